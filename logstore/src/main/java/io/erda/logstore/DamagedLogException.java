@@ -1,0 +1,10 @@
+package io.erda.logstore;
+
+/** The region table or a region header is not what this version writes for this store. */
+public final class DamagedLogException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  public DamagedLogException(String message) {
+    super(message);
+  }
+}

@@ -1,0 +1,13 @@
+package io.erda.logstore;
+
+/** The outcome of asking for space. */
+public sealed interface LeaseResult {
+  /** Space to write to. */
+  record Leased(Extent extent) implements LeaseResult {}
+
+  /** Every region is full and no more may be linked. */
+  record LogFull(long capacityBytes) implements LeaseResult {}
+
+  /** Another region is allowed, but the file system has no room for it. */
+  record DiskFull(String message) implements LeaseResult {}
+}

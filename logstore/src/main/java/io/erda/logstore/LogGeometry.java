@@ -1,0 +1,60 @@
+package io.erda.logstore;
+
+/**
+ * The sizes of a log, fixed when a store is created.
+ *
+ * @param heads 1…256
+ * @param regionBytes a power of two, 64 KiB … 1 GiB
+ * @param segmentBytes a power of two, 4 KiB … 16 MiB, at most {@code regionBytes}
+ * @param regionsMax the most regions of the whole store, 1…65536; a head links at most {@link #regionsPerHeadMax()}
+ */
+public record LogGeometry(int heads, long regionBytes, int segmentBytes, int regionsMax) {
+  public static final long REGION_BYTES_DEFAULT = 1L << 30;
+  public static final int SEGMENT_BYTES_DEFAULT = 8 << 20;
+
+  public LogGeometry {
+    if (heads < 1 || heads > 256) {
+      throw new IllegalArgumentException("heads must be 1 to 256: " + heads);
+    }
+    if (Long.bitCount(regionBytes) != 1 || regionBytes < 1 << 16 || regionBytes > 1L << 30) {
+      throw new IllegalArgumentException("region size must be a power of two from 64 KiB to 1 GiB: " + regionBytes);
+    }
+    if (Integer.bitCount(segmentBytes) != 1 || segmentBytes < 4096 || segmentBytes > 16 << 20 || segmentBytes > regionBytes) {
+      throw new IllegalArgumentException(
+          "segment size must be a power of two from 4 KiB to 16 MiB and at most the region size: " + segmentBytes);
+    }
+    if (regionsMax < 1 || regionsMax > 65536) {
+      throw new IllegalArgumentException("regions must be 1 to 65536: " + regionsMax);
+    }
+  }
+
+  /** Regions that a head can link: what 31-bit offsets reach, 16 GiB. */
+  public int regionsPerHeadMax() {
+    return (int) Math.min(regionsMax, (1L << 34) / regionBytes);
+  }
+
+  /** Index of the region that holds an offset (8-byte units) along a head's regions. */
+  public int regionIndex(int offset) {
+    return (int) (((long) offset << 3) / regionBytes);
+  }
+
+  /** Place in its region of an offset, bytes. */
+  public long place(int offset) {
+    return ((long) offset << 3) & (regionBytes - 1);
+  }
+
+  /** Offset along the head's regions, 8-byte units. */
+  public int offset(int regionIndex, long place) {
+    return (int) ((regionIndex * regionBytes + place) >>> 3);
+  }
+
+  /** Bytes from a place to the end of its segment: the most an object there may take. */
+  public long room(long place) {
+    return segmentBytes - (place & (segmentBytes - 1));
+  }
+
+  /** The longest object, bytes: what the first segment holds behind the region header. */
+  public int objectBytesMax() {
+    return segmentBytes - Region.HEADER_BYTES;
+  }
+}

@@ -1,0 +1,93 @@
+package io.erda.logstore;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * One object: a key and its value, or a tombstone (Erda paper, section 3.2.1). 8-aligned, never spans two segments.
+ *
+ * <pre>
+ *   0   checksum        4   CRC32C of bytes 4 … 10 + key + value, xor the position mix
+ *   4   value length    3   bytes
+ *   7   flags           1   bit 0: delete tag; the others are 0
+ *   8   key length      2   bytes, at least 1
+ *  10   key, then value, then zeros to a multiple of 8 (not covered by the checksum)
+ * </pre>
+ *
+ * The position mix covers head, region generation and offset, so that what lies in a reused region never passes for a new object. All
+ * zeros is never valid, because the key length is then 0. Static access over any {@link MemorySegment}; little-endian, unaligned.
+ */
+public final class ObjectLayout {
+  public static final int CHECKSUM_OFFSET = 0;
+  public static final int VALUE_LENGTH_OFFSET = 4;
+  public static final int KEY_LENGTH_OFFSET = 8;
+  public static final int KEY_OFFSET = 10;
+
+  /** Bytes before the key. */
+  public static final int HEADER_BYTES = KEY_OFFSET;
+
+  /** Objects begin at multiples of this. */
+  public static final int ALIGNMENT = 8;
+
+  public static final int KEY_BYTES_MAX = 0xFFFF;
+  public static final int VALUE_BYTES_MAX = 0xFF_FFFF;
+
+  private static final int DELETE_TAG = 1 << 24;
+  private static final int FLAGS_UNKNOWN = 0xFE << 24;
+
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** Bytes that header, key and value take, without padding. */
+  public static int bytes(int keyLength, int valueLength) {
+    return HEADER_BYTES + keyLength + valueLength;
+  }
+
+  /** Bytes rounded up to {@link #ALIGNMENT}. */
+  public static int padded(int bytes) {
+    return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
+  }
+
+  /** Stores lengths and flags; the caller stores key and value, then the checksum. */
+  public static void putHeader(MemorySegment memory, long base, int keyLength, int valueLength, boolean tombstone) {
+    memory.set(INT, base + VALUE_LENGTH_OFFSET, valueLength | (tombstone ? DELETE_TAG : 0));
+    memory.set(SHORT, base + KEY_LENGTH_OFFSET, (short) keyLength);
+  }
+
+  public static void putChecksum(MemorySegment memory, long base, int checksum) {
+    memory.set(INT, base + CHECKSUM_OFFSET, checksum);
+  }
+
+  public static int checksum(MemorySegment memory, long base) {
+    return memory.get(INT, base + CHECKSUM_OFFSET);
+  }
+
+  public static int keyLength(MemorySegment memory, long base) {
+    return memory.get(SHORT, base + KEY_LENGTH_OFFSET) & KEY_BYTES_MAX;
+  }
+
+  public static int valueLength(MemorySegment memory, long base) {
+    return memory.get(INT, base + VALUE_LENGTH_OFFSET) & VALUE_BYTES_MAX;
+  }
+
+  public static boolean tombstone(MemorySegment memory, long base) {
+    return (memory.get(INT, base + VALUE_LENGTH_OFFSET) & DELETE_TAG) != 0;
+  }
+
+  /** Whether the header could be an object's that has {@code room} bytes at most; says nothing about the checksum. */
+  public static boolean plausible(MemorySegment memory, long base, long room) {
+    if (room < HEADER_BYTES + 1) {
+      return false;
+    }
+    int lengthAndFlags = memory.get(INT, base + VALUE_LENGTH_OFFSET);
+    int keyLength = keyLength(memory, base);
+    int valueLength = lengthAndFlags & VALUE_BYTES_MAX;
+    return keyLength > 0
+        && (lengthAndFlags & FLAGS_UNKNOWN) == 0
+        && ((lengthAndFlags & DELETE_TAG) == 0 || valueLength == 0)
+        && bytes(keyLength, valueLength) <= room;
+  }
+
+  private ObjectLayout() {}
+}

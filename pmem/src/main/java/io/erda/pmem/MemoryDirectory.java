@@ -1,0 +1,56 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * Named persistent memories: a directory of files, or its simulation.
+ *
+ * <p>Names are plain file names of {@code [a-z0-9.-]}. One owner at a time: {@link #lock()}. Creation and deletion survive a process
+ * crash at once; they survive power failure after {@link #sync()}. Not thread-safe.
+ */
+public interface MemoryDirectory extends AutoCloseable {
+  /**
+   * Creates a memory of {@code length} zero bytes whose space is really there: no later store fails for want of it.
+   *
+   * @throws OutOfSpaceException when the file system has no room or a limit forbids it; nothing is left behind
+   * @throws IOException when the name exists, or for another error of the file system
+   */
+  PersistentMemory create(String name, long length) throws IOException;
+
+  /**
+   * Opens an existing memory at its full length.
+   *
+   * @throws java.nio.file.NoSuchFileException when there is none
+   */
+  PersistentMemory open(String name) throws IOException;
+
+  /** Unlinks a name. Existing mappings, of any process, stay valid and reach the old bytes. No error when it is absent. */
+  void delete(String name) throws IOException;
+
+  /** Makes {@code from} the name of the memory instead, replacing {@code to}, in one step. */
+  void rename(String from, String to) throws IOException;
+
+  /** Whether the name exists. */
+  boolean exists(String name);
+
+  /** All names, sorted. */
+  List<String> names() throws IOException;
+
+  /** After it, creations, renames and deletions have the promise of {@link #survives()}. */
+  void sync() throws IOException;
+
+  /**
+   * Takes the directory for one owner, until {@link #close()} or the end of the process.
+   *
+   * @return false when another owner has it
+   */
+  boolean lock() throws IOException;
+
+  /** What every memory of this directory promises. */
+  Survives survives();
+
+  /** Closes what was opened here and not yet closed, and releases the lock. */
+  @Override
+  void close();
+}

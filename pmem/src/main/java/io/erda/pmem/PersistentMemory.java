@@ -1,0 +1,48 @@
+package io.erda.pmem;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A contiguous stretch of persistent memory.
+ *
+ * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put} or {@link #putLongRelease}: an implementation may
+ * count, delay or lose stores, and a store that bypasses it is a defect. An implementer owes: {@code putLongRelease} is one atomic
+ * 8-byte store with release semantics; {@code put} never tears an 8-aligned word when source and destination agree mod 8; what was
+ * flushed before a {@link #drain()} has, after it, the promise of {@link #survives()}; what was not may or may not survive, word by
+ * word.
+ *
+ * <p>Stores by several threads are allowed to disjoint places. {@code flush} and {@code drain} of one thread cover that thread's stores.
+ * The creator owns the memory and closes it; {@link #segment()} is invalid after that.
+ */
+public interface PersistentMemory extends AutoCloseable {
+  /** The bytes, for loads. Length is {@link Backing#length()}; 8-aligned at offset 0. */
+  MemorySegment segment();
+
+  /** Stores {@code length} bytes of {@code source} from {@code sourceOffset} at {@code offset}. Order within is free. */
+  void put(long offset, MemorySegment source, long sourceOffset, long length);
+
+  /** Stores one little-endian 8-byte word atomically, after all stores this thread made before. {@code offset} is 8-aligned. */
+  void putLongRelease(long offset, long value);
+
+  /** Starts write-back of the cache lines that hold {@code [offset, offset + length)}. */
+  void flush(long offset, long length);
+
+  /** Waits until everything this thread flushed has the promise of {@link #survives()}. */
+  void drain();
+
+  /** The strongest failure that drained bytes survive. */
+  Survives survives();
+
+  /**
+   * Whether a store that others already see may still be lost by the failure that {@link #survives()} names (memory controller domain,
+   * synchronised files). Where true, a word is first stored pending, drained, then committed (design, "put, publish last").
+   */
+  boolean visibleBeforeDurable();
+
+  /** What another process maps. */
+  Backing backing();
+
+  /** Releases the mapping. Nothing is implied about durability: drain first. */
+  @Override
+  void close();
+}

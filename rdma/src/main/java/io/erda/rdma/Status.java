@@ -1,0 +1,37 @@
+package io.erda.rdma;
+
+/** How posted work ended. */
+public final class Status {
+  public static final int SUCCESS = 0;
+  /** The queue pair was closed or its connection ended before the work took effect, or while it may have. */
+  public static final int FLUSHED = 1;
+  /** The remote key is unknown or revoked, the range is out of its bounds, or the access is not allowed. */
+  public static final int REMOTE_ACCESS = 2;
+  /** The peer fenced this queue pair: what was written may or may not have taken effect and counts as nothing. */
+  public static final int FENCED = 3;
+  /** A received message is longer than the receive buffer. */
+  public static final int LENGTH = 4;
+  public static final int REJECTED = 5;
+  public static final int UNREACHABLE = 6;
+  public static final int TIMEOUT = 7;
+  /** The local memory or the device failed. */
+  public static final int LOCAL = 8;
+
+  /** The status in words, for messages. */
+  public static String name(int status) {
+    return switch (status) {
+      case SUCCESS -> "success";
+      case FLUSHED -> "flushed";
+      case REMOTE_ACCESS -> "remote access error";
+      case FENCED -> "fenced";
+      case LENGTH -> "length error";
+      case REJECTED -> "rejected";
+      case UNREACHABLE -> "unreachable";
+      case TIMEOUT -> "timeout";
+      case LOCAL -> "local error";
+      default -> "status " + status;
+    };
+  }
+
+  private Status() {}
+}
