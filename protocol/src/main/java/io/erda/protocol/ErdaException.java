@@ -1,0 +1,101 @@
+package io.erda.protocol;
+
+/** Everything that a caller of Erda can act on. Messages are one line and carry the numbers. */
+public abstract sealed class ErdaException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private ErdaException(String message, Throwable cause) {
+    super(message, cause);
+  }
+
+  /** There is no server, or it went away before the operation could have any effect. Trying again is safe. */
+  public static final class Unavailable extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    public Unavailable(String message) {
+      super(message, null);
+    }
+  }
+
+  /** The connection broke after a put or delete was posted: it may have taken effect or not, and never will later. */
+  public static final class OutcomeUnknown extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    public OutcomeUnknown(String message) {
+      super(message, null);
+    }
+  }
+
+  /** Server and client do not fit: version, promise, store, connection limit. The message names both values. */
+  public static final class Refused extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    public Refused(String message) {
+      super(message, null);
+    }
+  }
+
+  /** There is no room; reads and deletes of what is there still work. */
+  public static final class Full extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    /** What is full. */
+    public enum What {
+      LOG,
+      TABLE,
+      DISK,
+      CONNECTIONS
+    }
+
+    private final What what;
+
+    public Full(What what, String message) {
+      super(message, null);
+      this.what = what;
+    }
+
+    public What what() {
+      return what;
+    }
+  }
+
+  /** A key or value is longer than the store takes, or a key is empty. */
+  public static final class BadSize extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    public BadSize(String message) {
+      super(message, null);
+    }
+  }
+
+  /** An object or a structure of the store is not what was written. */
+  public static final class Damaged extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    public Damaged(String message) {
+      super(message, null);
+    }
+  }
+
+  /** A directory can't be opened as a store: in use, foreign, of another version, unreadable. */
+  public static final class Unusable extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    public Unusable(String message) {
+      super(message, null);
+    }
+
+    public Unusable(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
+
+  /** A URI or an option is wrong. */
+  public static final class BadArgument extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    public BadArgument(String message) {
+      super(message, null);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+package io.erda.protocol;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * The control messages between client and server, after the handshake. Little-endian, at most {@link Protocol#MESSAGE_BYTES_MAX}.
+ *
+ * <p>Every message begins with the same header; a response repeats the type and request ID of its request.
+ *
+ * <pre>
+ *   0   type               1
+ *   1   zero               1
+ *   2   result             2   of {@link Result}; 0 in a request
+ *   4   length             4   of the whole message, bytes
+ *   8   request ID         8   chosen by the client
+ *  16   client ID          4
+ *  20   connection epoch   4
+ * </pre>
+ *
+ * <p>Bodies, from offset 24:
+ *
+ * <pre>
+ * LEASE    request    24 head 4 | 28 bytes at least 4
+ *          response   24 reservation ID 8 | 32 epoch 8 | 40 region index 4 | 44 generation 4 | 48 place 8 | 56 length 4 | 60 zero 4
+ * PUBLISH  request    24 reservation ID 8 | 32 offset 4 | 36 object bytes, unpadded 4 | 40 head 4 | 44 flags 4 (bit 0: delete)
+ *          response   24 existed 4 (1: the key had a value before) | 28 zero 4
+ * END      request    24 reservation ID 8
+ *          response   (header alone)
+ * MAP      request    24 from 4 | 28 zero 4
+ *          response   24 incarnation 8 | 32 epoch 8 | 40 table key 8 | 48 entries offset 8 | 56 buckets 8
+ *                     64 neighbourhood 4 | 68 regions in all 4 | 72 first 4 | 76 count 4 | 80 records of 24:
+ *                     head 4 | index 4 | generation 4 | zero 4 | remote key 8
+ * RESOLVE  request    24 key length 4 | 28 zero 4 | 32 key
+ *          response   (header alone): OK, the entry is sound, read again; DAMAGED
+ * STATS    request    24 from 4 | 28 zero 4
+ *          response   24 figures in all 4 | 28 first 4 | 32 count 4 | 36 zero 4 | 40 figures: value 8 | name length 1 | name
+ * </pre>
+ */
+public final class Message {
+  public static final int HEADER_BYTES = 24;
+
+  public static final int LEASE = 1;
+  public static final int PUBLISH = 2;
+  public static final int END = 3;
+  public static final int MAP = 4;
+  public static final int RESOLVE = 5;
+  public static final int STATS = 6;
+
+  public static final int BODY = HEADER_BYTES;
+
+  public static final int LEASE_HEAD = BODY;
+  public static final int LEASE_BYTES_MIN = BODY + 4;
+  public static final int LEASE_REQUEST_BYTES = BODY + 8;
+
+  public static final int LEASED_RESERVATION = BODY;
+  public static final int LEASED_EPOCH = BODY + 8;
+  public static final int LEASED_REGION_INDEX = BODY + 16;
+  public static final int LEASED_GENERATION = BODY + 20;
+  public static final int LEASED_PLACE = BODY + 24;
+  public static final int LEASED_LENGTH = BODY + 32;
+  public static final int LEASE_RESPONSE_BYTES = BODY + 40;
+
+  public static final int PUBLISH_RESERVATION = BODY;
+  public static final int PUBLISH_OFFSET = BODY + 8;
+  public static final int PUBLISH_OBJECT_BYTES = BODY + 12;
+  public static final int PUBLISH_HEAD = BODY + 16;
+  public static final int PUBLISH_FLAGS = BODY + 20;
+  public static final int PUBLISH_REQUEST_BYTES = BODY + 24;
+
+  /** The object is a tombstone. */
+  public static final int FLAG_DELETE = 1;
+
+  public static final int PUBLISHED_EXISTED = BODY;
+  public static final int PUBLISH_RESPONSE_BYTES = BODY + 8;
+
+  public static final int END_RESERVATION = BODY;
+  public static final int END_REQUEST_BYTES = BODY + 8;
+  public static final int END_RESPONSE_BYTES = BODY;
+
+  public static final int MAP_FROM = BODY;
+  public static final int MAP_REQUEST_BYTES = BODY + 8;
+
+  public static final int MAPPED_INCARNATION = BODY;
+  public static final int MAPPED_EPOCH = BODY + 8;
+  public static final int MAPPED_TABLE_KEY = BODY + 16;
+  public static final int MAPPED_ENTRIES_OFFSET = BODY + 24;
+  public static final int MAPPED_BUCKETS = BODY + 32;
+  public static final int MAPPED_NEIGHBOURHOOD = BODY + 40;
+  public static final int MAPPED_REGIONS = BODY + 44;
+  public static final int MAPPED_FIRST = BODY + 48;
+  public static final int MAPPED_COUNT = BODY + 52;
+  public static final int MAPPED_RECORDS = BODY + 56;
+
+  public static final int RECORD_HEAD = 0;
+  public static final int RECORD_INDEX = 4;
+  public static final int RECORD_GENERATION = 8;
+  public static final int RECORD_KEY = 16;
+  public static final int RECORD_BYTES = 24;
+
+  /** Region records that one response holds. */
+  public static final int RECORDS_MAX = (Protocol.MESSAGE_BYTES_MAX - MAPPED_RECORDS) / RECORD_BYTES;
+
+  public static final int RESOLVE_KEY_LENGTH = BODY;
+  public static final int RESOLVE_KEY = BODY + 8;
+  public static final int RESOLVE_RESPONSE_BYTES = BODY;
+
+  public static final int STATS_FROM = BODY;
+  public static final int STATS_REQUEST_BYTES = BODY + 8;
+  public static final int STATS_FIGURES = BODY;
+  public static final int STATS_FIRST = BODY + 4;
+  public static final int STATS_COUNT = BODY + 8;
+  public static final int STATS_FIGURES_AT = BODY + 16;
+
+  private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** Stores a header. */
+  public static void putHeader(
+      MemorySegment to, long base, int type, int result, int length, long requestId, int clientId, int connectionEpoch) {
+    to.set(SHORT, base, (short) type);
+    to.set(SHORT, base + 2, (short) result);
+    to.set(INT, base + 4, length);
+    to.set(LONG, base + 8, requestId);
+    to.set(INT, base + 16, clientId);
+    to.set(INT, base + 20, connectionEpoch);
+  }
+
+  /** Whether {@code received} bytes at {@code base} are a message whose length field agrees. */
+  public static boolean wellFormed(MemorySegment from, long base, int received) {
+    return received >= HEADER_BYTES && from.get(INT, base + 4) == received;
+  }
+
+  public static int type(MemorySegment from, long base) {
+    return from.get(SHORT, base) & 0xFFFF;
+  }
+
+  public static int result(MemorySegment from, long base) {
+    return from.get(SHORT, base + 2) & 0xFFFF;
+  }
+
+  public static int length(MemorySegment from, long base) {
+    return from.get(INT, base + 4);
+  }
+
+  public static long requestId(MemorySegment from, long base) {
+    return from.get(LONG, base + 8);
+  }
+
+  public static int clientId(MemorySegment from, long base) {
+    return from.get(INT, base + 16);
+  }
+
+  public static int connectionEpoch(MemorySegment from, long base) {
+    return from.get(INT, base + 20);
+  }
+
+  public static int getInt(MemorySegment from, long at) {
+    return from.get(INT, at);
+  }
+
+  public static long getLong(MemorySegment from, long at) {
+    return from.get(LONG, at);
+  }
+
+  public static void putInt(MemorySegment to, long at, int value) {
+    to.set(INT, at, value);
+  }
+
+  public static void putLong(MemorySegment to, long at, long value) {
+    to.set(LONG, at, value);
+  }
+
+  private Message() {}
+}

@@ -1,0 +1,47 @@
+package io.erda.protocol;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * The root: one cache line that every get READs behind the neighbourhood. 64-aligned; each word is stored and loaded atomically.
+ *
+ * <pre>
+ *   0   incarnation         8   of the server; changes at every start, never 0
+ *   8   epoch               8   of the region map and the table's geometry; grows
+ *  16   structure counter   8   odd while an entry is being moved
+ *  24   layout version      8
+ *  32   zero               32
+ * </pre>
+ */
+public final class Root {
+  /** Bytes. */
+  public static final int BYTES = 64;
+
+  public static final int INCARNATION_OFFSET = 0;
+  public static final int EPOCH_OFFSET = 8;
+  public static final int STRUCTURE_COUNTER_OFFSET = 16;
+  public static final int LAYOUT_VERSION_OFFSET = 24;
+
+  private static final VarHandle WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+
+  public static long incarnation(MemorySegment memory, long base) {
+    return (long) WORD.getAcquire(memory, base + INCARNATION_OFFSET);
+  }
+
+  public static long epoch(MemorySegment memory, long base) {
+    return (long) WORD.getAcquire(memory, base + EPOCH_OFFSET);
+  }
+
+  public static long structureCounter(MemorySegment memory, long base) {
+    return (long) WORD.getAcquire(memory, base + STRUCTURE_COUNTER_OFFSET);
+  }
+
+  public static long layoutVersion(MemorySegment memory, long base) {
+    return (long) WORD.getAcquire(memory, base + LAYOUT_VERSION_OFFSET);
+  }
+
+  private Root() {}
+}
