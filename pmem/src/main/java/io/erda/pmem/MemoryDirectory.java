@@ -53,4 +53,41 @@ public interface MemoryDirectory extends AutoCloseable {
   /** Closes what was opened here and not yet closed, and releases the lock. */
   @Override
   void close();
+
+  /**
+   * Checks that {@code name} may name a memory: 1 to 255 characters of {@code [a-z0-9.-]}, not {@code .} or {@code ..}.
+   *
+   * @throws IllegalArgumentException when it may not
+   */
+  static void requireName(String name) {
+    if (!isName(name)) {
+      throw new IllegalArgumentException(
+          "not a name of 1 to 255 characters of [a-z0-9.-]: \"" + name + "\"");
+    }
+  }
+
+  /** Whether {@link #requireName} accepts {@code name}. */
+  static boolean isName(String name) {
+    if (name.isEmpty() || name.length() > 255 || name.equals(".") || name.equals("..")) {
+      return false;
+    }
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      if (!(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '-')) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Checks that a memory may be {@code length} bytes long.
+   *
+   * @throws IllegalArgumentException when it is less than 1
+   */
+  static void requireLength(long length) {
+    if (length < 1) {
+      throw new IllegalArgumentException("a memory of " + length + " bytes");
+    }
+  }
 }

@@ -34,6 +34,8 @@ import java.nio.ByteOrder;
  *                     head 4 | index 4 | generation 4 | zero 4 | remote key 8
  * RESOLVE  request    24 key length 4 | 28 zero 4 | 32 key
  *          response   (header alone): OK, the entry is sound, read again; DAMAGED
+ * ERASE    request    24 key length 4 | 28 zero 4 | 32 key
+ *          response   24 existed 4 | 28 zero 4. A delete that takes no space in the log, for when there is none
  * STATS    request    24 from 4 | 28 zero 4
  *          response   24 figures in all 4 | 28 first 4 | 32 count 4 | 36 zero 4 | 40 figures: value 8 | name length 1 | name
  * </pre>
@@ -47,6 +49,7 @@ public final class Message {
   public static final int MAP = 4;
   public static final int RESOLVE = 5;
   public static final int STATS = 6;
+  public static final int ERASE = 7;
 
   public static final int BODY = HEADER_BYTES;
 
@@ -105,6 +108,11 @@ public final class Message {
   public static final int RESOLVE_KEY_LENGTH = BODY;
   public static final int RESOLVE_KEY = BODY + 8;
   public static final int RESOLVE_RESPONSE_BYTES = BODY;
+
+  public static final int ERASE_KEY_LENGTH = RESOLVE_KEY_LENGTH;
+  public static final int ERASE_KEY = RESOLVE_KEY;
+  public static final int ERASED_EXISTED = BODY;
+  public static final int ERASE_RESPONSE_BYTES = BODY + 8;
 
   public static final int STATS_FROM = BODY;
   public static final int STATS_REQUEST_BYTES = BODY + 8;

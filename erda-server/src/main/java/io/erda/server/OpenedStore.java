@@ -1,0 +1,104 @@
+package io.erda.server;
+
+import io.erda.pmem.MappedDirectory;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
+import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreOptions;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** A directory that is locked and whose store is open. Owns both. */
+record OpenedStore(MemoryDirectory directory, StoreEngine engine) implements AutoCloseable {
+  private static final String SUPERBLOCK = "superblock";
+  private static final Set<String> OURS = Set.of("root", "regions", "superblock.new", "shm");
+
+  /**
+   * Opens the store in {@code data}, or creates it there.
+   *
+   * @param create whether to create directory and store where there is none
+   * @throws ErdaException with one line that says what is wrong
+   */
+  static OpenedStore open(Path data, ServerOptions options, boolean create) {
+    StoreOptions creation = creation(options);
+    MemoryDirectory directory = directory(data, options, create);
+    boolean done = false;
+    try {
+      if (!directory.lock()) {
+        throw new ErdaException.Unusable("store is in use by another process: " + data);
+      }
+      requireStoreOrEmpty(data, create);
+      StoreEngine engine = StoreEngine.open(directory, create ? creation : null, new SecureRandom());
+      done = true;
+      return new OpenedStore(directory, engine);
+    } catch (IOException e) {
+      throw new ErdaException.Unusable("can't open " + data + ": " + e.getMessage(), e);
+    } finally {
+      if (!done) {
+        directory.close();
+      }
+    }
+  }
+
+  private static StoreOptions creation(ServerOptions options) {
+    try {
+      return new StoreOptions(options.geometry(), options.buckets());
+    } catch (IllegalArgumentException e) {
+      throw new ErdaException.BadArgument(e.getMessage());
+    }
+  }
+
+  private static MemoryDirectory directory(Path data, ServerOptions options, boolean create) {
+    try {
+      if (create) {
+        Files.createDirectories(data);
+      } else if (!Files.exists(data)) {
+        throw new ErdaException.Unusable("no such directory: " + data);
+      }
+      MappedDirectory.Mode mode =
+          options.promise() == Promise.POWER ? MappedDirectory.Mode.SYNCED : MappedDirectory.Mode.PAGE_CACHE;
+      return MappedDirectory.open(data, mode);
+    } catch (AccessDeniedException e) {
+      throw new ErdaException.Unusable("permission denied: " + e.getMessage(), e);
+    } catch (NotDirectoryException | FileAlreadyExistsException e) {
+      throw new ErdaException.Unusable("not a directory: " + data, e);
+    } catch (IOException e) {
+      throw new ErdaException.Unusable("can't open " + data + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static void requireStoreOrEmpty(Path data, boolean create) throws IOException {
+    if (Files.exists(data.resolve(SUPERBLOCK))) {
+      return;
+    }
+    if (!create) {
+      throw new ErdaException.Unusable("there is no store in " + data);
+    }
+    try (Stream<Path> files = Files.list(data)) {
+      Optional<String> foreign =
+          files.map(file -> file.getFileName().toString()).filter(name -> !ours(name)).sorted().findFirst();
+      if (foreign.isPresent()) {
+        throw new ErdaException.Unusable(data + " is neither a store nor empty: it holds " + foreign.get());
+      }
+    }
+  }
+
+  private static boolean ours(String name) {
+    return OURS.contains(name) || name.startsWith("region-") || name.startsWith("table-") || name.equals("lost+found");
+  }
+
+  @Override
+  public void close() {
+    engine.close();
+    directory.close();
+  }
+}

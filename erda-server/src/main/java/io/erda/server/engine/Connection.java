@@ -1,0 +1,135 @@
+package io.erda.server.engine;
+
+import io.erda.protocol.Protocol;
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * One client, as the server sees it: its queue pair, message slots and reservations. Owns them.
+ *
+ * <p>A message slot is a receive buffer and the buffer of its response. A slot's receive is posted again only when its response has been
+ * sent, so there is always room to answer and a client that does not listen holds up nobody but itself.
+ */
+final class Connection implements CompletionHandler, AutoCloseable {
+  private static final int SLOTS = 32;
+  private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
+  private static final long RESPONSES = (long) SLOTS * SLOT_BYTES;
+  private static final long SEND_ID = 1L << 32;
+
+  final ServerCore server;
+  final Port port;
+  final QueuePair queuePair;
+  final int clientId;
+  final int connectionEpoch;
+
+  /** Open extents by reservation ID. */
+  final Map<Long, Reservation> reservations = new HashMap<>();
+
+  /** Bytes that the next extent of a head gets: doubles from one object up. */
+  final int[] extentBytes;
+
+  private final Arena arena = Arena.ofShared();
+  private final MemoryRegion memory;
+  private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
+  private final int[] responseLengths = new int[SLOTS];
+  private int handled;
+  private boolean gone;
+
+  Connection(ServerCore server, Port port, QueuePair queuePair, int clientId, int connectionEpoch, int heads) {
+    this.server = server;
+    this.port = port;
+    this.queuePair = queuePair;
+    this.clientId = clientId;
+    this.connectionEpoch = connectionEpoch;
+    this.extentBytes = new int[heads];
+    MemorySegment buffers = arena.allocate(2 * RESPONSES, 64);
+    this.memory = port.device.register(buffers, io.erda.pmem.Backing.none(buffers.byteSize()), io.erda.rdma.Access.LOCAL);
+    for (int slot = 0; slot < SLOTS; slot++) {
+      postReceive(slot);
+    }
+  }
+
+  /** Where the message slots lie; a slot's request is at {@link #requestAt}, its response at {@link #responseAt}. */
+  MemorySegment buffers() {
+    return memory.memory();
+  }
+
+  static long requestAt(int slot) {
+    return (long) slot * SLOT_BYTES;
+  }
+
+  static long responseAt(int slot) {
+    return RESPONSES + (long) slot * SLOT_BYTES;
+  }
+
+  /** Handles what has arrived. Returns how much that was. */
+  int doWork() {
+    handled = 0;
+    while (!unsent.isEmpty() && postResponse(unsent.peek())) {
+      unsent.poll();
+      handled++;
+    }
+    queuePair.poll(this, SLOTS);
+    return handled;
+  }
+
+  boolean gone() {
+    return gone;
+  }
+
+  /** Gives up on this client: it misbehaved, or its connection broke. The server closes it at the end of the step. */
+  void giveUp() {
+    gone = true;
+  }
+
+  @Override
+  public void onCompletion(long wrId, int opcode, int status, int byteLength, int imm) {
+    handled++;
+    if (gone) {
+      return;
+    }
+    if (opcode == Opcode.DISCONNECT) {
+      gone = true;
+    } else if (status != Status.SUCCESS) {
+      gone = true;
+    } else if (opcode == Opcode.RECEIVE) {
+      server.onMessage(this, (int) wrId, byteLength);
+    } else if (opcode == Opcode.SEND) {
+      postReceive((int) (wrId - SEND_ID));
+    }
+  }
+
+  /** Sends the response that was written at {@link #responseAt}. */
+  void respond(int slot, int length) {
+    responseLengths[slot] = length;
+    if (!unsent.isEmpty() || !postResponse(slot)) {
+      unsent.add(slot);
+    }
+  }
+
+  private boolean postResponse(int slot) {
+    return queuePair.postSend(
+        SEND_ID + slot, memory, responseAt(slot), responseLengths[slot], io.erda.rdma.Flags.SIGNALED);
+  }
+
+  private void postReceive(int slot) {
+    if (!queuePair.postReceive(slot, memory, requestAt(slot), SLOT_BYTES)) {
+      gone = true;
+    }
+  }
+
+  @Override
+  public void close() {
+    queuePair.close();
+    port.device.deregister(memory);
+    arena.close();
+  }
+}

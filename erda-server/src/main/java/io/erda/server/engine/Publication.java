@@ -1,0 +1,242 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.KeyProbe;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.Result;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The one publication point (rule 5): data, flush, drain, word, flush, drain.
+ *
+ * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all of them. Where what is visible may
+ * still be lost, words are stored pending first; the committing store follows when they are durable, and linearizes the put. Elsewhere the
+ * word is stored once. No allocation.
+ */
+final class Publication {
+  private final StoreEngine engine;
+  private final HashTable table;
+  private final LogStore log;
+  private final boolean pendingFirst;
+  private final ObjectProbe probe = new ObjectProbe();
+
+  private long puts;
+  private long deletes;
+  private long bytesPublished;
+
+  Publication(StoreEngine engine, HashTable table, LogStore log, boolean pendingFirst) {
+    this.engine = engine;
+    this.table = table;
+    this.log = log;
+    this.pendingFirst = pendingFirst;
+  }
+
+  long puts() {
+    return puts;
+  }
+
+  long deletes() {
+    return deletes;
+  }
+
+  long bytesPublished() {
+    return bytesPublished;
+  }
+
+  /** Publishes {@code count} requests in order and sets the outcome of each. After it, what is OK is as durable as the store promises. */
+  void publish(PublishRequest[] batch, int count) {
+    makeDataDurable(batch, count);
+    int committed = 0;
+    for (int i = 0; i < count; i++) {
+      if (batch[i].result == Result.OK && !storeWord(batch[i])) {
+        commit(batch, committed, i);
+        committed = i;
+        if (!storeWord(batch[i])) {
+          batch[i].result = Result.TABLE_FULL;
+        }
+      }
+    }
+    commit(batch, committed, count);
+    for (int i = 0; i < count; i++) {
+      log.settle(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
+    }
+  }
+
+  private void makeDataDurable(PublishRequest[] batch, int count) {
+    PersistentMemory flushed = null;
+    for (int i = 0; i < count; i++) {
+      PublishRequest request = batch[i];
+      request.tableSlot = HashTable.NONE;
+      request.existed = false;
+      request.result = check(request) ? Result.OK : Result.INVALID_OBJECT;
+      if (request.result == Result.OK) {
+        PersistentMemory memory = request.region().memory();
+        if (flushed != null && flushed != memory) {
+          flushed.drain();
+        }
+        memory.flush(request.place, request.bytes);
+        flushed = memory;
+      }
+    }
+    if (flushed != null) {
+      flushed.drain();
+    }
+  }
+
+  /** Whether what lies at the place is what the request says: whole, of this position, with a key that belongs to the head. */
+  private boolean check(PublishRequest request) {
+    Region region = request.region();
+    MemorySegment memory = region.memory().segment();
+    int mix = ObjectChecksum.positionMix(region.head(), region.generation(), request.offset);
+    if (!region.checksum().valid(request.place, request.bytes, mix)) {
+      return false;
+    }
+    int keyLength = ObjectLayout.keyLength(memory, request.place);
+    if (ObjectLayout.bytes(keyLength, ObjectLayout.valueLength(memory, request.place)) != request.bytes
+        || ObjectLayout.tombstone(memory, request.place) != request.delete
+        || keyLength > engine.keyBytesMax()) {
+      return false;
+    }
+    request.keyLength = keyLength;
+    request.keyWord = engine.keyWord(memory, request.place + ObjectLayout.KEY_OFFSET, keyLength);
+    return engine.headOf(request.keyWord) == region.head();
+  }
+
+  /**
+   * Looks the entry up and stores its word, in one step.
+   *
+   * @return false when a word of this batch is in the way: commit the batch so far, then ask again
+   */
+  private boolean storeWord(PublishRequest request) {
+    Region region = request.region();
+    probe.lookFor(
+        region.head(), region.memory().segment(), request.place + ObjectLayout.KEY_OFFSET, request.keyLength);
+    long slot = table.find(request.keyWord, probe);
+    if (slot == HashTable.NONE) {
+      return request.delete || insert(request);
+    }
+    long word = table.versionWord(slot);
+    if (VersionWord.pending(word) && engine.undecided()) {
+      return false;
+    }
+    request.existed = existed(region.head(), VersionWord.committed(word));
+    if (request.delete && !request.existed && !VersionWord.pending(word)) {
+      return true;
+    }
+    // A pending word that is met here has no live reservation: it is rolled back in the same store (rule 3).
+    long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
+    long next = VersionWord.update(base, request.offset, pendingFirst);
+    if (!table.storeWord(slot, request.keyWord, word, next)) {
+      throw new IllegalStateException("entry " + slot + " changed under its only writer");
+    }
+    stored(request, slot, next);
+    return true;
+  }
+
+  private boolean insert(PublishRequest request) {
+    long word = VersionWord.first(request.offset, pendingFirst);
+    long slot = table.insert(request.keyWord, word);
+    if (slot == HashTable.NONE) {
+      return false;
+    }
+    stored(request, slot, word);
+    return true;
+  }
+
+  private void stored(PublishRequest request, long slot, long word) {
+    request.tableSlot = slot;
+    request.pendingWord = word;
+    engine.setUndecided(pendingFirst);
+    if (request.delete) {
+      deletes++;
+    } else {
+      puts++;
+    }
+    bytesPublished += ObjectLayout.padded(request.bytes);
+  }
+
+  private void commit(PublishRequest[] batch, int from, int to) {
+    table.drain();
+    if (!pendingFirst) {
+      return;
+    }
+    for (int i = from; i < to; i++) {
+      PublishRequest request = batch[i];
+      if (request.result == Result.OK && request.tableSlot != HashTable.NONE) {
+        long committed = VersionWord.commit(request.pendingWord);
+        if (!table.storeWord(request.tableSlot, request.keyWord, request.pendingWord, committed)) {
+          throw new IllegalStateException("pending entry " + request.tableSlot + " changed before its commit");
+        }
+      }
+    }
+    engine.setUndecided(false);
+  }
+
+  /** Whether the version at an offset is a value, not a tombstone and not missing. */
+  boolean existed(int head, int offset) {
+    if (offset == VersionWord.NONE) {
+      return false;
+    }
+    Region region = log.region(head, offset);
+    return region != null
+        && !ObjectLayout.tombstone(region.memory().segment(), log.geometry().place(offset));
+  }
+
+  /** The entry of a key that lies in {@code memory}, or {@link HashTable#NONE}. */
+  long find(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
+    probe.lookFor(engine.headOf(keyWord), memory, keyAt, keyLength);
+    return table.find(keyWord, probe);
+  }
+
+  /**
+   * Compares the key in an entry's object. An object that is damaged counts as the key's: with 56 equal tag bits it is all but certainly
+   * the same one, and a put then heals it instead of hiding behind it.
+   */
+  private final class ObjectProbe implements KeyProbe {
+    private int head;
+    private MemorySegment memory;
+    private long keyAt;
+    private int keyLength;
+
+    void lookFor(int head, MemorySegment memory, long keyAt, int keyLength) {
+      this.head = head;
+      this.memory = memory;
+      this.keyAt = keyAt;
+      this.keyLength = keyLength;
+    }
+
+    @Override
+    public boolean matches(long slot, long word) {
+      int offset = VersionWord.committed(word);
+      if (offset == VersionWord.NONE) {
+        offset = VersionWord.newest(word);
+      }
+      Region region = log.region(head, offset);
+      if (region == null) {
+        return true;
+      }
+      long place = log.geometry().place(offset);
+      long room = log.geometry().room(place);
+      MemorySegment objects = region.memory().segment();
+      if (ObjectLayout.plausible(objects, place, room)
+          && ObjectLayout.keyLength(objects, place) == keyLength
+          && MemorySegment.mismatch(
+                  objects,
+                  place + ObjectLayout.KEY_OFFSET,
+                  place + ObjectLayout.KEY_OFFSET + keyLength,
+                  memory,
+                  keyAt,
+                  keyAt + keyLength)
+              < 0) {
+        return true;
+      }
+      int mix = ObjectChecksum.positionMix(head, region.generation(), offset);
+      return !region.checksum().valid(place, room, mix);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package io.erda.server.engine;
+
+import io.erda.logstore.Extent;
+import io.erda.logstore.Region;
+
+/** One put or delete that waits for publication, and then its outcome. Reused: no allocation per request. */
+final class PublishRequest {
+  Connection connection;
+  int slot;
+  long requestId;
+
+  Extent extent;
+  long place;
+  int offset;
+  int bytes;
+  boolean delete;
+
+  int result;
+  boolean existed;
+
+  long keyWord;
+  int keyLength;
+  long tableSlot;
+  long pendingWord;
+
+  Region region() {
+    return extent.region();
+  }
+}

@@ -1,0 +1,13 @@
+package io.erda.server.engine;
+
+import java.util.List;
+
+/**
+ * What opening a store found and did.
+ *
+ * @param bytesScanned between the water marks
+ * @param objectsSeen whole objects there
+ * @param committed pending versions that were whole and now count
+ * @param notes one line each: what was dropped or finished
+ */
+public record RecoveryReport(long bytesScanned, int objectsSeen, int committed, List<String> notes) {}

@@ -1,0 +1,65 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.StructureCounter;
+import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Root;
+import java.lang.invoke.VarHandle;
+
+/** The server's side of the root: the only writer. Its file is never replaced. Borrows its memory. */
+final class RootFile implements StructureCounter {
+  static final String NAME = "root";
+  static final long BYTES = 4096;
+
+  private final PersistentMemory memory;
+
+  RootFile(PersistentMemory memory) {
+    this.memory = memory;
+  }
+
+  PersistentMemory memory() {
+    return memory;
+  }
+
+  long incarnation() {
+    return Root.incarnation(memory.segment(), 0);
+  }
+
+  long epoch() {
+    return Root.epoch(memory.segment(), 0);
+  }
+
+  long structureCounter() {
+    return Root.structureCounter(memory.segment(), 0);
+  }
+
+  /** Begins a new incarnation, durably: from now on no reader of an earlier one accepts what it reads. */
+  void beginIncarnation() {
+    store(Root.LAYOUT_VERSION_OFFSET, Protocol.LAYOUT_VERSION);
+    store(Root.INCARNATION_OFFSET, incarnation() + 1);
+    memory.drain();
+  }
+
+  /** Makes the map newer, durably, before anything may name what changed. */
+  void nextEpoch() {
+    store(Root.EPOCH_OFFSET, epoch() + 1);
+    memory.drain();
+  }
+
+  @Override
+  public void beginMove() {
+    store(Root.STRUCTURE_COUNTER_OFFSET, structureCounter() | 1);
+    // The counter's store is a release: without this fence later plain stores could become visible before it.
+    VarHandle.storeStoreFence();
+  }
+
+  @Override
+  public void endMove() {
+    store(Root.STRUCTURE_COUNTER_OFFSET, (structureCounter() | 1) + 1);
+  }
+
+  private void store(long offset, long value) {
+    memory.putLongRelease(offset, value);
+    memory.flush(offset, Long.BYTES);
+  }
+}

@@ -1,0 +1,580 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.HashTable;
+import io.erda.logstore.Extent;
+import io.erda.logstore.LeaseResult;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Message;
+import io.erda.protocol.Promise;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Result;
+import io.erda.rdma.ConnectionRequest;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Listener;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * The KV service over one store: connections, requests, reservations. A state machine that {@link #doWork()} advances; it never blocks
+ * and never looks at another clock. One thread. Owns the engine and its listeners, borrows the devices.
+ *
+ * <p>Gets never come here: clients read one-sided (rule 9). Puts and deletes that arrive in one step are published as one batch.
+ */
+public final class ServerCore implements AutoCloseable {
+  private static final int BATCH_MAX = 64;
+  private static final long HOUSEKEEPING_NS = 1_000_000;
+  private static final long ACCEPT_NS = 50_000;
+
+  private final StoreEngine engine;
+  private final ServerLimits limits;
+  private final LongSupplier nanoTime;
+  private final List<Port> ports = new ArrayList<>();
+  private final List<Connection> connections = new ArrayList<>();
+  private final PublishRequest[] batch = new PublishRequest[BATCH_MAX];
+  private final Map<String, LongSupplier> figures = new LinkedHashMap<>();
+
+  private int batchCount;
+  private int nextClientId = 1;
+  private long nextReservation;
+  private long nextAcceptNs = Long.MIN_VALUE;
+  private long nextHousekeepingNs;
+  private long requests;
+  private long refusedConnections;
+  private String readOnlyReason;
+
+  /** Serves an opened store; {@link #listen} makes it reachable. */
+  public ServerCore(StoreEngine engine, ServerLimits limits, LongSupplier nanoTime) {
+    this.engine = engine;
+    this.limits = limits;
+    this.nanoTime = nanoTime;
+    this.nextReservation = engine.root().incarnation() << 40;
+    for (int i = 0; i < BATCH_MAX; i++) {
+      batch[i] = new PublishRequest();
+    }
+    engine.log().onLink(this::linked);
+    addFigures();
+  }
+
+  /** Serves the store on a device. */
+  public void listen(Device device, Listener listener) {
+    ports.add(new Port(device, listener, engine));
+  }
+
+  public StoreEngine engine() {
+    return engine;
+  }
+
+  /** Adds a figure to what {@code stats} shows. */
+  public void figure(String name, LongSupplier value) {
+    figures.put(name, value);
+  }
+
+  /** One step. Returns 0 when there was nothing to do. */
+  public int doWork() {
+    long nowNs = nanoTime.getAsLong();
+    int work = 0;
+    if (nowNs >= nextAcceptNs) {
+      nextAcceptNs = nowNs + ACCEPT_NS;
+      work += accept();
+    }
+    boolean anyGone = false;
+    for (int i = 0; i < connections.size(); i++) {
+      Connection connection = connections.get(i);
+      work += connection.doWork();
+      anyGone |= connection.gone();
+    }
+    publishBatch();
+    if (anyGone) {
+      connections.removeIf(this::closeIfGone);
+    }
+    if (nowNs >= nextHousekeepingNs) {
+      nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
+      endIdleReservations(nowNs);
+    }
+    return work;
+  }
+
+  /** Prepares to sleep: false when something may be there already. After true, sleep on the device, then call {@link #doWork()}. */
+  public boolean arm() {
+    nextAcceptNs = Long.MIN_VALUE;
+    boolean armed = true;
+    for (int i = 0; i < connections.size(); i++) {
+      armed &= connections.get(i).queuePair.arm();
+    }
+    return armed;
+  }
+
+  /** Why writes are refused, or null. */
+  public String readOnlyReason() {
+    return readOnlyReason;
+  }
+
+  private int accept() {
+    int accepted = 0;
+    for (Port port : ports) {
+      for (ConnectionRequest request = port.listener.poll(); request != null; request = port.listener.poll()) {
+        decide(port, request);
+        accepted++;
+      }
+    }
+    return accepted;
+  }
+
+  private void decide(Port port, ConnectionRequest request) {
+    Handshake.Refusal refusal = refusal(request.privateData());
+    if (refusal != null) {
+      refusedConnections++;
+      request.reject(Handshake.encode(refusal));
+      return;
+    }
+    int clientId = nextClientId++;
+    int connectionEpoch = (int) engine.root().incarnation();
+    Handshake.Welcome welcome =
+        new Handshake.Welcome(
+            engine.storeId(),
+            engine.root().incarnation(),
+            port.root.remoteKey(),
+            engine.superblock().hashSeed(),
+            engine.superblock().geometry().regionBytes(),
+            engine.superblock().geometry().segmentBytes(),
+            engine.superblock().geometry().heads(),
+            engine.promise(),
+            0,
+            clientId,
+            connectionEpoch,
+            engine.keyBytesMax(),
+            engine.valueBytesMax(),
+            Protocol.MESSAGE_BYTES_MAX,
+            limits.pollingNs());
+    connections.add(
+        new Connection(
+            this,
+            port,
+            request.accept(Handshake.encode(welcome)),
+            clientId,
+            connectionEpoch,
+            engine.superblock().geometry().heads()));
+  }
+
+  private Handshake.Refusal refusal(MemorySegment privateData) {
+    Handshake.Hello hello = Handshake.decodeHello(privateData);
+    if (hello == null) {
+      return new Handshake.Refusal(Handshake.Refusal.NOT_ERDA, "this is an Erda server; the peer sent no Erda hello");
+    }
+    if (hello.protocolVersion() != Protocol.VERSION || hello.layoutVersion() != Protocol.LAYOUT_VERSION) {
+      return new Handshake.Refusal(
+          Handshake.Refusal.VERSION,
+          "server speaks protocol version %d, layout version %d; client speaks %d, %d"
+              .formatted(
+                  Protocol.VERSION, Protocol.LAYOUT_VERSION, hello.protocolVersion(), hello.layoutVersion()));
+    }
+    if (hello.store() != null && !hello.store().equals(engine.storeId())) {
+      return new Handshake.Refusal(
+          Handshake.Refusal.STORE, "store is " + engine.storeId() + ", client wants " + hello.store());
+    }
+    Promise promise = engine.promise();
+    if (hello.required() != null && hello.required().compareTo(promise) > 0) {
+      return new Handshake.Refusal(
+          Handshake.Refusal.PROMISE, "store promises " + promise + ", client requires " + hello.required());
+    }
+    if (connections.size() >= limits.connectionsMax()) {
+      return new Handshake.Refusal(
+          Handshake.Refusal.CONNECTIONS, "all " + limits.connectionsMax() + " connections are taken");
+    }
+    return null;
+  }
+
+  private boolean closeIfGone(Connection connection) {
+    if (connection.gone()) {
+      connection.reservations.values().forEach(reservation -> engine.log().end(reservation.extent));
+      connection.close();
+    }
+    return connection.gone();
+  }
+
+  private void linked(Region region) {
+    for (Port port : ports) {
+      port.register(region);
+    }
+    engine.root().nextEpoch();
+  }
+
+  /** A request lies in a slot of a connection. Bytes from outside: nothing in them is trusted. */
+  void onMessage(Connection connection, int slot, int received) {
+    requests++;
+    MemorySegment in = connection.buffers();
+    long at = Connection.requestAt(slot);
+    if (!Message.wellFormed(in, at, received)
+        || Message.clientId(in, at) != connection.clientId
+        || Message.connectionEpoch(in, at) != connection.connectionEpoch) {
+      connection.giveUp();
+      return;
+    }
+    int type = Message.type(in, at);
+    if (type != Message.PUBLISH) {
+      publishBatch();
+    }
+    switch (type) {
+      case Message.PUBLISH -> onPublish(connection, slot, in, at, received);
+      case Message.LEASE -> onLease(connection, slot, in, at, received);
+      case Message.END -> onEnd(connection, slot, in, at, received);
+      case Message.MAP -> onMap(connection, slot, in, at, received);
+      case Message.RESOLVE -> onResolve(connection, slot, in, at, received);
+      case Message.ERASE -> onErase(connection, slot, in, at, received);
+      case Message.STATS -> onStats(connection, slot, in, at, received);
+      default -> respond(connection, slot, type, Result.BAD_REQUEST, Message.HEADER_BYTES);
+    }
+  }
+
+  private void onPublish(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.PUBLISH_REQUEST_BYTES) {
+      respond(connection, slot, Message.PUBLISH, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    int result = admit(connection, in, at);
+    if (result != Result.OK) {
+      publishBatch();
+      respond(connection, slot, Message.PUBLISH, result, Message.HEADER_BYTES);
+      return;
+    }
+    PublishRequest request = batch[batchCount++];
+    request.connection = connection;
+    request.slot = slot;
+    if (batchCount == BATCH_MAX) {
+      publishBatch();
+    }
+  }
+
+  /** Fills the next request of the batch, if the place belongs to an open reservation of this client and was not published before. */
+  private int admit(Connection connection, MemorySegment in, long at) {
+    if (readOnlyReason != null) {
+      return Result.READ_ONLY;
+    }
+    Reservation reservation = connection.reservations.get(Message.getLong(in, at + Message.PUBLISH_RESERVATION));
+    if (reservation == null) {
+      return Result.NO_RESERVATION;
+    }
+    LogStore log = engine.log();
+    Extent extent = reservation.extent;
+    Region region = extent.region();
+    int offset = Message.getInt(in, at + Message.PUBLISH_OFFSET);
+    int bytes = Message.getInt(in, at + Message.PUBLISH_OBJECT_BYTES);
+    if (offset <= 0 || bytes <= ObjectLayout.HEADER_BYTES || bytes > extent.length()) {
+      return Result.BAD_REQUEST;
+    }
+    long place = log.geometry().place(offset);
+    if (Message.getInt(in, at + Message.PUBLISH_HEAD) != region.head()
+        || log.geometry().regionIndex(offset) != region.index()
+        || place < extent.settled()
+        || place + ObjectLayout.padded(bytes) > extent.place() + extent.length()
+        || alreadyInBatch(extent, place)) {
+      return Result.NO_RESERVATION;
+    }
+    reservation.lastUsedNs = nanoTime.getAsLong();
+    PublishRequest request = batch[batchCount];
+    request.extent = extent;
+    request.place = place;
+    request.offset = offset;
+    request.bytes = bytes;
+    request.delete = (Message.getInt(in, at + Message.PUBLISH_FLAGS) & Message.FLAG_DELETE) != 0;
+    return Result.OK;
+  }
+
+  /** Places of an extent are published in rising order; those of the batch in hand are not settled yet. */
+  private boolean alreadyInBatch(Extent extent, long place) {
+    for (int i = batchCount - 1; i >= 0; i--) {
+      if (batch[i].extent == extent) {
+        return place < batch[i].place + ObjectLayout.padded(batch[i].bytes);
+      }
+    }
+    return false;
+  }
+
+  private void publishBatch() {
+    if (batchCount == 0) {
+      return;
+    }
+    int count = batchCount;
+    batchCount = 0;
+    try {
+      engine.publication().publish(batch, count);
+    } catch (UncheckedIOException e) {
+      becomeReadOnly(e);
+      for (int i = 0; i < count; i++) {
+        batch[i].result = Result.READ_ONLY;
+      }
+    }
+    for (int i = 0; i < count; i++) {
+      PublishRequest request = batch[i];
+      Connection connection = request.connection;
+      Message.putLong(
+          connection.buffers(),
+          Connection.responseAt(request.slot) + Message.PUBLISHED_EXISTED,
+          request.existed ? 1 : 0);
+      respond(connection, request.slot, Message.PUBLISH, request.result, Message.PUBLISH_RESPONSE_BYTES);
+      request.connection = null;
+      request.extent = null;
+    }
+  }
+
+  /** The files of the store failed: what was written may not be durable, so nothing more is acknowledged. Reads go on. */
+  private void becomeReadOnly(UncheckedIOException e) {
+    if (readOnlyReason == null) {
+      readOnlyReason = e.getMessage();
+    }
+  }
+
+  private void onLease(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.LEASE_REQUEST_BYTES) {
+      respond(connection, slot, Message.LEASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    int head = Message.getInt(in, at + Message.LEASE_HEAD);
+    int bytesMin = Message.getInt(in, at + Message.LEASE_BYTES_MIN);
+    if (head < 0 || head >= connection.extentBytes.length || bytesMin <= 0) {
+      respond(connection, slot, Message.LEASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
+    } else if (bytesMin > engine.log().geometry().objectBytesMax()) {
+      respond(connection, slot, Message.LEASE, Result.TOO_LARGE, Message.HEADER_BYTES);
+    } else if (readOnlyReason != null) {
+      respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
+    } else {
+      lease(connection, slot, head, ObjectLayout.padded(bytesMin));
+    }
+  }
+
+  private void lease(Connection connection, int slot, int head, int bytesMin) {
+    int wanted = Math.max(bytesMin, Math.min(connection.extentBytes[head], limits.extentBytesMax()));
+    LeaseResult result;
+    try {
+      result = engine.log().lease(head, bytesMin, wanted);
+    } catch (UncheckedIOException e) {
+      becomeReadOnly(e);
+      respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
+      return;
+    }
+    switch (result) {
+      case LeaseResult.Leased(Extent extent) -> {
+        connection.extentBytes[head] = Math.min(2 * wanted, limits.extentBytesMax());
+        leased(connection, slot, extent);
+      }
+      case LeaseResult.LogFull full ->
+          respond(connection, slot, Message.LEASE, Result.LOG_FULL, Message.HEADER_BYTES);
+      case LeaseResult.DiskFull full ->
+          respond(connection, slot, Message.LEASE, Result.DISK_FULL, Message.HEADER_BYTES);
+    }
+  }
+
+  private void leased(Connection connection, int slot, Extent extent) {
+    Reservation reservation = new Reservation(++nextReservation, extent, nanoTime.getAsLong());
+    connection.reservations.put(reservation.id, reservation);
+    MemorySegment out = connection.buffers();
+    long at = Connection.responseAt(slot);
+    Message.putLong(out, at + Message.LEASED_RESERVATION, reservation.id);
+    Message.putLong(out, at + Message.LEASED_EPOCH, engine.root().epoch());
+    Message.putInt(out, at + Message.LEASED_REGION_INDEX, extent.region().index());
+    Message.putInt(out, at + Message.LEASED_GENERATION, extent.region().generation());
+    Message.putLong(out, at + Message.LEASED_PLACE, extent.place());
+    Message.putLong(out, at + Message.LEASED_LENGTH, extent.length());
+    respond(connection, slot, Message.LEASE, Result.OK, Message.LEASE_RESPONSE_BYTES);
+  }
+
+  private void onEnd(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.END_REQUEST_BYTES) {
+      respond(connection, slot, Message.END, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    Reservation reservation = connection.reservations.remove(Message.getLong(in, at + Message.END_RESERVATION));
+    if (reservation != null) {
+      engine.log().end(reservation.extent);
+    }
+    int result = reservation == null ? Result.NO_RESERVATION : Result.OK;
+    respond(connection, slot, Message.END, result, Message.END_RESPONSE_BYTES);
+  }
+
+  private void onMap(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.MAP_REQUEST_BYTES) {
+      respond(connection, slot, Message.MAP, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    List<Region> regions = engine.log().regions();
+    int first = Math.clamp(Message.getInt(in, at + Message.MAP_FROM), 0, regions.size());
+    int count = Math.min(regions.size() - first, Message.RECORDS_MAX);
+    MemorySegment out = connection.buffers();
+    long to = Connection.responseAt(slot);
+    Message.putLong(out, to + Message.MAPPED_INCARNATION, engine.root().incarnation());
+    Message.putLong(out, to + Message.MAPPED_EPOCH, engine.root().epoch());
+    Message.putLong(out, to + Message.MAPPED_TABLE_KEY, connection.port.table.remoteKey());
+    Message.putLong(out, to + Message.MAPPED_ENTRIES_OFFSET, HashTable.entriesOffset());
+    Message.putLong(out, to + Message.MAPPED_BUCKETS, engine.table().buckets());
+    Message.putInt(out, to + Message.MAPPED_NEIGHBOURHOOD, HashTable.neighbourhood());
+    Message.putInt(out, to + Message.MAPPED_REGIONS, regions.size());
+    Message.putInt(out, to + Message.MAPPED_FIRST, first);
+    Message.putInt(out, to + Message.MAPPED_COUNT, count);
+    for (int i = 0; i < count; i++) {
+      Region region = regions.get(first + i);
+      long record = to + Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
+      Message.putInt(out, record + Message.RECORD_HEAD, region.head());
+      Message.putInt(out, record + Message.RECORD_INDEX, region.index());
+      Message.putLong(out, record + Message.RECORD_GENERATION, region.generation() & 0xFFFF_FFFFL);
+      Message.putLong(out, record + Message.RECORD_KEY, connection.port.keyOf(region));
+    }
+    respond(connection, slot, Message.MAP, Result.OK, Message.MAPPED_RECORDS + count * Message.RECORD_BYTES);
+  }
+
+  private void onResolve(Connection connection, int slot, MemorySegment in, long at, int received) {
+    int result = Result.BAD_REQUEST;
+    if (keyFits(in, at, received)) {
+      int keyLength = Message.getInt(in, at + Message.RESOLVE_KEY_LENGTH);
+      result =
+          switch (engine.resolve(in, at + Message.RESOLVE_KEY, keyLength)) {
+            case SOUND -> Result.OK;
+            case DAMAGED -> Result.DAMAGED;
+          };
+    }
+    respond(connection, slot, Message.RESOLVE, result, Message.RESOLVE_RESPONSE_BYTES);
+  }
+
+  private void onErase(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (!keyFits(in, at, received)) {
+      respond(connection, slot, Message.ERASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    if (readOnlyReason != null) {
+      respond(connection, slot, Message.ERASE, Result.READ_ONLY, Message.HEADER_BYTES);
+      return;
+    }
+    int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
+    boolean existed = engine.erase(in, at + Message.ERASE_KEY, keyLength);
+    Message.putLong(
+        connection.buffers(), Connection.responseAt(slot) + Message.ERASED_EXISTED, existed ? 1 : 0);
+    respond(connection, slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
+  }
+
+  private boolean keyFits(MemorySegment in, long at, int received) {
+    if (received < Message.RESOLVE_KEY) {
+      return false;
+    }
+    int keyLength = Message.getInt(in, at + Message.RESOLVE_KEY_LENGTH);
+    return keyLength > 0 && keyLength <= engine.keyBytesMax() && received == Message.RESOLVE_KEY + keyLength;
+  }
+
+  private void onStats(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.STATS_REQUEST_BYTES) {
+      respond(connection, slot, Message.STATS, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    int first = Math.clamp(Message.getInt(in, at + Message.STATS_FROM), 0, figures.size());
+    MemorySegment out = connection.buffers();
+    long to = Connection.responseAt(slot);
+    int length = Message.STATS_FIGURES_AT;
+    int index = 0;
+    int count = 0;
+    for (Map.Entry<String, LongSupplier> figure : figures.entrySet()) {
+      byte[] name = figure.getKey().getBytes(StandardCharsets.UTF_8);
+      if (index++ < first) {
+        continue;
+      }
+      if (length + 9 + name.length > Protocol.MESSAGE_BYTES_MAX) {
+        break;
+      }
+      Message.putLong(out, to + length, figure.getValue().getAsLong());
+      out.set(ValueLayout.JAVA_BYTE, to + length + 8, (byte) name.length);
+      MemorySegment.copy(name, 0, out, ValueLayout.JAVA_BYTE, to + length + 9, name.length);
+      length += 9 + name.length;
+      count++;
+    }
+    Message.putInt(out, to + Message.STATS_FIGURES, figures.size());
+    Message.putInt(out, to + Message.STATS_FIRST, first);
+    Message.putLong(out, to + Message.STATS_COUNT, count);
+    respond(connection, slot, Message.STATS, Result.OK, length);
+  }
+
+  private void respond(Connection connection, int slot, int type, int result, int length) {
+    MemorySegment buffers = connection.buffers();
+    Message.putHeader(
+        buffers,
+        Connection.responseAt(slot),
+        type,
+        result,
+        length,
+        Message.requestId(buffers, Connection.requestAt(slot)),
+        connection.clientId,
+        connection.connectionEpoch);
+    connection.respond(slot, length);
+  }
+
+  private void endIdleReservations(long nowNs) {
+    for (int i = 0; i < connections.size(); i++) {
+      Map<Long, Reservation> reservations = connections.get(i).reservations;
+      if (reservations.isEmpty()) {
+        continue;
+      }
+      for (Iterator<Reservation> each = reservations.values().iterator(); each.hasNext(); ) {
+        Reservation reservation = each.next();
+        if (nowNs - reservation.lastUsedNs > limits.reservationIdleNs()) {
+          each.remove();
+          engine.log().end(reservation.extent);
+        }
+      }
+    }
+  }
+
+  private void addFigures() {
+    figure("connections", connections::size);
+    figure("connections.refused", () -> refusedConnections);
+    figure("requests", () -> requests);
+    figure("puts", engine.publication()::puts);
+    figure("deletes", engine.publication()::deletes);
+    figure("objects.bytes.published", engine.publication()::bytesPublished);
+    figure("table.entries", engine.table()::size);
+    figure("table.slots", engine.table()::slots);
+    figure("table.buckets", engine.table()::buckets);
+    figure("log.bytes.used", () -> engine.log().usage().usedBytes());
+    figure("log.bytes.open", () -> engine.log().usage().openBytes());
+    figure("log.bytes.linked", () -> engine.log().usage().linkedBytes());
+    figure("log.bytes.capacity", () -> engine.log().usage().capacityBytes());
+    figure("log.extents.open", () -> engine.log().usage().openExtents());
+    figure("clients.reads", () -> devices().reads());
+    figure("clients.bytes.read", () -> devices().bytesRead());
+    figure("clients.writes", () -> devices().writes());
+    figure("clients.bytes.written", () -> devices().bytesWritten());
+    figure("clients.bytes.differing", () -> devices().bytesDiffering());
+    figure("store.incarnation", () -> engine.root().incarnation());
+    figure("store.epoch", () -> engine.root().epoch());
+    figure("store.promise", () -> engine.promise().ordinal());
+    figure("store.readonly", () -> readOnlyReason == null ? 0 : 1);
+  }
+
+  private DeviceStatistics devices() {
+    DeviceStatistics sum = DeviceStatistics.NONE;
+    for (Port port : ports) {
+      sum = sum.plus(port.device.statistics());
+    }
+    return sum;
+  }
+
+  /** Ends every connection, then the store. @throws ErdaException never for a store that is only read */
+  @Override
+  public void close() {
+    for (Connection connection : connections) {
+      connection.giveUp();
+    }
+    connections.removeIf(this::closeIfGone);
+    ports.forEach(Port::close);
+    ports.clear();
+    engine.close();
+  }
+}

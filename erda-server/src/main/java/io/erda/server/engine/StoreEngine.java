@@ -1,0 +1,330 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.DamagedTableException;
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.KeyHash;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.DamagedLogException;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
+import io.erda.protocol.Protocol;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.random.RandomGenerator;
+
+/**
+ * The store: superblock, root, table and log of one directory, opened, recovered and ready to publish. One thread. Owns what it opens in
+ * the directory, borrows the directory.
+ */
+public final class StoreEngine implements AutoCloseable {
+  private static final String SUPERBLOCK_NEW = "superblock.new";
+  private static final Set<String> OTHER_NAMES = Set.of("lock", "shm", SUPERBLOCK_NEW, RootFile.NAME, "regions");
+
+  private final Superblock superblock;
+  private final RootFile root;
+  private final HashTable table;
+  private final PersistentMemory tableMemory;
+  private final LogStore log;
+  private final KeyHash hash;
+  private final Publication publication;
+  private final Promise promise;
+  private RecoveryReport recovery;
+  private boolean undecided;
+
+  private StoreEngine(
+      Superblock superblock, RootFile root, HashTable table, PersistentMemory tableMemory, LogStore log) {
+    this.superblock = superblock;
+    this.root = root;
+    this.table = table;
+    this.tableMemory = tableMemory;
+    this.log = log;
+    this.hash = new KeyHash(superblock.hashSeed());
+    this.promise = tableMemory.survives() == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS;
+    this.publication = new Publication(this, table, log, tableMemory.visibleBeforeDurable());
+  }
+
+  /**
+   * Opens the store of a directory, or creates it there when the directory is empty. The caller holds the directory's lock.
+   *
+   * @param create how to create it; ignored for one that exists; null: it must exist
+   * @throws ErdaException.Unusable when the directory is not a store of this version
+   * @throws ErdaException.Damaged when its structures are not what was written
+   * @throws ErdaException.Full when there is no room to create it
+   */
+  public static StoreEngine open(MemoryDirectory directory, StoreOptions create, RandomGenerator random) {
+    try {
+      if (!directory.exists(Superblock.NAME)) {
+        requireEmpty(directory);
+        if (create == null) {
+          throw new ErdaException.Unusable("there is no store in this directory");
+        }
+        create(directory, create, random);
+      }
+      return openExisting(directory);
+    } catch (OutOfSpaceException e) {
+      throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
+    } catch (NoSuchFileException e) {
+      throw new ErdaException.Damaged("a file of the store is missing: " + e.getMessage());
+    } catch (DamagedTableException | DamagedLogException e) {
+      throw new ErdaException.Damaged(e.getMessage());
+    } catch (IOException e) {
+      throw new ErdaException.Unusable("the store can't be opened: " + e.getMessage(), e);
+    }
+  }
+
+  private static void requireEmpty(MemoryDirectory directory) throws IOException {
+    for (String name : directory.names()) {
+      if (!ours(name)) {
+        throw new ErdaException.Unusable(
+            "this directory is neither a store nor empty: it holds " + name + " and no " + Superblock.NAME);
+      }
+    }
+  }
+
+  private static boolean ours(String name) {
+    return OTHER_NAMES.contains(name) || name.startsWith("region-") || name.startsWith("table-");
+  }
+
+  /** The superblock gets its name last: without it, what lies there is the rest of a creation that was interrupted. */
+  private static void create(MemoryDirectory directory, StoreOptions options, RandomGenerator random) throws IOException {
+    for (String name : directory.names()) {
+      if (name.equals(SUPERBLOCK_NEW) || name.equals(RootFile.NAME) || name.startsWith("table-")) {
+        directory.delete(name);
+      }
+    }
+    Superblock superblock =
+        new Superblock(
+            1, new UUID(random.nextLong(), random.nextLong() | 1), options.geometry(), 1, options.buckets(), random.nextLong());
+    LogStore.create(directory, options.geometry(), superblock.store()).close();
+    try (PersistentMemory rootMemory = directory.create(RootFile.NAME, RootFile.BYTES)) {
+      new RootFile(rootMemory).nextEpoch();
+    }
+    try (PersistentMemory tableMemory =
+        directory.create(tableName(superblock), HashTable.bytesFor(superblock.buckets()))) {
+      HashTable.create(tableMemory, superblock.buckets(), new NoMoves());
+    }
+    try (PersistentMemory memory = directory.create(SUPERBLOCK_NEW, Superblock.BYTES)) {
+      superblock.store(memory);
+    }
+    directory.sync();
+    directory.rename(SUPERBLOCK_NEW, Superblock.NAME);
+    directory.sync();
+  }
+
+  private static StoreEngine openExisting(MemoryDirectory directory) throws IOException {
+    Superblock superblock;
+    try (PersistentMemory memory = directory.open(Superblock.NAME)) {
+      superblock = Superblock.load(memory);
+    }
+    PersistentMemory rootMemory = directory.open(RootFile.NAME);
+    if (rootMemory.segment().byteSize() < RootFile.BYTES) {
+      throw new ErdaException.Damaged("root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
+    }
+    RootFile root = new RootFile(rootMemory);
+    root.beginIncarnation();
+    PersistentMemory tableMemory = directory.open(tableName(superblock));
+    HashTable table = HashTable.open(tableMemory, root);
+    if (table.buckets() != superblock.buckets()) {
+      throw new ErdaException.Damaged(
+          "table has " + table.buckets() + " buckets, the superblock says " + superblock.buckets());
+    }
+    if ((root.structureCounter() & 1) != 0) {
+      root.endMove();
+    }
+    LogStore log = LogStore.open(directory, superblock.geometry(), superblock.store());
+    StoreEngine engine = new StoreEngine(superblock, root, table, tableMemory, log);
+    engine.recover();
+    return engine;
+  }
+
+  private static String tableName(Superblock superblock) {
+    return "table-" + superblock.tableGeneration();
+  }
+
+  /**
+   * Looks between the water marks: a valid object is committed where its key's word names exactly this place and is pending. Then closes
+   * the marks, so that what a dead or stopped writer may still store lands where nothing is handed out any more. May be interrupted and
+   * repeated at every step.
+   */
+  private void recover() {
+    int[] counts = new int[2];
+    long scanned =
+        log.scan(
+            (region, offset, place, bytes) -> {
+              counts[0]++;
+              if (commitIfPending(region, offset, place)) {
+                counts[1]++;
+              }
+            });
+    table.drain();
+    log.closeMarks();
+    List<String> notes = new ArrayList<>();
+    if (counts[1] > 0) {
+      notes.add("committed " + counts[1] + " whole versions whose acknowledgement was not sent");
+    }
+    recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
+  }
+
+  private boolean commitIfPending(Region region, int offset, long place) {
+    MemorySegment memory = region.memory().segment();
+    int keyLength = ObjectLayout.keyLength(memory, place);
+    long keyWord = keyWord(memory, place + ObjectLayout.KEY_OFFSET, keyLength);
+    if (headOf(keyWord) != region.head()) {
+      return false;
+    }
+    long slot =
+        table.find(keyWord, (at, word) -> VersionWord.pending(word) && VersionWord.newest(word) == offset);
+    if (slot == HashTable.NONE) {
+      return false;
+    }
+    long word = table.versionWord(slot);
+    region.memory().flush(place, ObjectLayout.bytes(keyLength, ObjectLayout.valueLength(memory, place)));
+    region.memory().drain();
+    return table.storeWord(slot, keyWord, word, VersionWord.commit(word));
+  }
+
+  /** The key word of {@code length} key bytes. */
+  long keyWord(MemorySegment memory, long at, int length) {
+    return Entry.keyWord(hash.of(memory, at, length), superblock.geometry().heads());
+  }
+
+  int headOf(long keyWord) {
+    return Entry.headOf(keyWord);
+  }
+
+  /** Whether words of the batch in hand are stored pending and not yet committed. */
+  boolean undecided() {
+    return undecided;
+  }
+
+  void setUndecided(boolean undecided) {
+    this.undecided = undecided;
+  }
+
+  int keyBytesMax() {
+    return Math.min(Protocol.KEY_BYTES_MAX, log.geometry().objectBytesMax() / 2);
+  }
+
+  int valueBytesMax() {
+    return Math.min(ObjectLayout.VALUE_BYTES_MAX, log.geometry().objectBytesMax() - ObjectLayout.HEADER_BYTES - 1);
+  }
+
+  /** What a key's entry turned out to be. */
+  enum Resolution {
+    SOUND,
+    DAMAGED
+  }
+
+  /** Looks at a key's entry on behalf of a reader that found something invalid: the server alone declares damage. */
+  Resolution resolve(MemorySegment memory, long keyAt, int keyLength) {
+    long keyWord = keyWord(memory, keyAt, keyLength);
+    long slot = publication.find(keyWord, memory, keyAt, keyLength);
+    if (slot == HashTable.NONE) {
+      return Resolution.SOUND;
+    }
+    int offset = VersionWord.committed(table.versionWord(slot));
+    return offset == VersionWord.NONE || objectValid(headOf(keyWord), offset) ? Resolution.SOUND : Resolution.DAMAGED;
+  }
+
+  /** Whether a whole object that was written for this position lies there. */
+  boolean objectValid(int head, int offset) {
+    Region region = log.region(head, offset);
+    if (region == null) {
+      return false;
+    }
+    long place = log.geometry().place(offset);
+    return region
+        .checksum()
+        .valid(place, log.geometry().room(place), ObjectChecksum.positionMix(head, region.generation(), offset));
+  }
+
+  /**
+   * Deletes a key without space in the log: its entry is emptied. For when the log is full.
+   *
+   * @return whether it had a value
+   */
+  boolean erase(MemorySegment memory, long keyAt, int keyLength) {
+    long keyWord = keyWord(memory, keyAt, keyLength);
+    long slot = publication.find(keyWord, memory, keyAt, keyLength);
+    if (slot == HashTable.NONE) {
+      return false;
+    }
+    boolean existed = publication.existed(headOf(keyWord), VersionWord.committed(table.versionWord(slot)));
+    if (existed && !table.empty(slot, keyWord, table.versionWord(slot))) {
+      throw new IllegalStateException("entry " + slot + " can't be emptied: " + VersionWord.toString(table.versionWord(slot)));
+    }
+    table.drain();
+    return existed;
+  }
+
+  public RecoveryReport recovery() {
+    return recovery;
+  }
+
+  public Promise promise() {
+    return promise;
+  }
+
+  public UUID storeId() {
+    return superblock.store();
+  }
+
+  Superblock superblock() {
+    return superblock;
+  }
+
+  RootFile root() {
+    return root;
+  }
+
+  HashTable table() {
+    return table;
+  }
+
+  PersistentMemory tableMemory() {
+    return tableMemory;
+  }
+
+  LogStore log() {
+    return log;
+  }
+
+  Publication publication() {
+    return publication;
+  }
+
+  /** Makes everything durable and releases the memories. */
+  @Override
+  public void close() {
+    table.drain();
+    log.close();
+    tableMemory.close();
+    root.memory().close();
+  }
+
+  private static final class NoMoves implements io.erda.hashtable.StructureCounter {
+    @Override
+    public void beginMove() {
+      throw new IllegalStateException("nothing moves in a new table");
+    }
+
+    @Override
+    public void endMove() {
+      throw new IllegalStateException("nothing moves in a new table");
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/** The KV service: requests, leases, connections, recovery; and the store that lives in one JVM with its client. */
+module io.erda.server {
+  requires transitive io.erda.client;
+  requires transitive io.erda.protocol;
+  requires io.erda.hashtable;
+  requires io.erda.logstore;
+  requires transitive io.erda.pmem;
+  requires transitive io.erda.rdma;
+  requires org.jnrproject.posix;
+  requires java.management;
+
+  exports io.erda.server;
+  exports io.erda.server.engine to
+      io.erda.simulation,
+      io.erda.eval;
+}

@@ -1,0 +1,202 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Named memories in the memory of this process, outside the Java heap: for tests, and for volatile use inside one JVM.
+ *
+ * <p>What is stored lives as long as a directory that knows its name, or a memory that was opened, can be reached.
+ * {@link #anotherView()} opens the same memories again, as a process would that starts after this one, or beside it; only the lock
+ * tells the two apart. Nothing survives the JVM, whatever the directory was told to claim.
+ */
+public final class HeapDirectory implements MemoryDirectory {
+  /** What all views share. Guarded by itself, so that views may belong to different threads. */
+  private static final class Store {
+    final long capacity;
+    final Survives claim;
+    final TreeMap<String, MemorySegment> memories = new TreeMap<>();
+    long used;
+    HeapDirectory owner;
+
+    Store(long capacity, Survives claim) {
+      this.capacity = capacity;
+      this.claim = claim;
+    }
+  }
+
+  private static final class HeapMemory extends SegmentMemory {
+    private final Survives claim;
+
+    HeapMemory(MemorySegment segment, Arena arena, Survives claim) {
+      super(segment, arena, Backing.none(segment.byteSize()));
+      this.claim = claim;
+    }
+
+    @Override
+    public Survives survives() {
+      return claim;
+    }
+
+    @Override
+    public boolean visibleBeforeDurable() {
+      return claim == Survives.POWER_FAILURE;
+    }
+  }
+
+  private final Store store;
+  private final Set<HeapMemory> opened = ConcurrentHashMap.newKeySet();
+
+  /** A directory that is full when the JVM is, and claims {@link Survives#PROCESS_CRASH}. */
+  public HeapDirectory() {
+    this(Long.MAX_VALUE, Survives.PROCESS_CRASH);
+  }
+
+  /**
+   * @param capacity bytes of all named memories together, from which on creation throws {@link OutOfSpaceException}
+   * @param claim what its memories say they survive; with {@link Survives#POWER_FAILURE} they are visible before durable, so that
+   *     the longer way of publication is taken
+   */
+  public HeapDirectory(long capacity, Survives claim) {
+    this(new Store(capacity, Objects.requireNonNull(claim)));
+  }
+
+  private HeapDirectory(Store store) {
+    this.store = store;
+  }
+
+  /** The same named memories, opened a second time: own lock, own mappings. */
+  public HeapDirectory anotherView() {
+    return new HeapDirectory(store);
+  }
+
+  @Override
+  public PersistentMemory create(String name, long length) throws IOException {
+    MemoryDirectory.requireName(name);
+    MemoryDirectory.requireLength(length);
+    synchronized (store) {
+      if (store.memories.containsKey(name)) {
+        throw new FileAlreadyExistsException(name);
+      }
+      if (length > store.capacity - store.used) {
+        throw outOfSpace(name, length, null);
+      }
+      store.memories.put(name, allocate(name, length));
+      store.used += length;
+    }
+    return open(name);
+  }
+
+  private MemorySegment allocate(String name, long length) throws OutOfSpaceException {
+    try {
+      return Arena.ofAuto().allocate(length, 4096);
+    } catch (OutOfMemoryError e) {
+      throw outOfSpace(name, length, e);
+    }
+  }
+
+  private OutOfSpaceException outOfSpace(String name, long length, Throwable cause) {
+    return new OutOfSpaceException(
+        name + ": no room for " + length + " bytes: " + store.used + " of " + store.capacity
+            + " bytes are in use" + (cause == null ? "" : "; " + cause.getMessage()),
+        cause);
+  }
+
+  /** The mapping of this one opening; its cleanup keeps the bytes reachable while the segment is. */
+  @Override
+  public PersistentMemory open(String name) throws IOException {
+    MemoryDirectory.requireName(name);
+    MemorySegment bytes;
+    synchronized (store) {
+      bytes = store.memories.get(name);
+    }
+    if (bytes == null) {
+      throw new NoSuchFileException(name);
+    }
+    Arena arena = Arena.ofShared();
+    MemorySegment mapping =
+        MemorySegment.ofAddress(bytes.address())
+            .reinterpret(bytes.byteSize(), arena, unused -> Objects.requireNonNull(bytes));
+    HeapMemory memory = new HeapMemory(mapping, arena, store.claim);
+    memory.onClose(() -> opened.remove(memory));
+    opened.add(memory);
+    return memory;
+  }
+
+  @Override
+  public void delete(String name) {
+    MemoryDirectory.requireName(name);
+    synchronized (store) {
+      forget(store.memories.remove(name));
+    }
+  }
+
+  private void forget(MemorySegment memory) {
+    store.used -= memory == null ? 0 : memory.byteSize();
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    MemoryDirectory.requireName(from);
+    MemoryDirectory.requireName(to);
+    synchronized (store) {
+      MemorySegment memory = store.memories.remove(from);
+      if (memory == null) {
+        throw new NoSuchFileException(from);
+      }
+      forget(store.memories.put(to, memory));
+    }
+  }
+
+  @Override
+  public boolean exists(String name) {
+    MemoryDirectory.requireName(name);
+    synchronized (store) {
+      return store.memories.containsKey(name);
+    }
+  }
+
+  @Override
+  public List<String> names() {
+    synchronized (store) {
+      return List.copyOf(store.memories.keySet());
+    }
+  }
+
+  @Override
+  public void sync() {}
+
+  @Override
+  public boolean lock() {
+    synchronized (store) {
+      if (store.owner == null) {
+        store.owner = this;
+      }
+      return store.owner == this;
+    }
+  }
+
+  @Override
+  public Survives survives() {
+    return store.claim;
+  }
+
+  @Override
+  public void close() {
+    new HashSet<>(opened).forEach(HeapMemory::close);
+    synchronized (store) {
+      if (store.owner == this) {
+        store.owner = null;
+      }
+    }
+  }
+}

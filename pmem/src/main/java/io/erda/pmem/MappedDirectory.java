@@ -1,0 +1,205 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/**
+ * A directory of files, each mapped whole into this process and into every other that wants it.
+ *
+ * <p>What a memory survives is found out when the directory is opened: on a file system with {@code MAP_SYNC} (DAX on persistent
+ * memory) it is power failure, whatever the {@link Mode}; elsewhere the mode decides. A memory controller is taken for the edge of the
+ * persistence domain, so there a store is visible before it is durable.
+ *
+ * <p>The space of a file is allocated before its name exists and again, where a copy left holes, before it is mapped. So storing does
+ * not fail and raises no SIGBUS, unless somebody truncates a file, the device breaks, or a file system that copies on write runs full.
+ *
+ * <p>Needs Linux. The lock is flock(2) on the directory itself: it leaves no file, the kernel releases it when the process ends, and
+ * two openings in one process exclude each other too.
+ */
+public final class MappedDirectory implements MemoryDirectory {
+  /** What is promised on a file system without {@code MAP_SYNC}. */
+  public enum Mode {
+    /** {@link Survives#PROCESS_CRASH}: stores reach the page cache and are left there; flush and drain cost nothing. */
+    PAGE_CACHE,
+    /** {@link Survives#POWER_FAILURE}: drain writes what was flushed to the device with msync(2), which takes as long as that takes. */
+    SYNCED
+  }
+
+  private final Path directory;
+  private final MappedFile.Kind kind;
+  private final int descriptor;
+  private final Map<SegmentMemory, String> opened = new ConcurrentHashMap<>();
+  private boolean locked;
+  private boolean closed;
+
+  private MappedDirectory(Path directory, MappedFile.Kind kind, int descriptor) {
+    this.directory = directory;
+    this.kind = kind;
+    this.descriptor = descriptor;
+  }
+
+  /** {@link #open(Path, Mode)} with {@link Mode#PAGE_CACHE}. */
+  public static MappedDirectory open(Path directory) throws IOException {
+    return open(directory, Mode.PAGE_CACHE);
+  }
+
+  /**
+   * Opens a directory that exists and can be written. Creates and changes nothing in it.
+   *
+   * @throws NoSuchFileException when there is none
+   * @throws NotDirectoryException when it is something else
+   * @throws java.nio.file.AccessDeniedException when it cannot be written
+   */
+  public static MappedDirectory open(Path directory, Mode mode) throws IOException {
+    Path absolute = directory.toAbsolutePath();
+    int flags = Libc.O_RDONLY | Libc.O_DIRECTORY;
+    int descriptor = (int) Libc.check("open", Libc.open(absolute, flags), absolute);
+    boolean done = false;
+    try {
+      MappedFile.Kind kind =
+          MappedFile.isDax(absolute)
+              ? MappedFile.Kind.DAX
+              : switch (mode) {
+                case PAGE_CACHE -> MappedFile.Kind.PAGE_CACHE;
+                case SYNCED -> MappedFile.Kind.SYNCED;
+              };
+      done = true;
+      return new MappedDirectory(absolute, kind, descriptor);
+    } finally {
+      if (!done) {
+        Libc.close(descriptor);
+      }
+    }
+  }
+
+  @Override
+  public PersistentMemory create(String name, long length) throws IOException {
+    MemoryDirectory.requireLength(length);
+    Path file = file(name);
+    MappedFile.create(file, length, kind);
+    boolean done = false;
+    try {
+      PersistentMemory memory = open(name);
+      done = true;
+      return memory;
+    } finally {
+      if (!done) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws java.nio.file.FileSystemException also when the file is empty, or no regular file
+   * @throws OutOfSpaceException when it has holes and there is no room to fill them
+   */
+  @Override
+  public PersistentMemory open(String name) throws IOException {
+    SegmentMemory memory = MappedFile.map(file(name), kind);
+    memory.onClose(() -> opened.remove(memory));
+    opened.put(memory, name);
+    return memory;
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    Files.deleteIfExists(file(name));
+  }
+
+  /** {@inheritDoc} The {@link Backing} of what this directory opened as {@code from} follows. */
+  @Override
+  public void rename(String from, String to) throws IOException {
+    Path target = file(to);
+    Files.move(file(from), target, StandardCopyOption.ATOMIC_MOVE);
+    opened.forEach(
+        (memory, name) -> {
+          if (name.equals(from)) {
+            opened.replace(memory, to);
+            memory.renamed(new Backing(target, 0, memory.segment().byteSize()));
+          }
+        });
+  }
+
+  @Override
+  public boolean exists(String name) {
+    return Files.isRegularFile(file(name));
+  }
+
+  /** {@inheritDoc} Files with other names, and directories, are not listed. */
+  @Override
+  public List<String> names() throws IOException {
+    requireOpen();
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .filter(Files::isRegularFile)
+          .map(file -> file.getFileName().toString())
+          .filter(MemoryDirectory::isName)
+          .sorted()
+          .toList();
+    }
+  }
+
+  /** Waits for the device only where power failure is promised. */
+  @Override
+  public void sync() throws IOException {
+    requireOpen();
+    if (survives() == Survives.POWER_FAILURE) {
+      Libc.check("fsync", Libc.fsync(descriptor), directory);
+    }
+  }
+
+  @Override
+  public boolean lock() throws IOException {
+    requireOpen();
+    if (!locked) {
+      int result = Libc.flock(descriptor);
+      if (result == -Libc.EAGAIN) {
+        return false;
+      }
+      Libc.check("flock", result, directory);
+      locked = true;
+    }
+    return true;
+  }
+
+  @Override
+  public Survives survives() {
+    return kind.survives();
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      List.copyOf(opened.keySet()).forEach(SegmentMemory::close);
+      Libc.close(descriptor);
+    }
+  }
+
+  private Path file(String name) {
+    requireOpen();
+    MemoryDirectory.requireName(name);
+    return directory.resolve(name);
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("closed: " + directory);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return directory + " (" + kind + ")";
+  }
+}

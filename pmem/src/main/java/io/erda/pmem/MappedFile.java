@@ -1,0 +1,205 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import jdk.nio.mapmode.ExtendedMapMode;
+
+/** How a file of a {@link MappedDirectory} comes to be: space first, name second, mapping last. */
+final class MappedFile {
+  /** So that a signal that interrupts an allocation does not undo all of it. */
+  private static final long STEP = 256L << 20;
+
+  private static final int ZEROS = 1 << 20;
+
+  /** How the memory of one directory is mapped and made durable. */
+  enum Kind {
+    PAGE_CACHE,
+    SYNCED,
+    DAX;
+
+    Survives survives() {
+      return this == PAGE_CACHE ? Survives.PROCESS_CRASH : Survives.POWER_FAILURE;
+    }
+  }
+
+  private MappedFile() {}
+
+  /**
+   * Creates {@code file} with {@code length} bytes that are allocated. The name appears when the space is there, in one step, so that
+   * neither an error nor a kill leaves a part of a file behind; where the file system has no nameless files, only an error does not.
+   */
+  static void create(Path file, long length, Kind kind) throws IOException {
+    int descriptor = Libc.open(file.getParent(), Libc.O_RDWR | Libc.O_TMPFILE);
+    if (descriptor < 0) {
+      createNamed(file, length, kind);
+      return;
+    }
+    int linked;
+    try {
+      allocate(descriptor, file, length, kind);
+      linked = Libc.link(descriptor, file);
+    } finally {
+      Libc.close(descriptor);
+    }
+    if (linked == -Libc.EEXIST) {
+      Libc.check("linkat", linked, file);
+    }
+    if (linked < 0) {
+      createNamed(file, length, kind);
+    }
+  }
+
+  /** Without nameless files: a kill in the middle leaves a file that is too short. */
+  static void createNamed(Path file, long length, Kind kind) throws IOException {
+    int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL;
+    int descriptor = (int) Libc.check("open", Libc.open(file, flags), file);
+    boolean done = false;
+    try {
+      allocate(descriptor, file, length, kind);
+      done = true;
+    } finally {
+      Libc.close(descriptor);
+      if (!done) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+
+  private static void allocate(int descriptor, Path file, long length, Kind kind)
+      throws IOException {
+    try {
+      if (!reserve(descriptor, file, length)) {
+        writeZeros(descriptor, file, length);
+      }
+      if (kind.survives() == Survives.POWER_FAILURE) {
+        Libc.check("fsync", Libc.fsync(descriptor), file);
+      }
+    } catch (OutOfSpaceException e) {
+      throw outOfSpace(file, length, e);
+    }
+  }
+
+  private static OutOfSpaceException outOfSpace(Path file, long length, OutOfSpaceException e)
+      throws IOException {
+    long usable = Files.getFileStore(file.getParent()).getUsableSpace();
+    return new OutOfSpaceException(
+        e.getMessage() + "; " + length + " bytes were asked for, the file system has " + usable
+            + " usable bytes",
+        e);
+  }
+
+  /** Whether the file system can allocate without writing; then it has. */
+  private static boolean reserve(int descriptor, Path file, long length) throws IOException {
+    long done = 0;
+    while (done < length) {
+      long step = Math.min(STEP, length - done);
+      int result = Libc.fallocate(descriptor, done, step);
+      if (result == -Libc.EOPNOTSUPP || result == -Libc.ENOSYS) {
+        return false;
+      }
+      if (result != -Libc.EINTR) {
+        Libc.check("fallocate", result, file);
+        done += step;
+      }
+    }
+    return true;
+  }
+
+  /** Ends with fsync: a file system may find out that it is full when it writes back. */
+  static void writeZeros(int descriptor, Path file, long length) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment zeros = arena.allocate(ZEROS);
+      long done = 0;
+      while (done < length) {
+        long result = Libc.pwrite(descriptor, zeros, Math.min(ZEROS, length - done), done);
+        if (result != -Libc.EINTR) {
+          done += Libc.check("pwrite", result, file);
+        }
+      }
+    }
+    Libc.check("fsync", Libc.fsync(descriptor), file);
+  }
+
+  /**
+   * Maps an existing file at its full length. Its space is allocated first if it is not: a copy of a store may have holes, and a store
+   * to a hole of a full file system is a SIGBUS.
+   */
+  static SegmentMemory map(Path file, Kind kind) throws IOException {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new FileSystemException(file.toString(), null, "not a regular file");
+    }
+    long length = fill(file);
+    Arena arena = Arena.ofShared();
+    boolean done = false;
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      MapMode mode = kind == Kind.DAX ? ExtendedMapMode.READ_WRITE_SYNC : MapMode.READ_WRITE;
+      MemorySegment segment = channel.map(mode, 0, length, arena);
+      done = true;
+      return memory(segment, arena, new Backing(file, 0, length), kind);
+    } finally {
+      if (!done) {
+        arena.close();
+      }
+    }
+  }
+
+  private static SegmentMemory memory(
+      MemorySegment segment, Arena arena, Backing backing, Kind kind) {
+    return switch (kind) {
+      case PAGE_CACHE -> new PageCacheMemory(segment, arena, backing);
+      case SYNCED -> new SyncedMemory(segment, arena, backing);
+      case DAX -> new DaxMemory(segment, arena, backing);
+    };
+  }
+
+  private static long fill(Path file) throws IOException {
+    int descriptor = (int) Libc.check("open", Libc.open(file, Libc.O_RDWR), file);
+    try {
+      long length = Files.size(file);
+      if (length == 0) {
+        throw new FileSystemException(
+            file.toString(), null, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
+      }
+      try {
+        // Where it cannot be asked for, the space was written when the file was created.
+        reserve(descriptor, file, length);
+      } catch (OutOfSpaceException e) {
+        throw outOfSpace(file, length, e);
+      }
+      return length;
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
+  /** Whether files in {@code directory} can be mapped with {@code MAP_SYNC}; tried on a file that never has a name. */
+  static boolean isDax(Path directory) throws IOException {
+    int descriptor = Libc.open(directory, Libc.O_RDWR | Libc.O_TMPFILE);
+    if (descriptor == -Libc.EOPNOTSUPP || descriptor == -Libc.EISDIR || descriptor == -Libc.EINVAL) {
+      // Every file system with MAP_SYNC has nameless files.
+      return false;
+    }
+    Libc.check("open", descriptor, directory);
+    try (Arena arena = Arena.ofConfined();
+        FileChannel channel =
+            FileChannel.open(
+                Path.of("/proc/self/fd/" + descriptor),
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
+      channel.map(ExtendedMapMode.READ_WRITE_SYNC, 0, 4096, arena);
+      return true;
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+}

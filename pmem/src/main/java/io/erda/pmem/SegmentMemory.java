@@ -1,0 +1,81 @@
+package io.erda.pmem;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Objects;
+
+/**
+ * Memory that the processor stores to. A subclass says what flush and drain take to keep the promise.
+ *
+ * <p>Owns its arena: closing it makes the segment invalid for every thread and returns when no access is under way.
+ */
+abstract class SegmentMemory implements PersistentMemory {
+  static final VarHandle LONG =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+
+  private final MemorySegment segment;
+  private final Arena arena;
+  private volatile Backing backing;
+  private Runnable onClose = () -> {};
+
+  SegmentMemory(MemorySegment segment, Arena arena, Backing backing) {
+    this.segment = segment;
+    this.arena = arena;
+    this.backing = backing;
+  }
+
+  @Override
+  public final MemorySegment segment() {
+    return segment;
+  }
+
+  @Override
+  public final void put(long offset, MemorySegment source, long sourceOffset, long length) {
+    WordCopy.copy(source, sourceOffset, segment, offset, length);
+  }
+
+  @Override
+  public final void putLongRelease(long offset, long value) {
+    LONG.setRelease(segment, offset, value);
+  }
+
+  @Override
+  public void flush(long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, segment.byteSize());
+  }
+
+  /**
+   * What a kill of the process cannot undo: stores leave in the order the compiler left them in, so keeping that order is all there
+   * is to do. A release fence costs no instruction on x86.
+   */
+  @Override
+  public void drain() {
+    VarHandle.releaseFence();
+  }
+
+  @Override
+  public final Backing backing() {
+    return backing;
+  }
+
+  /** The file has a new name. */
+  final void renamed(Backing to) {
+    backing = to;
+  }
+
+  /** Called once, after the segment became invalid. Set before the memory is handed out. */
+  final void onClose(Runnable action) {
+    onClose = action;
+  }
+
+  @Override
+  public final synchronized void close() {
+    if (arena.scope().isAlive()) {
+      arena.close();
+      onClose.run();
+    }
+  }
+}

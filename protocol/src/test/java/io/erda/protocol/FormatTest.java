@@ -1,0 +1,119 @@
+package io.erda.protocol;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The worked examples of FORMAT.md are what the code writes and reads; no bytes from outside break a decoder. */
+class FormatTest {
+  private static final long SEED = Long.getLong("erda.seed", 20261120L);
+
+  @Test
+  void rootIsAsDocumented() throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment root = arena.allocate(Root.BYTES, 64);
+      MemorySegment.copy(MemorySegment.ofArray(example("root")), 0, root, 0, Root.BYTES);
+      assertEquals(7, Root.incarnation(root, 0));
+      assertEquals(3, Root.epoch(root, 0));
+      assertEquals(42, Root.structureCounter(root, 0));
+      assertEquals(Protocol.LAYOUT_VERSION, Root.layoutVersion(root, 0));
+    }
+  }
+
+  @Test
+  void helloIsAsDocumented() throws IOException {
+    Handshake.Hello hello =
+        new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, Promise.PROCESS, 4711, null);
+    assertArrayEquals(example("hello"), bytes(Handshake.encode(hello)));
+    assertEquals(hello, Handshake.decodeHello(MemorySegment.ofArray(example("hello"))));
+  }
+
+  @Test
+  void publishIsAsDocumented() throws IOException {
+    MemorySegment message = MemorySegment.ofArray(new byte[Message.PUBLISH_REQUEST_BYTES]);
+    Message.putHeader(message, 0, Message.PUBLISH, Result.OK, Message.PUBLISH_REQUEST_BYTES, 5, 3, 7);
+    Message.putLong(message, Message.PUBLISH_RESERVATION, 0x0000_0100_0000_0001L);
+    Message.putInt(message, Message.PUBLISH_OFFSET, 8);
+    Message.putInt(message, Message.PUBLISH_OBJECT_BYTES, 1050);
+    Message.putInt(message, Message.PUBLISH_HEAD, 0);
+    Message.putInt(message, Message.PUBLISH_FLAGS, 0);
+    assertArrayEquals(example("publish"), bytes(message));
+    assertTrue(Message.wellFormed(message, 0, Message.PUBLISH_REQUEST_BYTES));
+
+    MemorySegment response = MemorySegment.ofArray(new byte[Message.PUBLISH_RESPONSE_BYTES]);
+    Message.putHeader(response, 0, Message.PUBLISH, Result.OK, Message.PUBLISH_RESPONSE_BYTES, 5, 3, 7);
+    Message.putLong(response, Message.PUBLISHED_EXISTED, 1);
+    assertArrayEquals(example("published"), bytes(response));
+  }
+
+  @Test
+  void handshakeRecordsRoundTrip() {
+    Handshake.Welcome welcome =
+        new Handshake.Welcome(
+            new UUID(1, 2), 3, 4, 5, 1L << 30, 8 << 20, 4, Promise.POWER, 0, 6, 7, 2048, 8_000_000, 4096, 50_000);
+    MemorySegment encoded = Handshake.encode(welcome);
+    assertTrue(encoded.byteSize() <= 192);
+    assertEquals(welcome, Handshake.decodeWelcome(encoded));
+    assertNull(Handshake.decodeRefusal(encoded));
+    Handshake.Refusal refusal = new Handshake.Refusal(Handshake.Refusal.PROMISE, "store promises PROCESS, client requires POWER");
+    assertEquals(refusal, Handshake.decodeRefusal(Handshake.encode(refusal)));
+    String long200 = "x".repeat(200);
+    assertTrue(Handshake.encode(new Handshake.Refusal(1, long200)).byteSize() <= 192);
+  }
+
+  @Test
+  void noBytesFromOutsideBreakADecoder() {
+    Random random = new Random(SEED);
+    byte[][] whole = {
+      bytes(Handshake.encode(new Handshake.Hello(1, 1, null, 1, new UUID(3, 4)))),
+      bytes(
+          Handshake.encode(
+              new Handshake.Welcome(
+                  new UUID(1, 2), 3, 4, 5, 1L << 30, 8 << 20, 4, Promise.POWER, 0, 6, 7, 2048, 8_000_000, 4096, 1))),
+      bytes(Handshake.encode(new Handshake.Refusal(1, "no")))
+    };
+    for (int run = 0; run < 20_000; run++) {
+      byte[] bytes = whole[random.nextInt(whole.length)].clone();
+      for (int flips = random.nextInt(6); flips > 0; flips--) {
+        bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
+      }
+      MemorySegment cut = MemorySegment.ofArray(bytes).asSlice(0, random.nextInt(bytes.length + 1));
+      try {
+        Handshake.decodeHello(cut);
+        Handshake.decodeWelcome(cut);
+        Handshake.decodeRefusal(cut);
+      } catch (RuntimeException e) {
+        throw new AssertionError("run " + run + " of -Derda.seed=" + SEED, e);
+      }
+    }
+  }
+
+  private static byte[] bytes(MemorySegment segment) {
+    return segment.toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  /** The bytes of the indented block of FORMAT.md that begins with this name. */
+  private static byte[] example(String name) throws IOException {
+    List<String> lines = Files.readAllLines(Path.of("FORMAT.md"));
+    StringBuilder hex = new StringBuilder();
+    int at = lines.indexOf("    " + name);
+    for (int i = at + 1; i < lines.size() && lines.get(i).startsWith("    "); i++) {
+      String line = lines.get(i).strip();
+      hex.append(line, 0, Math.min(line.length(), 23)).append(' ');
+    }
+    return HexFormat.of().parseHex(hex.toString().replace(" ", ""));
+  }
+}
