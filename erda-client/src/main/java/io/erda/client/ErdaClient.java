@@ -32,8 +32,6 @@ import java.util.function.LongSupplier;
  * </ul>
  */
 public final class ErdaClient implements AutoCloseable {
-  private static final long AWAIT_NS = 100_000_000;
-
   private final ClientCore core;
   private final Device owned;
   private final BlockingCalls calls;
@@ -41,7 +39,7 @@ public final class ErdaClient implements AutoCloseable {
   private ErdaClient(ClientCore core, Device owned) {
     this.core = core;
     this.owned = owned;
-    this.calls = new BlockingCalls(core, AWAIT_NS);
+    this.calls = new BlockingCalls(core);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.hashtable.Neighbourhood;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
@@ -28,9 +29,6 @@ import java.lang.foreign.MemorySegment;
  * posted, so a response always finds one.
  */
 final class Session implements CompletionHandler {
-  /** The most entries of a neighbourhood that a client is made for. */
-  static final int NEIGHBOURHOOD_MAX = 64;
-
   private static final int CONNECTING = 0;
   private static final int MAPPING = 1;
   private static final int READY = 2;
@@ -256,11 +254,11 @@ final class Session implements CompletionHandler {
   }
 
   private void onBroken(String what, int status) {
-    String why = what + " ended with: " + Status.name(status);
-    if (status == Status.FLUSHED) {
-      lose(why);
+    if (status == Status.FLUSHED || status == Status.FENCED) {
+      // The server left, or wants nothing more from here. Whether READs go on shows when one is posted.
+      lose("the connection to the server at " + core.address + " ended (" + what + ": " + Status.name(status) + ")");
     } else {
-      fail(why);
+      fail(what + " ended with: " + Status.name(status));
     }
   }
 
@@ -529,7 +527,6 @@ final class Session implements CompletionHandler {
               Message.getLong(memory, base + Message.MAPPED_TABLE_KEY),
               Message.getLong(memory, base + Message.MAPPED_ENTRIES_OFFSET),
               Message.getLong(memory, base + Message.MAPPED_BUCKETS),
-              Message.getInt(memory, base + Message.MAPPED_NEIGHBOURHOOD),
               heads);
     }
     takeRecords(base);
@@ -580,8 +577,7 @@ final class Session implements CompletionHandler {
         Long.bitCount(buckets) == 1
             && buckets > 0
             && buckets <= 1L << 48
-            && neighbourhood >= 1
-            && neighbourhood <= NEIGHBOURHOOD_MAX
+            && neighbourhood == Neighbourhood.ENTRIES
             && entriesOffset >= 0
             && entriesOffset < 1L << 48
             && (entriesOffset & 7) == 0
