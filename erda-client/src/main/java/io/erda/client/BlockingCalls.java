@@ -33,15 +33,14 @@ final class BlockingCalls {
     poller = new Poller(core.nanoTime, Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
   }
 
-  /** Runs a get whose key is set. The caller frees it; when this throws it is free. */
+  /** Runs a get whose key is set. What it found stays until the next one begins. */
   void run(Get get) {
     get.begin();
-    if (get.step != Operation.DONE) {
-      drive(get);
-    }
+    drive(get);
     if (get.error != null) {
       throw free(get);
     }
+    get.step = Operation.IDLE;
   }
 
   /** A put, or a delete when {@code value} is null. Returns what a delete says. */

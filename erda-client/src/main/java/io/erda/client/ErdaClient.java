@@ -109,12 +109,10 @@ public final class ErdaClient implements AutoCloseable {
     get.key(key);
     calls.run(get);
     if (get.length < 0) {
-      get.step = Operation.IDLE;
       return null;
     }
     byte[] value = new byte[(int) get.length];
     MemorySegment.copy(get.memory, ValueLayout.JAVA_BYTE, get.valueAt(), value, 0, value.length);
-    get.step = Operation.IDLE;
     return value;
   }
 
@@ -133,7 +131,6 @@ public final class ErdaClient implements AutoCloseable {
     if (length > 0 && length <= into.byteSize()) {
       MemorySegment.copy(get.memory, get.valueAt(), into, 0, length);
     }
-    get.step = Operation.IDLE;
     return length;
   }
 

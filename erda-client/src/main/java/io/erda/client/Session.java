@@ -101,9 +101,9 @@ final class Session implements CompletionHandler {
     this.readsOutlive = readsOutlive;
     this.startedNs = core.nanoTime.getAsLong();
     int requests = operations + CONTROLS;
-    // Responses come for operations that need the server (puts, one query, the odd resolve) and for controls.
-    this.receives = Math.min(requests + 1, Long.SIZE);
-    this.outstandingMax = receives - 1;
+    // One more than requests are out: while a response is handled its receive is not posted, and a request may be sent.
+    this.outstandingMax = Math.min(requests, Protocol.REQUESTS_MAX);
+    this.receives = outstandingMax + 1;
     this.requestIds = new long[requests];
     this.requestTypes = new int[requests];
     this.controlHeads = new int[CONTROLS];
@@ -458,6 +458,7 @@ final class Session implements CompletionHandler {
     return switch (type) {
       case Message.LEASE -> Message.LEASE_RESPONSE_BYTES;
       case Message.PUBLISH -> Message.PUBLISH_RESPONSE_BYTES;
+      case Message.ERASE -> Message.ERASE_RESPONSE_BYTES;
       case Message.MAP -> Message.MAPPED_RECORDS;
       case Message.STATS -> Message.STATS_FIGURES_AT;
       default -> Message.HEADER_BYTES;
