@@ -40,6 +40,8 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine) implements Aut
       StoreEngine engine = StoreEngine.open(directory, create ? creation : null, new SecureRandom());
       done = true;
       return new OpenedStore(directory, engine);
+    } catch (ErdaException.Full e) {
+      throw new ErdaException.Full(e.what(), e.getMessage() + Limits.explain(options.regionBytes()));
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + e.getMessage(), e);
     } finally {

@@ -15,7 +15,7 @@ import java.nio.ByteOrder;
  *  10   key, then value, then zeros to a multiple of 8 (not covered by the checksum)
  * </pre>
  *
- * The position mix covers head, region generation and offset, so that what lies in a reused region never passes for a new object. All
+ * A tombstone has no value. The position mix covers head, region generation and offset, so that what lies in a reused region never passes for a new object. All
  * zeros is never valid, because the key length is then 0. Static access over any {@link MemorySegment}; little-endian, unaligned.
  */
 public final class ObjectLayout {
@@ -29,6 +29,9 @@ public final class ObjectLayout {
 
   /** Objects begin at multiples of this. */
   public static final int ALIGNMENT = 8;
+
+  /** The shortest object, without padding: a key of one byte, no value. */
+  public static final int BYTES_MIN = HEADER_BYTES + 1;
 
   public static final int KEY_BYTES_MAX = 0xFFFF;
   public static final int VALUE_BYTES_MAX = 0xFF_FFFF;
@@ -77,16 +80,34 @@ public final class ObjectLayout {
 
   /** Whether the header could be an object's that has {@code room} bytes at most; says nothing about the checksum. */
   public static boolean plausible(MemorySegment memory, long base, long room) {
-    if (room < HEADER_BYTES + 1) {
-      return false;
-    }
-    int lengthAndFlags = memory.get(INT, base + VALUE_LENGTH_OFFSET);
-    int keyLength = keyLength(memory, base);
+    return plausibleBytes(memory, base, room) != 0;
+  }
+
+  /**
+   * {@link #bytes} of the object whose header lies at {@code base}, or 0 when that can't be an object's that has {@code room} bytes at
+   * most. Loads each field once: what another process stores meanwhile can make the answer old, not out of range.
+   */
+  static int plausibleBytes(MemorySegment memory, long base, long room) {
+    return room < BYTES_MIN ? 0 : plausibleBytes(memory.get(INT, base + VALUE_LENGTH_OFFSET), keyLength(memory, base), room);
+  }
+
+  /** The same, of the header's fields. */
+  static int plausibleBytes(int lengthAndFlags, int keyLength, long room) {
     int valueLength = lengthAndFlags & VALUE_BYTES_MAX;
-    return keyLength > 0
-        && (lengthAndFlags & FLAGS_UNKNOWN) == 0
-        && ((lengthAndFlags & DELETE_TAG) == 0 || valueLength == 0)
-        && bytes(keyLength, valueLength) <= room;
+    int bytes = bytes(keyLength, valueLength);
+    boolean plausible =
+        keyLength > 0
+            && (lengthAndFlags & FLAGS_UNKNOWN) == 0
+            && ((lengthAndFlags & DELETE_TAG) == 0 || valueLength == 0)
+            && bytes <= room;
+    return plausible ? bytes : 0;
+  }
+
+  /** Whether the object at {@code base} has this key. The object was validated before: its key lies inside {@code memory}. */
+  public static boolean keyEquals(MemorySegment memory, long base, MemorySegment key, long keyOffset, int keyLength) {
+    long begin = base + KEY_OFFSET;
+    return keyLength(memory, base) == keyLength
+        && MemorySegment.mismatch(memory, begin, begin + keyLength, key, keyOffset, keyOffset + keyLength) == -1;
   }
 
   private ObjectLayout() {}
