@@ -1,12 +1,13 @@
 /** The KV service: requests, leases, connections, recovery; and the store that lives in one JVM with its client. */
 module io.erda.server {
-  requires transitive io.erda.client;
   requires transitive io.erda.protocol;
   requires io.erda.hashtable;
   requires io.erda.logstore;
   requires transitive io.erda.pmem;
   requires transitive io.erda.rdma;
   requires org.jnrproject.posix;
+  requires org.jnrproject.constants;
+  requires jdk.management;
   requires java.management;
 
   exports io.erda.server;

@@ -1,19 +1,20 @@
 package io.erda.client;
 
 import io.erda.protocol.ErdaException;
+import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /** Turns operations into calls: drive the core, poll for a bounded time, then sleep until something completes. */
 final class BlockingCalls {
-  private static final int SPINS_PER_CLOCK = 16;
+  /** A sleep is bounded: time-outs of operations are looked at between two. */
+  private static final long AWAIT_NS = 100_000_000;
 
   private final ClientCore core;
-  private final long awaitNs;
+  private Poller poller;
 
-  BlockingCalls(ClientCore core, long awaitNs) {
+  BlockingCalls(ClientCore core) {
     this.core = core;
-    this.awaitNs = awaitNs;
   }
 
   /** Returns when the first connection is made. @throws ErdaException when it is not */
@@ -24,20 +25,22 @@ final class BlockingCalls {
         throw core.connectFailure();
       }
       if (core.doWork() == 0) {
-        core.await(awaitNs);
+        core.await(AWAIT_NS);
       }
     }
+    long asked = core.options.pollingNs();
+    long budgetNs = asked == ClientOptions.SERVER_HINT ? Math.max(0, core.welcome().pollingNs()) : asked;
+    poller = new Poller(core.nanoTime, Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
   }
 
-  /** Runs a get whose key is set. The caller frees it; when this throws it is free. */
+  /** Runs a get whose key is set. What it found stays until the next one begins. */
   void run(Get get) {
     get.begin();
-    if (get.step != Operation.DONE) {
-      drive(get);
-    }
+    drive(get);
     if (get.error != null) {
       throw free(get);
     }
+    get.step = Operation.IDLE;
   }
 
   /** A put, or a delete when {@code value} is null. Returns what a delete says. */
@@ -73,29 +76,13 @@ final class BlockingCalls {
   }
 
   private void drive(Operation operation) {
-    int idle = 0;
-    long sleepAtNs = 0;
+    poller.reset();
     while (operation.step != Operation.DONE) {
-      if (core.doWork() > 0) {
-        idle = 0;
-        continue;
-      }
-      Thread.onSpinWait();
-      idle++;
-      if (idle % SPINS_PER_CLOCK == 0) {
-        long now = core.nanoTime.getAsLong();
-        if (idle == SPINS_PER_CLOCK) {
-          sleepAtNs = now + pollingNs();
-        }
-        if (now - sleepAtNs >= 0) {
-          core.await(awaitNs);
-        }
+      int work = core.doWork();
+      if (operation.step != Operation.DONE && !poller.mayPoll(work)) {
+        core.await(AWAIT_NS);
+        poller.reset();
       }
     }
-  }
-
-  private long pollingNs() {
-    long asked = core.options.pollingNs();
-    return asked == ClientOptions.SERVER_HINT ? Math.max(0, core.welcome().pollingNs()) : asked;
   }
 }

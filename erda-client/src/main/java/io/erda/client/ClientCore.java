@@ -382,7 +382,7 @@ final class ClientCore {
         if (put.padded < asked) {
           put.takePlace();
         } else {
-          put.fail(refusal(put.describe(), result));
+          put.onNoRoom(result);
         }
       }
     }

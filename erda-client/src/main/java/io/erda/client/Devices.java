@@ -2,6 +2,9 @@ package io.erda.client;
 
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
+import io.erda.rdma.ShmDevice;
+import io.erda.rdma.ShmOptions;
+import java.io.IOException;
 import java.util.function.LongSupplier;
 
 /** Wiring: the device and the clock for a URI. */
@@ -13,10 +16,18 @@ final class Devices {
 
   static Device open(ErdaUri uri) {
     return switch (uri) {
-      case ErdaUri.Shm shm -> throw missing(uri, "shared-memory");
-      case ErdaUri.Tcp tcp -> throw missing(uri, "TCP");
-      case ErdaUri.Rdma rdma -> throw missing(uri, "RDMA");
+      case ErdaUri.Shm ignored -> shm();
+      case ErdaUri.Tcp ignored -> throw missing(uri, "TCP");
+      case ErdaUri.Rdma ignored -> throw missing(uri, "RDMA");
     };
+  }
+
+  private static Device shm() {
+    try {
+      return ShmDevice.open(ShmOptions.toConnect(CLOCK));
+    } catch (IOException e) {
+      throw new ErdaException.Unavailable("no shared-memory device: " + e);
+    }
   }
 
   static String address(ErdaUri uri) {

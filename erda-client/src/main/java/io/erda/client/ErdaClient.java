@@ -32,8 +32,6 @@ import java.util.function.LongSupplier;
  * </ul>
  */
 public final class ErdaClient implements AutoCloseable {
-  private static final long AWAIT_NS = 100_000_000;
-
   private final ClientCore core;
   private final Device owned;
   private final BlockingCalls calls;
@@ -41,7 +39,7 @@ public final class ErdaClient implements AutoCloseable {
   private ErdaClient(ClientCore core, Device owned) {
     this.core = core;
     this.owned = owned;
-    this.calls = new BlockingCalls(core, AWAIT_NS);
+    this.calls = new BlockingCalls(core);
   }
 
   /**
@@ -111,12 +109,10 @@ public final class ErdaClient implements AutoCloseable {
     get.key(key);
     calls.run(get);
     if (get.length < 0) {
-      get.step = Operation.IDLE;
       return null;
     }
     byte[] value = new byte[(int) get.length];
     MemorySegment.copy(get.memory, ValueLayout.JAVA_BYTE, get.valueAt(), value, 0, value.length);
-    get.step = Operation.IDLE;
     return value;
   }
 
@@ -135,7 +131,6 @@ public final class ErdaClient implements AutoCloseable {
     if (length > 0 && length <= into.byteSize()) {
       MemorySegment.copy(get.memory, get.valueAt(), into, 0, length);
     }
-    get.step = Operation.IDLE;
     return length;
   }
 

@@ -1,6 +1,7 @@
 package io.erda.client;
 
 import io.erda.hashtable.Entry;
+import io.erda.hashtable.Neighbourhood;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
@@ -20,7 +21,7 @@ import java.lang.foreign.MemorySegment;
  * A get (design, "Reading and writing"; Erda paper, section 3.3): READ the neighbourhood and the root, then the object, and believe
  * nothing but the private copy.
  *
- * <p>Its memory: {@code root 64 | neighbourhood 1024 | key 2048 | object}. The object part grows on demand.
+ * <p>Its memory: {@code root 64 | neighbourhood 256 | key 2048 | object}. The object part grows on demand.
  *
  * <p><b>Absent.</b> A key that is there may be missed while its entry is moved: the READ may see the old place after and the new place
  * before. The structure counter is odd exactly while that happens, and grows. So nothing moved during a neighbourhood READ when one root
@@ -46,7 +47,7 @@ final class Get extends Operation {
 
   private static final int ROOT = 0;
   private static final int NEIGHBOURHOOD = 64;
-  private static final int KEY = NEIGHBOURHOOD + Session.NEIGHBOURHOOD_MAX * Entry.BYTES;
+  private static final int KEY = NEIGHBOURHOOD + Neighbourhood.BYTES;
   private static final int OBJECT = KEY + Protocol.KEY_BYTES_MAX;
   private static final int OBJECT_BYTES_MIN = 4096;
 
@@ -162,8 +163,8 @@ final class Get extends Operation {
     QueuePair queuePair = session.queuePair;
     long wrId = Session.workId(serial, slot);
     if (step == POST_NEIGHBOURHOOD) {
-      long at = map.entriesOffset + (keyWord & map.bucketMask) * Entry.BYTES;
-      if (!queuePair.postRead(wrId, region, NEIGHBOURHOOD, map.tableKey, at, map.neighbourhood * Entry.BYTES, Flags.NONE)) {
+      long at = map.entriesOffset + Entry.bucket(keyWord, map.buckets) * Entry.BYTES;
+      if (!queuePair.postRead(wrId, region, NEIGHBOURHOOD, map.tableKey, at, Neighbourhood.BYTES, Flags.NONE)) {
         stall();
         return;
       }
@@ -239,16 +240,12 @@ final class Get extends Operation {
 
   /** Tries the entries from {@code from} on: a tag is not a key, so every equal one counts. */
   private void tryEntries(int from) {
-    int entries = map.neighbourhood;
-    for (int i = from; i < entries; i++) {
-      long at = NEIGHBOURHOOD + (long) i * Entry.BYTES;
-      if (Entry.keyWordAt(memory, at) == keyWord) {
-        int committed = VersionWord.committed(Entry.versionWordAt(memory, at));
-        if (committed != VersionWord.NONE) {
-          candidate = i;
-          readObject(committed);
-          return;
-        }
+    for (int i = from; (i = Neighbourhood.nextMatch(memory, NEIGHBOURHOOD, keyWord, i)) >= 0; i++) {
+      int committed = VersionWord.committed(Neighbourhood.versionWord(memory, NEIGHBOURHOOD, i));
+      if (committed != VersionWord.NONE) {
+        candidate = i;
+        readObject(committed);
+        return;
       }
     }
     onNoMatch();

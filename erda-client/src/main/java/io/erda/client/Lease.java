@@ -14,7 +14,6 @@ final class Lease {
   long epoch;
   private long cursor;
   private long end;
-  private int length;
 
   void hold(long ofReservation, int ofIndex, int ofGeneration, long ofEpoch, long place, int bytes) {
     held = true;
@@ -25,23 +24,17 @@ final class Lease {
     remoteKey = RegionMap.NONE;
     cursor = place;
     end = place + bytes;
-    length = bytes;
   }
 
   void drop() {
     held = false;
     cursor = 0;
     end = 0;
-    length = 0;
     remoteKey = RegionMap.NONE;
   }
 
   long remaining() {
     return end - cursor;
-  }
-
-  int length() {
-    return length;
   }
 
   boolean fits(int padded) {

@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
@@ -8,9 +9,12 @@ import java.lang.foreign.MemorySegment;
 /**
  * The leases of a session: per head the one that is written to and the next one, asked for before it is needed.
  *
- * <p>A lease that is replaced with room left is ended, so that the server need not wait for it.
+ * <p>A lease that is full or replaced is ended, so that the server need not wait for it.
  */
 final class Leases {
+  /** The smallest object, padded: less room than this is none. */
+  private static final int OBJECT_BYTES_MIN = ObjectLayout.padded(ObjectLayout.HEADER_BYTES + 1);
+
   private static final class Head {
     final Lease first = new Lease();
     final Lease second = new Lease();
@@ -22,6 +26,8 @@ final class Leases {
     boolean deferred;
     /** The server had nothing when it was asked ahead of need. */
     boolean refused;
+    /** Bytes of the extent that was leased last. */
+    int extentBytes;
     /** Objects placed: from the second one on it is worth to ask ahead. */
     long placed;
   }
@@ -64,10 +70,10 @@ final class Leases {
   void placed(int head, int padded) {
     Head of = heads[head];
     of.placed++;
-    Lease first = of.first;
-    Lease second = of.second;
-    long left = Math.max(first.remaining(), second.remaining());
-    long low = Math.max(2L * padded, Math.max(first.length(), second.length()) >> 2);
+    endFull(head, of.first);
+    endFull(head, of.second);
+    long left = Math.max(of.first.remaining(), of.second.remaining());
+    long low = Math.max(2L * padded, of.extentBytes >> 3);
     if (left < low && of.placed > 1 && !of.requested && !of.refused) {
       request(head, padded);
     }
@@ -87,14 +93,20 @@ final class Leases {
     return remains;
   }
 
-  /** The server does not know the reservation any more. */
+  /** The server does not take it any more. */
   void drop(int head, long reservation) {
     Head of = heads[head];
     if (of.first.held && of.first.reservation == reservation) {
-      of.first.drop();
+      end(head, of.first);
     }
     if (of.second.held && of.second.reservation == reservation) {
-      of.second.drop();
+      end(head, of.second);
+    }
+  }
+
+  private void endFull(int head, Lease lease) {
+    if (lease.held && lease.remaining() < OBJECT_BYTES_MIN) {
+      end(head, lease);
     }
   }
 
@@ -108,6 +120,7 @@ final class Leases {
       return;
     }
     of.refused = false;
+    of.extentBytes = Message.getInt(memory, base + Message.LEASED_LENGTH);
     session.core.leases++;
     long place = Message.getLong(memory, base + Message.LEASED_PLACE);
     int length = Message.getInt(memory, base + Message.LEASED_LENGTH);
@@ -188,7 +201,7 @@ final class Leases {
   }
 
   private void end(int head, Lease lease) {
-    if (lease.held && lease.remaining() > 0) {
+    if (lease.held) {
       session.sendEnd(head, lease.reservation);
     }
     lease.drop();

@@ -16,6 +16,8 @@ import java.lang.foreign.MemorySegment;
  * A put or a delete, publish last (design, "Reading and writing"): the object is WRITTEN into leased space, PUBLISH is SENT behind it,
  * and the server's response ends it. One round trip while the lease lasts.
  *
+ * <p>A delete for which the log has no room asks the server to empty the entry instead (ERASE).
+ *
  * <p>Nothing is replayed once a publish was posted: if the connection ends then, the outcome is unknown. A publish that the server
  * refused had no effect, so it may be done again elsewhere. Puts of the same key by one client happen in the order of submission: the
  * later one waits.
@@ -28,6 +30,8 @@ final class Put extends Operation {
   private static final int POST_WRITE = OWN_STEPS + 2;
   private static final int POST_PUBLISH = OWN_STEPS + 3;
   private static final int PUBLISHED = OWN_STEPS + 4;
+  private static final int POST_ERASE = OWN_STEPS + 5;
+  private static final int ERASING = OWN_STEPS + 6;
 
   private static final int OBJECT = 0;
   private static final int CAPACITY_MIN = 4096;
@@ -163,11 +167,35 @@ final class Put extends Operation {
     session.leases.placed(head, padded);
   }
 
+  /** There is no room for the object. */
+  void onNoRoom(int result) {
+    if (delete && (result == Result.LOG_FULL || result == Result.DISK_FULL)) {
+      step = POST_ERASE;
+      postErase();
+    } else {
+      fail(core.refusal(describe(), result));
+    }
+  }
+
+  private void postErase() {
+    MemorySegment message = session.memory;
+    long base = session.requestAt(slot);
+    Message.putInt(message, base + Message.ERASE_KEY_LENGTH, keyLength);
+    Message.putInt(message, base + Message.ERASE_KEY_LENGTH + 4, 0);
+    MemorySegment.copy(memory, OBJECT + ObjectLayout.KEY_OFFSET, message, base + Message.ERASE_KEY, keyLength);
+    if (session.send(slot, base, Message.ERASE, Message.ERASE_KEY + keyLength)) {
+      step = ERASING;
+    } else {
+      stall();
+    }
+  }
+
   @Override
   void onResponse(int type, int result, MemorySegment message, long base, int length) {
     switch (result) {
       case Result.OK -> {
-        existed = Message.getInt(message, base + Message.PUBLISHED_EXISTED) != 0;
+        int at = type == Message.ERASE ? Message.ERASED_EXISTED : Message.PUBLISHED_EXISTED;
+        existed = Message.getInt(message, base + at) != 0;
         finish();
       }
       case Result.NO_RESERVATION -> {
@@ -211,6 +239,8 @@ final class Put extends Operation {
     stalled = false;
     if (step == POST_WRITE || step == POST_PUBLISH) {
       post();
+    } else if (step == POST_ERASE) {
+      postErase();
     } else {
       restart();
     }
@@ -218,7 +248,7 @@ final class Put extends Operation {
 
   @Override
   boolean published() {
-    return step == PUBLISHED;
+    return step == PUBLISHED || step == ERASING;
   }
 
   @Override

@@ -12,19 +12,17 @@ final class RegionMap {
   final long epoch;
   final long tableKey;
   final long entriesOffset;
-  final long bucketMask;
-  final int neighbourhood;
+  final long buckets;
 
   private final long[][] keys;
   private final int[][] generations;
 
-  RegionMap(long incarnation, long epoch, long tableKey, long entriesOffset, long buckets, int neighbourhood, int heads) {
+  RegionMap(long incarnation, long epoch, long tableKey, long entriesOffset, long buckets, int heads) {
     this.incarnation = incarnation;
     this.epoch = epoch;
     this.tableKey = tableKey;
     this.entriesOffset = entriesOffset;
-    this.bucketMask = buckets - 1;
-    this.neighbourhood = neighbourhood;
+    this.buckets = buckets;
     this.keys = new long[heads][];
     this.generations = new int[heads][];
     for (int head = 0; head < heads; head++) {

@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.hashtable.Neighbourhood;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
@@ -28,9 +29,6 @@ import java.lang.foreign.MemorySegment;
  * posted, so a response always finds one.
  */
 final class Session implements CompletionHandler {
-  /** The most entries of a neighbourhood that a client is made for. */
-  static final int NEIGHBOURHOOD_MAX = 64;
-
   private static final int CONNECTING = 0;
   private static final int MAPPING = 1;
   private static final int READY = 2;
@@ -103,9 +101,9 @@ final class Session implements CompletionHandler {
     this.readsOutlive = readsOutlive;
     this.startedNs = core.nanoTime.getAsLong();
     int requests = operations + CONTROLS;
-    // Responses come for operations that need the server (puts, one query, the odd resolve) and for controls.
-    this.receives = Math.min(requests + 1, Long.SIZE);
-    this.outstandingMax = receives - 1;
+    // One more than requests are out: while a response is handled its receive is not posted, and a request may be sent.
+    this.outstandingMax = Math.min(requests, Protocol.REQUESTS_MAX);
+    this.receives = outstandingMax + 1;
     this.requestIds = new long[requests];
     this.requestTypes = new int[requests];
     this.controlHeads = new int[CONTROLS];
@@ -256,11 +254,11 @@ final class Session implements CompletionHandler {
   }
 
   private void onBroken(String what, int status) {
-    String why = what + " ended with: " + Status.name(status);
-    if (status == Status.FLUSHED) {
-      lose(why);
+    if (status == Status.FLUSHED || status == Status.FENCED) {
+      // The server left, or wants nothing more from here. Whether READs go on shows when one is posted.
+      lose("the connection to the server at " + core.address + " ended (" + what + ": " + Status.name(status) + ")");
     } else {
-      fail(why);
+      fail(what + " ended with: " + Status.name(status));
     }
   }
 
@@ -460,6 +458,7 @@ final class Session implements CompletionHandler {
     return switch (type) {
       case Message.LEASE -> Message.LEASE_RESPONSE_BYTES;
       case Message.PUBLISH -> Message.PUBLISH_RESPONSE_BYTES;
+      case Message.ERASE -> Message.ERASE_RESPONSE_BYTES;
       case Message.MAP -> Message.MAPPED_RECORDS;
       case Message.STATS -> Message.STATS_FIGURES_AT;
       default -> Message.HEADER_BYTES;
@@ -529,7 +528,6 @@ final class Session implements CompletionHandler {
               Message.getLong(memory, base + Message.MAPPED_TABLE_KEY),
               Message.getLong(memory, base + Message.MAPPED_ENTRIES_OFFSET),
               Message.getLong(memory, base + Message.MAPPED_BUCKETS),
-              Message.getInt(memory, base + Message.MAPPED_NEIGHBOURHOOD),
               heads);
     }
     takeRecords(base);
@@ -580,8 +578,7 @@ final class Session implements CompletionHandler {
         Long.bitCount(buckets) == 1
             && buckets > 0
             && buckets <= 1L << 48
-            && neighbourhood >= 1
-            && neighbourhood <= NEIGHBOURHOOD_MAX
+            && neighbourhood == Neighbourhood.ENTRIES
             && entriesOffset >= 0
             && entriesOffset < 1L << 48
             && (entriesOffset & 7) == 0

@@ -3,12 +3,13 @@ package io.erda.server;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
+import io.erda.rdma.Poller;
 import io.erda.rdma.ShmDevice;
+import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServerLimits;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
@@ -37,7 +38,12 @@ public final class ErdaServer implements AutoCloseable {
     this.store = store;
     this.device = device;
     this.core = core;
-    ServerLoop loop = new ServerLoop(core, device, options.pollingNs(), System::nanoTime, () -> closing);
+    ServerLoop loop = 
+        new ServerLoop(
+            core,
+            device,
+            new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs()),
+            () -> closing);
     this.thread = new Thread(() -> run(loop), "erda-server");
   }
 
@@ -50,8 +56,11 @@ public final class ErdaServer implements AutoCloseable {
     OpenedStore store = OpenedStore.open(data, options, true);
     Device device = null;
     try {
-      Path shm = Files.createDirectories(data.resolve(SHM));
-      device = shmDevice(options);
+      Path shm = data.resolve(SHM);
+      device =
+          ShmDevice.open(
+              ShmOptions.toServe(shm, System::nanoTime)
+                  .withWrites(options.counted(), options.writeLatencyNs()));
       ServerCore core = new ServerCore(store.engine(), limits(options), System::nanoTime);
       core.listen(device, device.listen(shm.toString()));
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
@@ -126,10 +135,6 @@ public final class ErdaServer implements AutoCloseable {
       }
       ended.countDown();
     }
-  }
-
-  private static Device shmDevice(ServerOptions options) {
-    return ShmDevice.open(options.counted(), options.writeLatencyNs(), System::nanoTime);
   }
 
   private static ServerLimits limits(ServerOptions options) {
