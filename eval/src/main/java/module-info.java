@@ -5,6 +5,9 @@ module io.erda.eval {
   requires io.erda.ycsb;
   requires io.erda.hashtable;
   requires io.erda.logstore;
+  requires io.erda.pmem;
+  requires io.erda.protocol;
+  requires io.erda.rdma;
   requires core; // site.ycsb:core, an automatic module
   requires HdrHistogram; // an automatic module
   requires transitive com.fasterxml.jackson.databind;

@@ -1,7 +1,5 @@
 package io.erda.ycsb;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
 import io.erda.ycsb.RecordFormat.DamagedRecordException;
@@ -127,9 +125,7 @@ public final class ErdaDb extends DB {
   @Override
   public Status delete(String table, String key) {
     try {
-      return client.delete(keys.of(table, key).toArray(JAVA_BYTE))
-          ? Status.OK
-          : Status.NOT_FOUND;
+      return client.delete(keys.of(table, key)) ? Status.OK : Status.NOT_FOUND;
     } catch (ErdaException e) {
       return error("delete", table, key, e);
     }
