@@ -548,16 +548,15 @@ public final class LogStore implements AutoCloseable {
 
   /**
    * Closes the marks of every region at high, durably: what is below is never handed out again in this generation. Whatever the caller
-   * decided about what {@link #scan} found is durable before. May be interrupted and repeated.
+   * decided about what {@link #scan} found is durable before. May be interrupted and repeated; does nothing in a log that is in use.
    */
   public void closeMarks() {
-    if (openExtents != 0) {
-      throw new IllegalStateException("marks can't be closed below " + openExtents + " open extent(s)");
+    if (marksClosed) {
+      return;
     }
     for (RegionState state : bySlot) {
       if (state != null) {
-        state.append = Math.max(state.append, state.high);
-        // High is durable since open() at the latest, so low never overtakes it in what survives.
+        // open() put the point of appending at high, and made high durable: low never overtakes it in what survives.
         storeLow(state, state.high);
       }
     }

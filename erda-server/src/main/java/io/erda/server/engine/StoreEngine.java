@@ -44,6 +44,7 @@ public final class StoreEngine implements AutoCloseable {
   private final Promise promise;
   private RecoveryReport recovery;
   private boolean undecided;
+  private boolean closed;
 
   private StoreEngine(
       Superblock superblock, RootFile root, HashTable table, PersistentMemory tableMemory, LogStore log) {
@@ -307,9 +308,14 @@ public final class StoreEngine implements AutoCloseable {
     return publication;
   }
 
-  /** Makes everything durable and releases the memories. */
+  /** Makes everything durable and releases the memories. Idempotent. */
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    log.storeLowMarks();
     table.drain();
     log.close();
     tableMemory.close();
