@@ -560,10 +560,11 @@ abstract class RingQueuePair implements QueuePair {
 
   /** Whether stores and messages may still take effect; a status. */
   private int sendable() {
-    if ((long) QueueLayout.WORD.getAcquire(queue, peerStateAt) != QueueLayout.OPEN) {
-      return Status.FENCED;
+    long state = (long) QueueLayout.WORD.getAcquire(queue, peerStateAt);
+    if (state == QueueLayout.OPEN && !broken) {
+      return Status.SUCCESS;
     }
-    return broken || phase == Phase.ENDED ? Status.FLUSHED : Status.SUCCESS;
+    return state == QueueLayout.FENCED || state == QueueLayout.GONE ? Status.FENCED : Status.FLUSHED;
   }
 
   /** The peer died, or what it wrote can't be: nothing of it counts from now on. */
