@@ -9,6 +9,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -127,7 +128,8 @@ public final class ShmDevice implements Device {
         removeUnlocked(path);
       }
       return file;
-    } catch (NoSuchFileException e) {
+    } catch (NoSuchFileException | AccessDeniedException e) {
+      // Gone meanwhile; or of a user whose connection no server of ours could have accepted.
       return null;
     }
   }
