@@ -67,9 +67,9 @@ final class CrashMemory implements PersistentMemory {
   /** Every state that a crash now may leave, or a seeded sample where there are more than {@code limit}. The first is a process crash. */
   List<CrashMemory> outcomes(int limit, RandomGenerator random) {
     List<CrashMemory> outcomes = new ArrayList<>();
-    Map<Integer, Undrained> carried = new TreeMap<>();
-    undrained.forEach((word, state) -> carried.put(word, new Undrained(state.values, 0)));
-    outcomes.add(new CrashMemory(seen.clone(), durable.clone(), carried));
+    CrashMemory carried = copy();
+    carried.processCrash();
+    outcomes.add(carried);
 
     int[] words = undrained.keySet().stream().mapToInt(Integer::intValue).toArray();
     long[][] choices = new long[words.length][];
@@ -93,11 +93,6 @@ final class CrashMemory implements PersistentMemory {
     return outcomes;
   }
 
-  /** What a power failure leaves that takes everything not drained. */
-  CrashMemory durableOnly() {
-    return new CrashMemory(durable.clone(), durable.clone(), new TreeMap<>());
-  }
-
   /** Equal for equal states (but for chance). */
   long fingerprint() {
     long sum = Arrays.hashCode(durable) * 31L + undrained.hashCode();
@@ -105,6 +100,11 @@ final class CrashMemory implements PersistentMemory {
       sum = TableLayout.checksum(sum, word);
     }
     return sum;
+  }
+
+  /** Nobody drains any more what was flushed. */
+  void processCrash() {
+    undrained.replaceAll((word, state) -> new Undrained(state.values, 0));
   }
 
   private void event() {

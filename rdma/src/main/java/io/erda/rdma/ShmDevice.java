@@ -352,7 +352,7 @@ public final class ShmDevice implements Device {
   }
 
   /** A closed channel that a selector watched is really closed by the next selection. */
-  private void flushCancelled() {
+  void flushCancelled() {
     try {
       selector.selectNow(ShmDevice::onReady);
     } catch (IOException e) {

@@ -199,7 +199,7 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /** The key word of {@code length} key bytes. */
-  long keyWord(MemorySegment memory, long at, int length) {
+  public long keyWord(MemorySegment memory, long at, int length) {
     return Entry.keyWord(hash.of(memory, at, length), superblock.geometry().heads());
   }
 
@@ -292,15 +292,15 @@ public final class StoreEngine implements AutoCloseable {
     return root;
   }
 
-  HashTable table() {
+  public HashTable table() {
     return table;
   }
 
-  PersistentMemory tableMemory() {
+  public PersistentMemory tableMemory() {
     return tableMemory;
   }
 
-  LogStore log() {
+  public LogStore log() {
     return log;
   }
 
