@@ -2,17 +2,14 @@ package io.erda.server;
 
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
-import io.erda.rdma.Device;
 import io.erda.rdma.ShmDevice;
+import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
-import io.erda.server.engine.ServerLimits;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
 
 /**
  * Serves one data directory to the processes of this host over shared memory.
@@ -24,21 +21,13 @@ public final class ErdaServer implements AutoCloseable {
   private static final String SHM = "shm";
 
   private final Path data;
-  private final Device device;
-  private final ServerCore core;
   private final OpenedStore store;
-  private final Thread thread;
-  private final CountDownLatch ended = new CountDownLatch(1);
-  private volatile boolean closing;
-  private volatile Throwable failure;
+  private final ServerThread server;
 
-  private ErdaServer(Path data, OpenedStore store, Device device, ServerCore core, ServerOptions options) {
+  private ErdaServer(Path data, OpenedStore store, ServerThread server) {
     this.data = data;
     this.store = store;
-    this.device = device;
-    this.core = core;
-    ServerLoop loop = new ServerLoop(core, device, options.pollingNs(), System::nanoTime, () -> closing);
-    this.thread = new Thread(() -> run(loop), "erda-server");
+    this.server = server;
   }
 
   /**
@@ -48,23 +37,24 @@ public final class ErdaServer implements AutoCloseable {
    */
   public static ErdaServer start(Path data, ServerOptions options) {
     OpenedStore store = OpenedStore.open(data, options, true);
-    Device device = null;
+    Path shm = data.resolve(SHM);
+    ShmDevice device = null;
     try {
-      Path shm = Files.createDirectories(data.resolve(SHM));
-      device = shmDevice(options);
-      ServerCore core = new ServerCore(store.engine(), limits(options), System::nanoTime);
+      device =
+          ShmDevice.open(
+              ShmOptions.toServe(shm, System::nanoTime)
+                  .withWrites(options.counted(), options.writeLatencyNs()));
+      ServerCore core = new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
       core.listen(device, device.listen(shm.toString()));
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
       store.addFigures(core);
-      ErdaServer server = new ErdaServer(data, store, device, core, options);
-      server.thread.start();
-      return server;
-    } catch (IOException e) {
-      close(device, store);
-      throw new ErdaException.Unusable("can't listen in " + data.resolve(SHM) + ": " + e.getMessage(), e);
-    } catch (RuntimeException e) {
-      close(device, store);
-      throw e;
+      return new ErdaServer(data, store, ServerThread.start(core, device, store, options));
+    } catch (IOException | RuntimeException e) {
+      if (device != null) {
+        device.close();
+      }
+      store.close();
+      throw new ErdaException.Unusable("can't listen in " + shm + ": " + e.getMessage(), e);
     }
   }
 
@@ -87,70 +77,20 @@ public final class ErdaServer implements AutoCloseable {
     return store.engine().recovery().notes();
   }
 
-  /** Waits until the server has ended. @return why it failed, or null when it was closed */
+  /** Waits until the server has ended. Returns why it failed, or null when it was closed. */
   public Throwable await() throws InterruptedException {
-    ended.await();
-    return failure;
+    return server.await();
   }
 
   /** Ends every connection and closes the store. Idempotent. */
   @Override
   public void close() {
-    closing = true;
-    device.wakeup();
-    boolean interrupted = false;
-    while (true) {
-      try {
-        ended.await();
-        break;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void run(ServerLoop loop) {
-    try {
-      loop.run();
-    } catch (Throwable e) {
-      failure = e;
-    } finally {
-      try {
-        core.close();
-        close(device, store);
-      } catch (Throwable e) {
-        failure = failure == null ? e : failure;
-      }
-      ended.countDown();
-    }
-  }
-
-  private static Device shmDevice(ServerOptions options) {
-    return ShmDevice.open(options.counted(), options.writeLatencyNs(), System::nanoTime);
-  }
-
-  private static ServerLimits limits(ServerOptions options) {
-    ServerLimits defaults = ServerLimits.DEFAULT;
-    return new ServerLimits(
-        options.connectionsMax(), defaults.reservationIdleNs(), defaults.extentBytesMax(), options.pollingNs());
+    server.close();
   }
 
   private static long processCpuNs() {
     return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean bean
         ? bean.getProcessCpuTime()
         : -1;
-  }
-
-  private static void close(Device device, OpenedStore store) {
-    try {
-      if (device != null) {
-        device.close();
-      }
-    } finally {
-      store.close();
-    }
   }
 }

@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <pre>
  *   step                                            durable once its drain returned
- *   1  destination key word 0; record; flush, drain   record whole, destination (0, 0), source (K, w), valid word 0
+ *   1  record; flush it and both entries; drain       record whole, destination (0, 0), source (K, w), valid word 0
  *   2  valid word; flush, drain                       the intent
  *   3  counter odd
  *   4  destination w, then K; flush, drain            destination (K, w)
@@ -57,7 +57,12 @@ final class Displacement {
     this.buckets = buckets;
   }
 
-  /** REQUIRES: source is in use and not pending, destination is free and in the neighbourhood of source's home bucket. */
+  /**
+   * Moves an entry, durably.
+   *
+   * <p>REQUIRES: source is in use and not pending; destination is (0, 0), its version word durably, and in the neighbourhood of source's
+   * home bucket.
+   */
   void move(long source, long destination) {
     long keyWord = keyWord(segment, source);
     long versionWord = versionWord(segment, source);
@@ -94,15 +99,12 @@ final class Displacement {
   }
 
   private void storeIntent(long source, long destination, long keyWord, long versionWord) {
-    if (keyWord(segment, destination) != 0) {
-      memory.putLongRelease(entryOffset(destination) + Entry.KEY_WORD_OFFSET, 0);
-    }
     memory.putLongRelease(TableLayout.SOURCE_OFFSET, source);
     memory.putLongRelease(TableLayout.DESTINATION_OFFSET, destination);
     memory.putLongRelease(TableLayout.INTENT_KEY_WORD_OFFSET, keyWord);
     memory.putLongRelease(TableLayout.INTENT_VERSION_WORD_OFFSET, versionWord);
     memory.putLongRelease(TableLayout.INTENT_CHECKSUM_OFFSET, checksum(source, destination, keyWord, versionWord));
-    // Both entries whole: what a process that crashed stored there may be seen and not be durable.
+    // Both entries: what a process that crashed stored there may be seen and not be durable.
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.flush(entryOffset(source), Entry.BYTES);
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);

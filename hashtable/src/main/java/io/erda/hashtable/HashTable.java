@@ -150,14 +150,12 @@ public final class HashTable {
   /** The slot of a key, or {@link #NONE}. Every entry in use with this key word is offered to {@code probe}. Allocates nothing. */
   public long find(long keyWord, KeyProbe probe) {
     long home = Entry.bucket(keyWord, buckets);
-    int mask = Neighbourhood.sameKeyWord(segment, entryOffset(home), keyWord);
-    while (mask != 0) {
-      long slot = home + Integer.numberOfTrailingZeros(mask);
-      long versionWord = TableLayout.versionWord(segment, slot);
-      if (versionWord != 0 && probe.matches(slot, versionWord)) {
-        return slot;
+    long base = entryOffset(home);
+    for (int i = Neighbourhood.nextMatch(segment, base, keyWord, 0); i >= 0; ) {
+      if (probe.matches(home + i, Neighbourhood.versionWord(segment, base, i))) {
+        return home + i;
       }
-      mask &= mask - 1;
+      i = Neighbourhood.nextMatch(segment, base, keyWord, i + 1);
     }
     return NONE;
   }
@@ -226,6 +224,7 @@ public final class HashTable {
     if (free == NONE || !reaches(home, free)) {
       return NONE;
     }
+    clearLeftKeyWords(home, free);
     while (free - home >= Neighbourhood.ENTRIES) {
       long source = movable(free);
       displacement.move(source, free);
@@ -290,15 +289,34 @@ public final class HashTable {
   }
 
   /**
-   * No version word but 0 is ever durable beside another key's key word: the key word is durable before the version word is stored.
-   *
-   * <p>The whole neighbourhood is flushed, not the key word alone. A process that crashed may have emptied this slot, or this very key's
-   * entry in another one, without draining: the zeros are seen and are not durable, and a power failure would put the old version word
-   * beside the new key word, or bring the key's old entry back beside the new one.
+   * Makes sure that what is seen to be free is durably free, where that is in doubt. {@link #free} drains between version word and key
+   * word, so only a free slot with a key word left can have an emptied version word that is not durable: a process crashed there, and
+   * nobody drains its store any more. A power failure would put the old version word beside the next key word of the slot, or bring this
+   * key's old entry back beside the new one in another slot of the neighbourhood.
    */
-  private void fill(long slot, long keyWord, long versionWord) {
+  private void clearLeftKeyWords(long home, long free) {
+    for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
+      clearLeftKeyWord(slot);
+    }
+    clearLeftKeyWord(free);
+  }
+
+  private void clearLeftKeyWord(long slot) {
+    if (TableLayout.versionWord(segment, slot) == 0 && TableLayout.keyWord(segment, slot) != 0) {
+      memory.flush(entryOffset(slot), Entry.BYTES);
+      memory.drain();
+      putKeyWord(slot, 0);
+    }
+  }
+
+  private void putKeyWord(long slot, long keyWord) {
     memory.putLongRelease(entryOffset(slot) + Entry.KEY_WORD_OFFSET, keyWord);
-    memory.flush(Neighbourhood.offset(keyWord, buckets), Neighbourhood.BYTES);
+    memory.flush(entryOffset(slot) + Entry.KEY_WORD_OFFSET, Long.BYTES);
+  }
+
+  /** No version word but 0 is ever durable beside another key's key word: the key word is durable before the version word is stored. */
+  private void fill(long slot, long keyWord, long versionWord) {
+    putKeyWord(slot, keyWord);
     memory.drain();
     putVersionWord(slot, versionWord);
     countOccupied(slot);
@@ -308,8 +326,7 @@ public final class HashTable {
   private void free(long slot) {
     putVersionWord(slot, 0);
     memory.drain();
-    memory.putLongRelease(entryOffset(slot) + Entry.KEY_WORD_OFFSET, 0);
-    memory.flush(entryOffset(slot), Entry.BYTES);
+    putKeyWord(slot, 0);
     countFreed(slot);
   }
 

@@ -7,12 +7,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
 
 /**
- * Runs a script of table operations, crashes it before every event, recovers from every state that the crash may leave, crashes the
- * recovery before every event too, and checks the table that results, now and after more work and another power failure.
+ * Opens a table and runs a script of operations on it, crashes that before every event, recovers from every state that the crash may
+ * leave, crashes the recovery before every event too, and checks the table that results, now and after more work and another crash.
  */
 final class CrashExplorer {
   /** States of one crash that are all tried; of more, as many are drawn. */
@@ -55,17 +57,10 @@ final class CrashExplorer {
   void explore() {
     Driver start = fresh();
     setup.accept(start);
-    Driver whole = start.on(start.memory.copy(), scriptDefect);
-    whole.memory.crashBefore(Long.MAX_VALUE);
-    script.accept(whole);
-    long events = whole.memory.events();
+    start.memory.processCrash();
+    long events = run(start, Long.MAX_VALUE).memory.events();
     for (long event = 0; event <= events; event++) {
-      Driver crashing = start.on(start.memory.copy(), scriptDefect);
-      crashing.memory.crashBefore(event);
-      boolean crashed = runs(() -> script.accept(crashing));
-      if (crashed != event < events) {
-        throw new IllegalStateException("the script is not deterministic");
-      }
+      Driver crashing = run(start, event);
       recovered.clear();
       int number = 0;
       for (CrashMemory image : crashing.memory.outcomes(OUTCOMES, random(event))) {
@@ -75,10 +70,22 @@ final class CrashExplorer {
     }
   }
 
+  /** Opens the table as {@code start} left it and runs the script, up to a crash before {@code event}. */
+  private Driver run(Driver start, long event) {
+    CrashMemory memory = start.memory.copy();
+    memory.crashBefore(event);
+    Driver driver = new Driver(memory, new TreeMap<>(start.oracle), null);
+    runs(
+        () -> {
+          driver.table = Driver.open(memory, scriptDefect, buckets);
+          script.accept(driver);
+        });
+    return driver;
+  }
+
   private Driver fresh() {
     CrashMemory memory = new CrashMemory(Driver.bytes(buckets));
-    Driver driver = new Driver(memory, new TreeMap<>(), HashTable.create(memory, buckets, new WordCounter(memory, buckets)));
-    return driver;
+    return new Driver(memory, new TreeMap<>(), HashTable.create(memory, buckets, new WordCounter(memory, buckets)));
   }
 
   private void recover(CrashMemory image, Map<Long, long[]> oracle, String where, boolean crashAgain) {
@@ -120,12 +127,13 @@ final class CrashExplorer {
     driver.check();
     driver.goOn();
     driver.check();
-    CrashMemory later = memory.durableOnly();
-    Driver last = new Driver(later, driver.oracle, Driver.open(later, m -> m, buckets));
-    try {
-      last.check();
-    } catch (AssertionError e) {
-      throw new AssertionError("after more work and a power failure: " + e.getMessage(), e);
+    for (CrashMemory later : memory.outcomes(8, random(cases))) {
+      Driver last = new Driver(later, driver.oracle, Driver.open(later, m -> m, buckets));
+      try {
+        last.check();
+      } catch (AssertionError e) {
+        throw new AssertionError("after more work and another crash: " + e.getMessage(), e);
+      }
     }
   }
 
@@ -133,13 +141,11 @@ final class CrashExplorer {
     return new SplittableRandom(seed * 1_000_003 + event);
   }
 
-  /** Whether it crashed. */
-  private static boolean runs(Runnable work) {
+  private static void runs(Runnable work) {
     try {
       work.run();
-      return false;
     } catch (CrashMemory.Crash e) {
-      return true;
+      // what it was made for
     }
   }
 
@@ -170,6 +176,15 @@ final class CrashExplorer {
     }
   }
 
+  /** For tables whose readers don't matter. */
+  static final class NoCounter implements StructureCounter {
+    @Override
+    public void beginMove() {}
+
+    @Override
+    public void endMove() {}
+  }
+
   private static final class Check {
     static void that(boolean condition, String message) {
       if (!condition) {
@@ -182,7 +197,7 @@ final class CrashExplorer {
   static final class Driver {
     final CrashMemory memory;
     final Map<Long, long[]> oracle;
-    private final HashTable table;
+    private HashTable table;
     private int offset;
 
     private Driver(CrashMemory memory, Map<Long, long[]> oracle, HashTable table) {
@@ -197,21 +212,7 @@ final class CrashExplorer {
     }
 
     static HashTable open(CrashMemory memory, UnaryOperator<PersistentMemory> defect, long buckets) {
-      PersistentMemory between = defect.apply(memory);
-      return HashTable.open(between, new WordCounter(between, buckets));
-    }
-
-    private Driver on(CrashMemory copy, UnaryOperator<PersistentMemory> defect) {
-      // Opened on the sound memory, so that a defect counts the script's events only; then a second time without effect on the slots.
-      open(copy, m -> m, table.buckets());
-      Late late = new Late(copy);
-      Driver driver = new Driver(copy, new TreeMap<>(oracle), open(late.memory(), table.buckets()));
-      late.replace(defect.apply(copy));
-      return driver;
-    }
-
-    private static HashTable open(PersistentMemory memory, long buckets) {
-      return HashTable.open(memory, new WordCounter(memory, buckets));
+      return HashTable.open(defect.apply(memory), new WordCounter(memory, buckets));
     }
 
     /** A key word of a home bucket, different for every {@code number}. */
@@ -219,11 +220,19 @@ final class CrashExplorer {
       return (long) (number + 1) << 32 | home;
     }
 
+    /** The process dies before event {@code event} of the work. */
+    void dieWithin(long event, Runnable work) {
+      memory.crashBefore(event);
+      runs(work);
+      memory.processCrash();
+      memory.crashBefore(Long.MAX_VALUE);
+    }
+
     /** Inserts and drains. */
     void insert(long key, boolean pending) {
       long word = VersionWord.first(++offset, pending);
       long[] before = oracle.getOrDefault(key, new long[] {0});
-      oracle.put(key, new long[] {0, word});
+      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(word)).toArray());
       boolean inserted = table.insert(key, word) != HashTable.NONE;
       table.drain();
       oracle.put(key, inserted ? new long[] {word} : before);
@@ -255,7 +264,7 @@ final class CrashExplorer {
       store(key, word, 0, () -> table.empty(slot, key, word));
     }
 
-    private void store(long key, long word, long next, java.util.function.BooleanSupplier step) {
+    private void store(long key, long word, long next, BooleanSupplier step) {
       oracle.put(key, new long[] {word, next});
       Check.that(step.getAsBoolean(), "the entry holds " + VersionWord.toString(word) + " and the step was refused");
       table.drain();
@@ -306,38 +315,6 @@ final class CrashExplorer {
           "key word " + Long.toHexString(key) + " has " + VersionWord.toString(word) + ", not one of "
               + Arrays.stream(allowed).mapToObj(VersionWord::toString).toList());
       Check.that(entries == (word == 0 ? 0 : 1), "key word " + Long.toHexString(key) + " has " + entries + " entries");
-    }
-  }
-
-  /** Forwards to a memory that is exchanged once the table is open. */
-  private static final class Late {
-    private PersistentMemory target;
-
-    Late(PersistentMemory target) {
-      this.target = target;
-    }
-
-    void replace(PersistentMemory other) {
-      target = other;
-    }
-
-    PersistentMemory memory() {
-      return new DefectiveMemory(target) {
-        @Override
-        public void putLongRelease(long offset, long value) {
-          target.putLongRelease(offset, value);
-        }
-
-        @Override
-        public void flush(long offset, long length) {
-          target.flush(offset, length);
-        }
-
-        @Override
-        public void drain() {
-          target.drain();
-        }
-      };
     }
   }
 }

@@ -5,7 +5,6 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -67,9 +66,9 @@ final class CrashMemory implements PersistentMemory {
   /** Every state that a crash now may leave, or a seeded sample where there are more than {@code limit}. The first is a process crash. */
   List<CrashMemory> outcomes(int limit, RandomGenerator random) {
     List<CrashMemory> outcomes = new ArrayList<>();
-    Map<Integer, Undrained> carried = new TreeMap<>();
-    undrained.forEach((word, state) -> carried.put(word, new Undrained(state.values, 0)));
-    outcomes.add(new CrashMemory(seen.clone(), durable.clone(), carried));
+    CrashMemory carried = copy();
+    carried.processCrash();
+    outcomes.add(carried);
 
     int[] words = undrained.keySet().stream().mapToInt(Integer::intValue).toArray();
     long[][] choices = new long[words.length][];
@@ -93,18 +92,19 @@ final class CrashMemory implements PersistentMemory {
     return outcomes;
   }
 
-  /** What a power failure leaves that takes everything not drained. */
-  CrashMemory durableOnly() {
-    return new CrashMemory(durable.clone(), durable.clone(), new TreeMap<>());
-  }
-
   /** Equal for equal states (but for chance). */
   long fingerprint() {
-    long sum = Arrays.hashCode(durable) * 31L + undrained.hashCode();
-    for (long word : seen) {
-      sum = TableLayout.checksum(sum, word);
+    long sum = undrained.hashCode();
+    for (int i = 0; i < seen.length; i++) {
+      sum = (sum ^ seen[i]) * 0x9E37_79B9_7F4A_7C15L;
+      sum = (Long.rotateLeft(sum, 29) ^ durable[i]) * 0xBF58_476D_1CE4_E5B9L;
     }
     return sum;
+  }
+
+  /** Nobody drains any more what was flushed. */
+  void processCrash() {
+    undrained.replaceAll((word, state) -> new Undrained(state.values, 0));
   }
 
   private void event() {

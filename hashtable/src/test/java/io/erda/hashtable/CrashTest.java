@@ -3,6 +3,7 @@ package io.erda.hashtable;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.CrashExplorer.Driver;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** No crash of a script of operations, and no crash of the recovery after it, loses or doubles a key. */
@@ -57,25 +58,107 @@ class CrashTest {
     driver.update(keyAtStart(driver, 15), false);
   }
 
+  /**
+   * What a process may leave that died with words not drained: the destination of the next displacement emptied, up to its version word
+   * (event 1) or its key word (event 4), and its source updated.
+   */
+  static Consumer<Driver> fillAndInherit(int event) {
+    return driver -> {
+      fill(driver);
+      long atDestination = driver.key(39, 200);
+      driver.insert(atDestination, false);
+      driver.dieWithin(event, () -> driver.empty(atDestination));
+      driver.dieWithin(1, () -> driver.update(keyAtStart(driver, 28), false));
+    };
+  }
+
+  static void displace(Driver driver) {
+    driver.insert(driver.key(0, 100), false);
+  }
+
+  /** The same, in slots 9 and 12. */
+  static void fillAndInheritFree(Driver driver) {
+    fill(driver);
+    driver.dieWithin(1, () -> driver.empty(keyAtStart(driver, 9)));
+    driver.dieWithin(1, () -> driver.empty(keyAtStart(driver, 12)));
+  }
+
+  /** Another key in slot 9, slot 9's key in slot 12, and slot 12's by displacement. */
+  static void bringBack(Driver driver) {
+    driver.insert(driver.key(9, 109), false);
+    driver.insert(keyAtStart(driver, 9), false);
+    driver.insert(keyAtStart(driver, 12), false);
+  }
+
+  /** Slot 12's key comes back in slot 10, which a live process emptied. */
+  static void bringBackBelow(Driver driver) {
+    driver.empty(keyAtStart(driver, 10));
+    driver.insert(keyAtStart(driver, 12), false);
+  }
+
   @Test
   void displacement() {
-    explore(CrashTest::displaceAndGoOn);
+    explore(CrashTest::fill, CrashTest::displaceAndGoOn);
   }
 
   @Test
   void insertionUpdateEmptyingRollback() {
-    explore(CrashTest::everyday);
+    explore(CrashTest::fill, CrashTest::everyday);
   }
 
   @Test
   void displacementOverUsedSlots() {
-    explore(CrashTest::displaceAgain);
+    explore(CrashTest::fill, CrashTest::displaceAgain);
   }
 
-  private static void explore(java.util.function.Consumer<Driver> script) {
-    CrashExplorer explorer = new CrashExplorer(BUCKETS, SEED, CrashTest::fill, script);
+  @Test
+  void inheritedFromAProcessThatDied() {
+    explore(fillAndInherit(1), CrashTest::displace);
+    explore(fillAndInherit(4), CrashTest::displace);
+    explore(CrashTest::fillAndInheritFree, CrashTest::bringBack);
+    explore(CrashTest::fillAndInheritFree, CrashTest::bringBackBelow);
+  }
+
+  /** The process died before event k of the first displacement, for every k; recovery is the script's first part now. */
+  @Test
+  void recoveryThenWork() {
+    for (int event = 0; event <= DISPLACEMENT_EVENTS; event++) {
+      explore(diedWithinDisplacement(event), CrashTest::fillLeftSlot);
+    }
+    for (int event : new int[] {10, 15, 19, 25}) {
+      explore(diedWithinDisplacement(event), CrashTest::updateMovedEntry);
+    }
+  }
+
+  /**
+   * Events of the first displacement, the counter's store and flush among them: 0 … 4 record, 5 … 8 flushed and drained, 9 … 11 valid
+   * word, 12 counter, 14 … 17 destination, 18 … 21 source, 22 counter, 24 … 26 valid word cleared.
+   */
+  static final int DISPLACEMENT_EVENTS = 27;
+
+  static Consumer<Driver> diedWithinDisplacement(int event) {
+    return driver -> {
+      fill(driver);
+      driver.dieWithin(event, () -> driver.insert(driver.key(0, 100), false));
+    };
+  }
+
+  /** Works on the entry that was being moved, and fills the slot it came from. */
+  static void updateMovedEntry(Driver driver) {
+    driver.update(keyAtStart(driver, 28), false);
+    driver.insert(driver.key(26, 107), false);
+    driver.insert(driver.key(26, 108), false);
+  }
+
+  /** The other way round. */
+  static void fillLeftSlot(Driver driver) {
+    driver.insert(driver.key(26, 107), false);
+    driver.update(keyAtStart(driver, 28), false);
+  }
+
+  private static void explore(Consumer<Driver> setup, Consumer<Driver> script) {
+    CrashExplorer explorer = new CrashExplorer(BUCKETS, SEED, setup, script);
     explorer.explore();
-    System.out.println("cases " + explorer.cases());
     assertTrue(explorer.cases() > 100, "too few cases: " + explorer.cases());
   }
 }

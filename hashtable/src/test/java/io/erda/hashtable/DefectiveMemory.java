@@ -6,7 +6,6 @@ import io.erda.pmem.Survives;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.function.LongPredicate;
 import java.util.function.UnaryOperator;
 
 /** Forwards to another memory, but for the defect that a subclass puts in: what the table would be like if it forgot a step. */
@@ -60,26 +59,33 @@ abstract class DefectiveMemory implements PersistentMemory {
         };
   }
 
+  /** One store, recognised. */
+  interface Store {
+    boolean is(long offset, long value);
+  }
+
   /**
-   * Holds stores at the offsets that {@code early} accepts back, with everything that follows, until a store at an offset that {@code
-   * late} accepts was made: the two change places, and flushes and drains between them come after both.
+   * Makes the store {@code late} before the store {@code early}, once: holds {@code early} back, with everything that follows, until
+   * {@code late} was made.
    */
-  static UnaryOperator<PersistentMemory> swapped(LongPredicate early, LongPredicate late) {
+  static UnaryOperator<PersistentMemory> swapped(Store early, Store late) {
     return memory ->
         new DefectiveMemory(memory) {
           private final Deque<Runnable> held = new ArrayDeque<>();
+          private boolean done;
 
           @Override
           public void putLongRelease(long offset, long value) {
-            if (held.isEmpty() && !early.test(offset)) {
+            if (!held.isEmpty() && late.is(offset, value)) {
               super.putLongRelease(offset, value);
-            } else if (!held.isEmpty() && late.test(offset)) {
-              super.putLongRelease(offset, value);
+              done = true;
               while (!held.isEmpty()) {
                 held.removeFirst().run();
               }
-            } else {
+            } else if (!held.isEmpty() || (!done && early.is(offset, value))) {
               held.add(() -> super.putLongRelease(offset, value));
+            } else {
+              super.putLongRelease(offset, value);
             }
           }
 

@@ -1,6 +1,15 @@
 package io.erda.launcher;
 
 import io.erda.launcher.commands.ClasspathCommand;
+import io.erda.launcher.commands.DeleteCommand;
+import io.erda.launcher.commands.EvalCommand;
+import io.erda.launcher.commands.GetCommand;
+import io.erda.launcher.commands.PutCommand;
+import io.erda.launcher.commands.QuickstartCommand;
+import io.erda.launcher.commands.ServerCommand;
+import io.erda.launcher.commands.StatsCommand;
+import io.erda.launcher.commands.VerifyCommand;
+import io.erda.launcher.commands.YcsbCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -16,7 +25,18 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     scope = ScopeType.INHERIT,
     usageHelpAutoWidth = true,
-    subcommands = {ClasspathCommand.class})
+    subcommands = {
+      QuickstartCommand.class,
+      ServerCommand.class,
+      GetCommand.class,
+      PutCommand.class,
+      DeleteCommand.class,
+      StatsCommand.class,
+      VerifyCommand.class,
+      YcsbCommand.class,
+      EvalCommand.class,
+      ClasspathCommand.class
+    })
 final class ErdaCommand implements Runnable {
   @Spec private CommandSpec spec;
 

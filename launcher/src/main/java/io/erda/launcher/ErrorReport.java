@@ -81,7 +81,8 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   /**
    * Errors that we declare carry a message made for the reader. Of anything else the type is needed
-   * too, and where it is not about a file it is a defect of ours, and the line says how to see more.
+   * too, and where it is not about a file it is a defect of ours, and the line says how to see
+   * more.
    */
   private static String message(Throwable cause) {
     return switch (cause) {

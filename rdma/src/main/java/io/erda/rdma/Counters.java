@@ -14,7 +14,6 @@ final class Counters {
   /** -1 where stores are not compared. */
   static final long BYTES_DIFFERING = 32;
 
-  private final MemorySegment queue;
   private final long base;
   private long reads;
   private long bytesRead;
@@ -23,22 +22,21 @@ final class Counters {
   private long bytesDiffering;
 
   Counters(MemorySegment queue, long base) {
-    this.queue = queue;
-    this.base = base;
+    this.base = queue.address() + base;
   }
 
   void read(int length) {
-    queue.set(QueueLayout.LONG, base + READS, ++reads);
-    queue.set(QueueLayout.LONG, base + BYTES_READ, bytesRead += length);
+    Words.plain(base + READS, ++reads);
+    Words.plain(base + BYTES_READ, bytesRead += length);
   }
 
   void write(int length) {
-    queue.set(QueueLayout.LONG, base + WRITES, ++writes);
-    queue.set(QueueLayout.LONG, base + BYTES_WRITTEN, bytesWritten += length);
+    Words.plain(base + WRITES, ++writes);
+    Words.plain(base + BYTES_WRITTEN, bytesWritten += length);
   }
 
   void differing(long bytes) {
-    queue.set(QueueLayout.LONG, base + BYTES_DIFFERING, bytesDiffering += bytes);
+    Words.plain(base + BYTES_DIFFERING, bytesDiffering += bytes);
   }
 
   /** What stands in a header, of either end. */

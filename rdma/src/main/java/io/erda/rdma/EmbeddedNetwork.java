@@ -68,7 +68,7 @@ public final class EmbeddedNetwork {
     if (region == null || region.remoteKey() != key) {
       return null;
     }
-    return new RemoteRegion(key, 8L * slot, region.memory, true, region.address, region.memory.byteSize(), region.access, null);
+    return new RemoteRegion(key, registry.address() + 8L * slot, region.memory, true, region.address, region.memory.byteSize(), region.access, null);
   }
 
   MemorySegment registry() {

@@ -29,6 +29,7 @@ final class Ring {
   static final int FAULT = -1;
   static final int FITS = 1;
 
+  private static final int LINE_BYTES = 64;
   private static final int CAPACITY = QueueLayout.RING_BYTES;
   private static final int MASK = CAPACITY - 1;
 
@@ -58,14 +59,16 @@ final class Ring {
   static final class Producer {
     private final MemorySegment queue;
     private final long base;
-    private final long consumedAt;
+    private final long words;
+    private final long consumedWord;
     private long tail;
     private long consumed;
 
     Producer(MemorySegment queue, long base, long consumedAt) {
       this.queue = queue;
       this.base = base;
-      this.consumedAt = consumedAt;
+      this.words = queue.address() + base;
+      this.consumedWord = queue.address() + consumedAt;
     }
 
     /** Publishes a message. {@link Ring#FITS}: done; {@link Ring#EMPTY}: no room; {@link Ring#FAULT}: the consumer's position can't be. */
@@ -78,15 +81,24 @@ final class Ring {
       int room = CAPACITY - index;
       boolean wraps = recordBytes(length) > room;
       long end = end(length);
-      long at = base + (wraps ? 0 : index);
-      MemorySegment.copy(source, sourceOffset, queue, at + HEADER_BYTES, length);
-      queue.set(QueueLayout.LONG, base + ((int) end & MASK), 0);
-      QueueLayout.WORD.setRelease(queue, at, header(type, imm, length));
+      int at = wraps ? 0 : index;
+      // From the end to the beginning: the consumer polls the line of the header, and each look takes it away from us.
+      Words.plain(words + ((int) end & MASK), 0);
+      copyIn(source, sourceOffset, base + at + HEADER_BYTES, length);
+      Words.release(words + at, header(type, imm, length));
       if (wraps) {
-        QueueLayout.WORD.setRelease(queue, base + index, header(TYPE_PAD, 0, room - HEADER_BYTES));
+        Words.release(words + index, header(TYPE_PAD, 0, room - HEADER_BYTES));
       }
       tail = end;
       return FITS;
+    }
+
+    private void copyIn(MemorySegment source, long from, long to, int length) {
+      int near = Math.min(length, LINE_BYTES - HEADER_BYTES);
+      if (near < length) {
+        MemorySegment.copy(source, from + near, queue, to + near, length - near);
+      }
+      MemorySegment.copy(source, from, queue, to, near);
     }
 
     /** Whether {@link #offer} will take a message of this length. */
@@ -107,7 +119,7 @@ final class Ring {
     }
 
     private int refresh() {
-      long position = (long) QueueLayout.WORD.getAcquire(queue, consumedAt);
+      long position = Words.acquire(consumedWord);
       if (position < consumed || position > tail || (position & 7) != 0) {
         return FAULT;
       }
@@ -120,18 +132,20 @@ final class Ring {
   static final class Consumer {
     private final MemorySegment queue;
     private final long base;
-    private final long consumedAt;
+    private final long words;
+    private final long consumedWord;
     private long head;
 
     Consumer(MemorySegment queue, long base, long consumedAt) {
       this.queue = queue;
       this.base = base;
-      this.consumedAt = consumedAt;
+      this.words = queue.address() + base;
+      this.consumedWord = queue.address() + consumedAt;
     }
 
     /** The header of the next message, {@link Ring#EMPTY}, or {@link Ring#FAULT} when what is there can't be. Consumes padding. */
     long next() {
-      long header = (long) QueueLayout.WORD.getAcquire(queue, base + ((int) head & MASK));
+      long header = Words.acquire(words + ((int) head & MASK));
       if (header == EMPTY) {
         return EMPTY;
       }
@@ -159,7 +173,7 @@ final class Ring {
 
     /** Whether {@link #next} has something to say. */
     boolean isEmpty() {
-      return (long) QueueLayout.WORD.getAcquire(queue, base + ((int) head & MASK)) == EMPTY;
+      return Words.acquire(words + ((int) head & MASK)) == EMPTY;
     }
 
     void copyTo(MemorySegment target, long targetOffset, int length) {
@@ -173,7 +187,7 @@ final class Ring {
     /** Gives the record of this header back to the producer. */
     void consume(long header) {
       head += recordBytes(length(header));
-      QueueLayout.WORD.setRelease(queue, consumedAt, head);
+      Words.release(consumedWord, head);
     }
 
     /** Bytes consumed since the connection began. */

@@ -41,10 +41,11 @@ abstract class RingQueuePair implements QueuePair {
   private final boolean requester;
   private final boolean counted;
   private final long extraWriteLatencyNs;
-  private final long ownStateAt;
-  private final long peerStateAt;
-  private final long ownBellAt;
-  private final long peerBellAt;
+  // Absolute addresses in `queue`; used only while this queue pair is not closed.
+  private final long ownState;
+  private final long peerState;
+  private final long ownBell;
+  private final long peerBell;
   private final Ring.Producer out;
   private final Ring.Consumer in;
   private final Counters counters;
@@ -84,10 +85,11 @@ abstract class RingQueuePair implements QueuePair {
     this.nanoTime = nanoTime;
     this.connectDeadline = requester ? nanoTime.getAsLong() + connectTimeoutNs : 0;
     this.phase = requester ? Phase.CONNECTING : Phase.CONNECTED;
-    ownStateAt = requester ? QueueLayout.REQUESTER_STATE_OFFSET : QueueLayout.RESPONDER_STATE_OFFSET;
-    peerStateAt = requester ? QueueLayout.RESPONDER_STATE_OFFSET : QueueLayout.REQUESTER_STATE_OFFSET;
-    ownBellAt = requester ? QueueLayout.REQUESTER_BELL_OFFSET : QueueLayout.RESPONDER_BELL_OFFSET;
-    peerBellAt = requester ? QueueLayout.RESPONDER_BELL_OFFSET : QueueLayout.REQUESTER_BELL_OFFSET;
+    long base = queue.address();
+    ownState = base + (requester ? QueueLayout.REQUESTER_STATE_OFFSET : QueueLayout.RESPONDER_STATE_OFFSET);
+    peerState = base + (requester ? QueueLayout.RESPONDER_STATE_OFFSET : QueueLayout.REQUESTER_STATE_OFFSET);
+    ownBell = base + (requester ? QueueLayout.REQUESTER_BELL_OFFSET : QueueLayout.RESPONDER_BELL_OFFSET);
+    peerBell = base + (requester ? QueueLayout.RESPONDER_BELL_OFFSET : QueueLayout.REQUESTER_BELL_OFFSET);
     out =
         new Ring.Producer(
             queue,
@@ -151,7 +153,7 @@ abstract class RingQueuePair implements QueuePair {
     // Later loads, those of the next READ too, come after these.
     VarHandle.acquireFence();
     counters.read(length);
-    long state = (long) QueueLayout.WORD.getAcquire(queue, peerStateAt);
+    long state = Words.acquire(peerState);
     return state == QueueLayout.OPEN && isValid(from) ? Status.SUCCESS : afterRead(state, from);
   }
 
@@ -200,7 +202,7 @@ abstract class RingQueuePair implements QueuePair {
   /** A WRITE counts only when neither the queue pair nor the key was taken away before its stores were all visible. */
   private int afterWrite(RemoteRegion to) {
     VarHandle.fullFence();
-    if ((long) QueueLayout.WORD.getAcquire(queue, peerStateAt) != QueueLayout.OPEN) {
+    if (Words.acquire(peerState) != QueueLayout.OPEN) {
       return Status.FENCED;
     }
     return isValid(to) ? Status.SUCCESS : Status.REMOTE_ACCESS;
@@ -326,7 +328,7 @@ abstract class RingQueuePair implements QueuePair {
   }
 
   private boolean isValid(RemoteRegion region) {
-    return (long) QueueLayout.WORD.getAcquire(registry, region.slotOffset()) == region.key();
+    return Words.acquire(region.keyAddress()) == region.key();
   }
 
   /** Memory that its owner took away while it was used: no error of ours when the key was revoked before. */
@@ -341,7 +343,7 @@ abstract class RingQueuePair implements QueuePair {
     if (registry == null && requester) {
       return Status.FLUSHED;
     }
-    long state = (long) QueueLayout.WORD.getAcquire(queue, peerStateAt);
+    long state = Words.acquire(peerState);
     return state == QueueLayout.FENCED ? Status.FENCED : Status.REMOTE_ACCESS;
   }
 
@@ -386,14 +388,14 @@ abstract class RingQueuePair implements QueuePair {
     }
     sends++;
     ringIfAsleep();
-    return (long) QueueLayout.WORD.getAcquire(queue, peerStateAt) == QueueLayout.OPEN ? Status.SUCCESS : Status.FENCED;
+    return Words.acquire(peerState) == QueueLayout.OPEN ? Status.SUCCESS : Status.FENCED;
   }
 
   /** After everything the peer is to see was stored. */
   final void ringIfAsleep() {
     VarHandle.fullFence();
-    if ((long) QueueLayout.WORD.getAcquire(queue, peerBellAt) != 0) {
-      QueueLayout.WORD.setRelease(queue, peerBellAt, 0L);
+    if (Words.acquire(peerBell) != 0) {
+      Words.release(peerBell, 0);
       ring();
     }
   }
@@ -486,7 +488,7 @@ abstract class RingQueuePair implements QueuePair {
 
   private int connect(CompletionHandler handler) {
     int failure = advanceConnect();
-    long state = (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET);
+    long state = Words.acquire(peerState);
     if (state == QueueLayout.PENDING) {
       if (failure == Status.SUCCESS && nanoTime.getAsLong() - connectDeadline < 0) {
         return 0;
@@ -506,7 +508,7 @@ abstract class RingQueuePair implements QueuePair {
   private int decided(CompletionHandler handler, int status) {
     phase = status == Status.SUCCESS ? Phase.CONNECTED : Phase.ENDED;
     if (status != Status.SUCCESS) {
-      QueueLayout.WORD.setRelease(queue, ownStateAt, QueueLayout.FENCED);
+      Words.release(ownState, QueueLayout.FENCED);
       ringIfAsleep();
       flushReceives();
     }
@@ -515,7 +517,7 @@ abstract class RingQueuePair implements QueuePair {
   }
 
   private boolean hasEnded() {
-    return broken || (long) QueueLayout.WORD.getAcquire(queue, peerStateAt) != QueueLayout.OPEN;
+    return broken || Words.acquire(peerState) != QueueLayout.OPEN;
   }
 
   private int end(CompletionHandler handler, int limit) {
@@ -560,17 +562,18 @@ abstract class RingQueuePair implements QueuePair {
 
   /** Whether stores and messages may still take effect; a status. */
   private int sendable() {
-    if ((long) QueueLayout.WORD.getAcquire(queue, peerStateAt) != QueueLayout.OPEN) {
-      return Status.FENCED;
+    long state = Words.acquire(peerState);
+    if (state == QueueLayout.OPEN && !broken) {
+      return Status.SUCCESS;
     }
-    return broken || phase == Phase.ENDED ? Status.FLUSHED : Status.SUCCESS;
+    return state == QueueLayout.FENCED || state == QueueLayout.GONE ? Status.FENCED : Status.FLUSHED;
   }
 
   /** The peer died, or what it wrote can't be: nothing of it counts from now on. */
   final void breakOff() {
     broken = true;
     if (!requester) {
-      QueueLayout.WORD.setRelease(queue, ownStateAt, QueueLayout.FENCED);
+      Words.release(ownState, QueueLayout.FENCED);
     }
   }
 
@@ -595,10 +598,10 @@ abstract class RingQueuePair implements QueuePair {
     if (phase == Phase.CLOSED) {
       return true;
     }
-    QueueLayout.WORD.setRelease(queue, ownBellAt, 1L);
+    Words.release(ownBell, 1);
     VarHandle.fullFence();
     if (mayComplete()) {
-      QueueLayout.WORD.setRelease(queue, ownBellAt, 0L);
+      Words.release(ownBell, 0);
       return false;
     }
     return true;
@@ -611,7 +614,7 @@ abstract class RingQueuePair implements QueuePair {
     return switch (phase) {
       case CONNECTING ->
           advanceConnect() != Status.SUCCESS
-              || (long) QueueLayout.WORD.getAcquire(queue, peerStateAt) != QueueLayout.PENDING
+              || Words.acquire(peerState) != QueueLayout.PENDING
               || nanoTime.getAsLong() - connectDeadline >= 0;
       case CONNECTED -> hasEnded() || !receives.isEmpty() && !in.isEmpty();
       case ENDING -> true;
@@ -640,7 +643,7 @@ abstract class RingQueuePair implements QueuePair {
       return;
     }
     phase = Phase.CLOSED;
-    QueueLayout.WORD.setRelease(queue, ownStateAt, state);
+    Words.release(ownState, state);
     ringIfAsleep();
     completions.clear();
     for (RemoteRegion region : regions) {

@@ -21,7 +21,7 @@ final class ShmListener implements Listener {
   private static final int POLLS_PER_CHECK = 64;
   private static final long CHECK_INTERVAL_NS = 200_000;
   private static final long HELLO_TIMEOUT_NS = 5_000_000_000L;
-  private static final int HANDSHAKES_MAX = 256;
+  private static final int WAITING_MAX = 256;
 
   private final ShmDevice device;
   private final Path directory;
@@ -29,6 +29,8 @@ final class ShmListener implements Listener {
   private final LongSupplier nanoTime;
   private final List<Handshake> handshakes = new ArrayList<>();
   private final ArrayDeque<Request> requests = new ArrayDeque<>();
+  /** All that were not answered: queued, or in the hands of the caller. */
+  private final List<Request> unanswered = new ArrayList<>();
   private boolean ready = true;
   private int polls;
   private long lastCheck;
@@ -68,6 +70,7 @@ final class ShmListener implements Listener {
           channel.close();
         } else {
           requests.add(request);
+          unanswered.add(request);
         }
       } catch (IOException e) {
         new ShmSocket(channel).close();
@@ -97,7 +100,7 @@ final class ShmListener implements Listener {
   }
 
   private boolean isWaiting(String name) {
-    for (Request request : requests) {
+    for (Request request : unanswered) {
       if (request.file.file().endsWith(name)) {
         return true;
       }
@@ -129,7 +132,7 @@ final class ShmListener implements Listener {
 
   private void advance() {
     try {
-      while (handshakes.size() < HANDSHAKES_MAX) {
+      while (handshakes.size() + unanswered.size() < WAITING_MAX) {
         SocketChannel channel = server.accept();
         if (channel == null) {
           break;
@@ -141,10 +144,15 @@ final class ShmListener implements Listener {
     } catch (IOException e) {
       // Out of descriptors, or a peer that left again: the next poll tries once more.
     }
+    boolean decided = false;
     for (Iterator<Handshake> all = handshakes.iterator(); all.hasNext(); ) {
       if (all.next().advance()) {
         all.remove();
+        decided = true;
       }
+    }
+    if (decided) {
+      device.flushCancelled();
     }
   }
 
@@ -168,10 +176,12 @@ final class ShmListener implements Listener {
     for (Handshake handshake : handshakes) {
       new ShmSocket(handshake.channel).close();
     }
-    for (Request request : requests) {
+    for (Request request : unanswered) {
+      request.answered = true;
       request.drop();
     }
     requests.clear();
+    unanswered.clear();
     device.forget(this);
   }
 
@@ -223,12 +233,13 @@ final class ShmListener implements Listener {
         throw new IllegalStateException("the request was answered before");
       }
       answered = true;
+      unanswered.remove(this);
     }
 
     /** The peer sees the end of its socket. */
     void drop() {
-      device.unwatch(socket.channel());
       socket.close();
+      device.flushCancelled();
       file.unmap();
       file.forget();
     }

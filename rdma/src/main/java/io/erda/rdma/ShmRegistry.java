@@ -92,18 +92,24 @@ final class ShmRegistry implements AutoCloseable {
     }
     byte[] path = path(backing.file());
     int slot = freeSlot();
-    long at = RegistryLayout.slotOffset(slot);
     long key = RegistryLayout.key(nextSequence++, slot);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
-    registry.set(QueueLayout.LONG, at + RegistryLayout.FILE_OFFSET, backing.offset());
+    writeSlot(registry, slot, backing.offset(), length, inode(backing.file()), access, path, key);
+    used[slot] = true;
+    return key;
+  }
+
+  /** The key last: who sees it sees the rest. */
+  static void writeSlot(
+      MemorySegment registry, int slot, long offset, long length, long inode, int access, byte[] path, long key) {
+    long at = RegistryLayout.slotOffset(slot);
+    registry.set(QueueLayout.LONG, at + RegistryLayout.FILE_OFFSET, offset);
     registry.set(QueueLayout.LONG, at + RegistryLayout.LENGTH, length);
-    registry.set(QueueLayout.LONG, at + RegistryLayout.INODE, inode(backing.file()));
+    registry.set(QueueLayout.LONG, at + RegistryLayout.INODE, inode);
     registry.set(QueueLayout.INT, at + RegistryLayout.ACCESS, access);
     registry.set(QueueLayout.INT, at + RegistryLayout.PATH_LENGTH, path.length);
     MemorySegment.copy(path, 0, registry, ValueLayout.JAVA_BYTE, at + RegistryLayout.PATH, path.length);
     QueueLayout.WORD.setVolatile(registry, at + RegistryLayout.KEY, key);
-    used[slot] = true;
-    return key;
   }
 
   /** No READ or WRITE that begins after this succeeds with the key. */

@@ -66,7 +66,7 @@ final class ShmRegistryView implements AutoCloseable {
       mapping.close();
       return null;
     }
-    return new RemoteRegion(key, at + RegistryLayout.KEY, memory, writable, memory.address(), length, access, mapping);
+    return new RemoteRegion(key, registry.address() + at + RegistryLayout.KEY, memory, writable, memory.address(), length, access, mapping);
   }
 
   private Path path(long slotAt) {

@@ -43,15 +43,30 @@ final class WordCopy {
 
   private static void congruent(MemorySegment source, long from, MemorySegment target, long to, long address, int length) {
     int head = Math.min((int) -address & 7, length);
-    bytes(source, from, target, to, head);
     int words = length - head & ~7;
+    if (head != 0) {
+      part(source, from, target, to, head);
+    }
     MemorySegment.copy(source, from + head, target, to + head, words);
-    bytes(source, from + head + words, target, to + head + words, length - head - words);
+    int tail = length - head - words;
+    if (tail != 0) {
+      part(source, from + head + words, target, to + head + words, tail);
+    }
   }
 
-  private static void bytes(MemorySegment source, long from, MemorySegment target, long to, int length) {
-    for (int i = 0; i < length; i++) {
-      target.set(ValueLayout.JAVA_BYTE, to + i, source.get(ValueLayout.JAVA_BYTE, from + i));
+  /** Fewer than 8 bytes, all in one word. */
+  private static void part(MemorySegment source, long from, MemorySegment target, long to, int length) {
+    int done = 0;
+    if ((length & 4) != 0) {
+      target.set(ValueLayout.JAVA_INT_UNALIGNED, to, source.get(ValueLayout.JAVA_INT_UNALIGNED, from));
+      done = 4;
+    }
+    if ((length & 2) != 0) {
+      target.set(ValueLayout.JAVA_SHORT_UNALIGNED, to + done, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, from + done));
+      done += 2;
+    }
+    if ((length & 1) != 0) {
+      target.set(ValueLayout.JAVA_BYTE, to + done, source.get(ValueLayout.JAVA_BYTE, from + done));
     }
   }
 

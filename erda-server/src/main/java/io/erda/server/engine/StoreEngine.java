@@ -44,6 +44,7 @@ public final class StoreEngine implements AutoCloseable {
   private final Promise promise;
   private RecoveryReport recovery;
   private boolean undecided;
+  private boolean closed;
 
   private StoreEngine(
       Superblock superblock, RootFile root, HashTable table, PersistentMemory tableMemory, LogStore log) {
@@ -198,7 +199,7 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /** The key word of {@code length} key bytes. */
-  long keyWord(MemorySegment memory, long at, int length) {
+  public long keyWord(MemorySegment memory, long at, int length) {
     return Entry.keyWord(hash.of(memory, at, length), superblock.geometry().heads());
   }
 
@@ -291,15 +292,15 @@ public final class StoreEngine implements AutoCloseable {
     return root;
   }
 
-  HashTable table() {
+  public HashTable table() {
     return table;
   }
 
-  PersistentMemory tableMemory() {
+  public PersistentMemory tableMemory() {
     return tableMemory;
   }
 
-  LogStore log() {
+  public LogStore log() {
     return log;
   }
 
@@ -307,9 +308,14 @@ public final class StoreEngine implements AutoCloseable {
     return publication;
   }
 
-  /** Makes everything durable and releases the memories. */
+  /** Makes everything durable and releases the memories. Idempotent. */
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    log.storeLowMarks();
     table.drain();
     log.close();
     tableMemory.close();

@@ -59,37 +59,26 @@ public final class StoreInspection {
     if ((engine.root().structureCounter() & 1) != 0) {
       findings.found(null, "structure counter is odd: " + engine.root().structureCounter());
     }
-    HashTable table = engine.table();
-    for (long slot = 0; slot < table.slots(); slot++) {
-      long keyWord = table.keyWord(slot);
-      long word = table.versionWord(slot);
-      if (word == 0 && keyWord == 0) {
-        continue;
-      }
-      if (word == 0) {
-        // An insert or an emptying was interrupted between its two stores: the entry is free all the same.
-        continue;
-      }
-      entries++;
-      inspect(slot, keyWord, word);
-    }
+    engine
+        .table()
+        .check(
+            finding -> {
+              if (finding.damage()) {
+                findings.found(null, finding.message());
+              }
+            });
+    engine.table().forEach(this::inspect);
   }
 
   private void inspect(long slot, long keyWord, long word) {
-    HashTable table = engine.table();
-    long home = Entry.bucket(keyWord, table.buckets());
-    if (keyWord == 0 || slot < home || slot >= home + HashTable.neighbourhood()) {
-      findings.found(
-          null,
-          "entry %d has key word %016x, whose home bucket is %d".formatted(slot, keyWord, home));
+    entries++;
+    if (keyWord == 0 || Entry.headOf(keyWord) >= engine.log().geometry().heads()) {
       return;
     }
     int head = Entry.headOf(keyWord);
     int committed = VersionWord.committed(word);
     if (committed != VersionWord.NONE) {
       inspectNewest(slot, keyWord, head, committed);
-    } else if (!VersionWord.pending(word)) {
-      findings.found(null, "entry %d names no version: %s".formatted(slot, VersionWord.toString(word)));
     }
     int older = VersionWord.older(word);
     if (older != VersionWord.NONE && older != committed && !engine.objectValid(head, older)) {
