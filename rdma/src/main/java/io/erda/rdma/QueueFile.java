@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 /**
@@ -21,6 +22,10 @@ final class QueueFile {
   private static final String PREFIX = "queue-";
   private static final Pattern NAME = Pattern.compile("queue-[0-9]{1,10}-[0-9]{1,10}");
   private static final int NAMES_TRIED = 1 << 16;
+
+  // Of the process, as its ID in the name is: a name is never used twice, because the server may not have noticed yet that the last
+  // connection of that name ended, and would refuse the new one or remove its file.
+  private static final AtomicInteger NEXT = new AtomicInteger();
 
   private final Path file;
   private final Arena arena;
@@ -41,8 +46,8 @@ final class QueueFile {
   /** A requester's own: new, full of zeros that take real space, locked. */
   static QueueFile create(Path directory) throws IOException {
     long pid = ProcessHandle.current().pid();
-    for (int number = 0; number < NAMES_TRIED; number++) {
-      Path file = directory.resolve(PREFIX + pid + "-" + number);
+    for (int tries = 0; tries < NAMES_TRIED; tries++) {
+      Path file = directory.resolve(PREFIX + pid + "-" + (NEXT.getAndIncrement() & Integer.MAX_VALUE));
       try (FileChannel channel =
           FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
         QueueFile created = create(file, channel);
