@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
 /**
@@ -262,6 +263,28 @@ final class CrashExplorer {
       long slot = slot(key);
       long word = table.versionWord(slot);
       store(key, word, 0, () -> table.empty(slot, key, word));
+    }
+
+    /** Some operation: the insertion of key number {@code number}, or the next step in the life of a key that is there. */
+    void anyStep(RandomGenerator random, int number) {
+      long[] present = oracle.keySet().stream().filter(key -> table.find(key, (s, w) -> true) != HashTable.NONE).mapToLong(k -> k).toArray();
+      if (random.nextInt(3) == 0) {
+        insert(key(random.nextInt(3) * 13, number), random.nextBoolean());
+        return;
+      }
+      long key = present[random.nextInt(present.length)];
+      boolean even = random.nextBoolean();
+      if (VersionWord.pending(table.versionWord(slot(key)))) {
+        if (even) {
+          commit(key);
+        } else {
+          rollback(key);
+        }
+      } else if (even) {
+        update(key, random.nextBoolean());
+      } else {
+        empty(key);
+      }
     }
 
     private void store(long key, long word, long next, BooleanSupplier step) {
