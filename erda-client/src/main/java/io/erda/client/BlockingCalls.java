@@ -19,18 +19,22 @@ final class BlockingCalls {
 
   /** Returns when the first connection is made. @throws ErdaException when it is not */
   void connect() {
+    long asked = core.options.pollingNs();
+    poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);
     core.connect();
     while (!core.connected()) {
       if (core.connectFailure() != null) {
         throw core.connectFailure();
       }
-      if (core.doWork() == 0) {
-        core.await(AWAIT_NS);
-      }
+      turn(core.doWork());
     }
-    long asked = core.options.pollingNs();
-    long budgetNs = asked == ClientOptions.SERVER_HINT ? Math.max(0, core.welcome().pollingNs()) : asked;
-    poller = new Poller(core.nanoTime, Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
+    if (asked == ClientOptions.SERVER_HINT) {
+      poller = poller(Math.max(0, core.welcome().pollingNs()));
+    }
+  }
+
+  private Poller poller(long budgetNs) {
+    return new Poller(core.nanoTime, Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
   }
 
   /** Runs a get whose key is set. What it found stays until the next one begins. */
@@ -79,10 +83,17 @@ final class BlockingCalls {
     poller.reset();
     while (operation.step != Operation.DONE) {
       int work = core.doWork();
-      if (operation.step != Operation.DONE && !poller.mayPoll(work)) {
-        core.await(AWAIT_NS);
-        poller.reset();
+      if (operation.step != Operation.DONE) {
+        turn(work);
       }
+    }
+  }
+
+  /** Polls on, or sleeps when polling was in vain for long enough. */
+  private void turn(int work) {
+    if (!poller.mayPoll(work)) {
+      core.await(AWAIT_NS);
+      poller.reset();
     }
   }
 }

@@ -92,6 +92,7 @@ final class FakeStore implements LongSupplier {
   int mapPage = Message.RECORDS_MAX;
   int generation = 5;
   boolean stopped;
+  Runnable onTick = () -> {};
   long nowNs;
 
   private final Arena arena = Arena.ofAuto();
@@ -147,6 +148,12 @@ final class FakeStore implements LongSupplier {
     device.close();
   }
 
+  /** No server can be connected to; what is connected stays as it is, and is not answered. */
+  void unlisten() {
+    stopped = true;
+    listener.close();
+  }
+
   void setRoot(int offset, long value) {
     root.set(ValueLayout.JAVA_LONG, offset, value);
   }
@@ -174,6 +181,7 @@ final class FakeStore implements LongSupplier {
   @Override
   public long getAsLong() {
     nowNs += TICK_NS;
+    onTick.run();
     step();
     return nowNs;
   }
@@ -275,6 +283,11 @@ final class FakeStore implements LongSupplier {
             value == null,
             ObjectChecksum.positionMix(head, generation, offset));
     return offset;
+  }
+
+  /** Begins the log anew: what lies there is overwritten, as no store may. */
+  void rewind() {
+    java.util.Arrays.fill(append, Region.HEADER_BYTES);
   }
 
   long reserve(int head, int bytes) {

@@ -8,6 +8,9 @@ import java.util.zip.CRC32C;
  * Computes object checksums in one stretch of memory of less than 2 GiB: native, mapped, or a heap {@code byte[]}. One thread; allocates
  * nothing after construction.
  *
+ * <p>A call for 1 KiB takes some 20 ns; in memory of a shared arena some 10 ns more, because the buffer keeps the arena from closing
+ * meanwhile. Buffers of a hot path are better of the automatic or the global arena.
+ *
  * <p>Borrows the memory. Other threads and processes may store to it meanwhile: the answer is then of one moment or of none, but no load
  * leaves the bounds.
  */
@@ -44,8 +47,13 @@ public final class ObjectChecksum {
    * bytes; 0 when there is none.
    */
   public int validBytes(long base, long room, int positionMix) {
-    int bytes = ObjectLayout.plausibleBytes(memory, base, room);
-    return bytes != 0 && compute(base, bytes, positionMix) == ObjectLayout.checksum(memory, base) ? bytes : 0;
+    if (room < ObjectLayout.BYTES_MIN) {
+      return 0;
+    }
+    // Each field is loaded once: what another process stores meanwhile can make the answer old, not out of range.
+    long word = ObjectLayout.firstWord(memory, base);
+    int bytes = ObjectLayout.plausibleBytes(word, ObjectLayout.keyLength(memory, base), room);
+    return bytes != 0 && compute(base, bytes, positionMix) == ObjectLayout.checksum(word) ? bytes : 0;
   }
 
   /**

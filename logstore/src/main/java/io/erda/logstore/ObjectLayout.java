@@ -39,6 +39,7 @@ public final class ObjectLayout {
   private static final int DELETE_TAG = 1 << 24;
   private static final int FLAGS_UNKNOWN = 0xFE << 24;
 
+  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -56,6 +57,15 @@ public final class ObjectLayout {
   public static void putHeader(MemorySegment memory, long base, int keyLength, int valueLength, boolean tombstone) {
     memory.set(INT, base + VALUE_LENGTH_OFFSET, valueLength | (tombstone ? DELETE_TAG : 0));
     memory.set(SHORT, base + KEY_LENGTH_OFFSET, (short) keyLength);
+  }
+
+  /** Checksum, value length and flags: {@link #plausibleBytes} and {@link #checksum(long)} take them apart. */
+  static long firstWord(MemorySegment memory, long base) {
+    return memory.get(WORD, base);
+  }
+
+  static int checksum(long firstWord) {
+    return (int) firstWord;
   }
 
   public static void putChecksum(MemorySegment memory, long base, int checksum) {
@@ -80,19 +90,16 @@ public final class ObjectLayout {
 
   /** Whether the header could be an object's that has {@code room} bytes at most; says nothing about the checksum. */
   public static boolean plausible(MemorySegment memory, long base, long room) {
-    return plausibleBytes(memory, base, room) != 0;
+    return room >= BYTES_MIN && plausibleBytes(memory.get(WORD, base), keyLength(memory, base), room) != 0;
   }
 
   /**
-   * {@link #bytes} of the object whose header lies at {@code base}, or 0 when that can't be an object's that has {@code room} bytes at
-   * most. Loads each field once: what another process stores meanwhile can make the answer old, not out of range.
+   * {@link #bytes} of an object, or 0 when these can't be an object's fields that has {@code room} bytes at most.
+   *
+   * @param word the first eight bytes of the header
    */
-  static int plausibleBytes(MemorySegment memory, long base, long room) {
-    return room < BYTES_MIN ? 0 : plausibleBytes(memory.get(INT, base + VALUE_LENGTH_OFFSET), keyLength(memory, base), room);
-  }
-
-  /** The same, of the header's fields. */
-  static int plausibleBytes(int lengthAndFlags, int keyLength, long room) {
+  static int plausibleBytes(long word, int keyLength, long room) {
+    int lengthAndFlags = (int) (word >>> 32);
     int valueLength = lengthAndFlags & VALUE_BYTES_MAX;
     int bytes = bytes(keyLength, valueLength);
     boolean plausible =

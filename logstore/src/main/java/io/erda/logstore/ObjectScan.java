@@ -75,7 +75,7 @@ final class ObjectScan {
       return 0;
     }
     int keyLength = (int) words[i + 1] & ObjectLayout.KEY_BYTES_MAX;
-    return keyLength == 0 ? 0 : ObjectLayout.plausibleBytes((int) (words[i] >>> 32), keyLength, (long) (count - i) << 3);
+    return keyLength == 0 ? 0 : ObjectLayout.plausibleBytes(words[i], keyLength, (long) (count - i) << 3);
   }
 
   /** From place {@code begin} on: no object begins before it, so that prefix may count as empty. */

@@ -63,7 +63,7 @@ public final class MappedDirectory implements MemoryDirectory {
   public static MappedDirectory open(Path directory, Mode mode) throws IOException {
     Path absolute = directory.toAbsolutePath();
     int flags = Libc.O_RDONLY | Libc.O_DIRECTORY;
-    int descriptor = (int) Libc.check("open", Libc.open(absolute, flags), absolute);
+    int descriptor = Libc.check("open", Libc.open(absolute, flags), absolute);
     boolean done = false;
     try {
       MappedFile.Kind kind =

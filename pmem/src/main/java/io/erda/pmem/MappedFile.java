@@ -59,7 +59,7 @@ final class MappedFile {
   /** Without nameless files: a kill in the middle leaves a file that is too short. */
   static void createNamed(Path file, long length, Kind kind) throws IOException {
     int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL;
-    int descriptor = (int) Libc.check("open", Libc.open(file, flags), file);
+    int descriptor = Libc.check("open", Libc.open(file, flags), file);
     boolean done = false;
     try {
       allocate(descriptor, file, length, kind);
@@ -118,7 +118,8 @@ final class MappedFile {
       MemorySegment zeros = arena.allocate(ZEROS);
       long done = 0;
       while (done < length) {
-        long result = Libc.pwrite(descriptor, zeros, Math.min(ZEROS, length - done), done);
+        int step = (int) Math.min(ZEROS, length - done);
+        int result = Libc.pwrite(descriptor, zeros, step, done);
         if (result != -Libc.EINTR) {
           done += Libc.check("pwrite", result, file);
         }
@@ -161,7 +162,7 @@ final class MappedFile {
   }
 
   private static long fill(Path file) throws IOException {
-    int descriptor = (int) Libc.check("open", Libc.open(file, Libc.O_RDWR), file);
+    int descriptor = Libc.check("open", Libc.open(file, Libc.O_RDWR), file);
     try {
       long length = Files.size(file);
       if (length == 0) {

@@ -1,0 +1,91 @@
+package io.erda.simulation;
+
+import java.util.random.RandomGenerator;
+
+/**
+ * How the simulated NICs and the wire between them behave. Times are virtual nanoseconds of one hop.
+ *
+ * @param postNs requester: doorbell and fetch of the work by its NIC
+ * @param wireNs NIC to NIC, one way
+ * @param wireNsPerKib more for each KiB moved
+ * @param landNs responder: NIC to last-level cache or memory controller (paper 001: PCIe to LLC, 200 ns there and back)
+ * @param persistNs responder: cache to controller to medium, what a FLUSH waits for (paper 001: 10 + 150 ns)
+ * @param completionNs requester: NIC to completion queue
+ * @param spreadNs how long the pieces of one READ or WRITE are under way, at most
+ * @param piecesMax pieces of one READ or WRITE; 1 makes them atomic
+ * @param jitterPercent of every hop, added by the seed
+ * @param slowOdds one hop in so many is slow; 0 = none
+ * @param slowFactor how much slower, at most
+ * @param detectNs how long an end takes to notice that the other is gone
+ * @param queueDepth work of a queue pair that was posted and not yet completed
+ * @param receiveDepth receives of a queue pair
+ * @param messageBytesMax longest SEND
+ * @param writeCompletesEarly whether a WRITE may complete when the responder's NIC has it, before it is visible
+ * @param ddio whether NIC stores and FLUSH end in the cache, not in the memory controller
+ * @param readsOutlivePeer whether READs go on after the peer's process crashed (as over shared memory)
+ */
+public record NetworkModel(
+    long postNs,
+    long wireNs,
+    long wireNsPerKib,
+    long landNs,
+    long persistNs,
+    long completionNs,
+    long spreadNs,
+    int piecesMax,
+    int jitterPercent,
+    int slowOdds,
+    int slowFactor,
+    long detectNs,
+    int queueDepth,
+    int receiveDepth,
+    int messageBytesMax,
+    boolean writeCompletesEarly,
+    boolean ddio,
+    boolean readsOutlivePeer) {
+  /** A 40 Gb/s fabric as in the papers (001's model; 002: 1.4 µs for a WRITE of 64 bytes, with its acknowledgement), DDIO on. */
+  public static final NetworkModel PAPERS =
+      new NetworkModel(100, 500, 200, 100, 160, 100, 300, 4, 30, 64, 50, 20_000, 128, 256, 4096, true, true, false);
+
+  /** A model within the reach of the real ones: from calm to wild. */
+  public static NetworkModel random(RandomGenerator random) {
+    return new NetworkModel(
+        random.nextLong(20, 200),
+        random.nextLong(50, 2000),
+        random.nextLong(1, 400),
+        random.nextLong(20, 300),
+        160,
+        random.nextLong(20, 300),
+        1L << random.nextInt(4, 13),
+        random.nextInt(1, 7),
+        random.nextInt(0, 200),
+        random.nextBoolean() ? 0 : 1 << random.nextInt(3, 9),
+        1 << random.nextInt(1, 9),
+        1L << random.nextInt(8, 20),
+        1 << random.nextInt(4, 8),
+        1 << random.nextInt(5, 9),
+        4096,
+        random.nextBoolean(),
+        random.nextBoolean(),
+        random.nextBoolean());
+  }
+
+  /** The same with another answer to whether READs outlive the peer. */
+  public NetworkModel withReadsOutlivePeer(boolean outlive) {
+    return new NetworkModel(
+        postNs, wireNs, wireNsPerKib, landNs, persistNs, completionNs, spreadNs, piecesMax, jitterPercent, slowOdds, slowFactor,
+        detectNs, queueDepth, receiveDepth, messageBytesMax, writeCompletesEarly, ddio, outlive);
+  }
+
+  /** One hop's time by the seed. */
+  long hop(long baseNs, RandomGenerator random) {
+    long ns = baseNs;
+    if (jitterPercent > 0) {
+      ns += (baseNs * jitterPercent * (random.nextInt() >>> 16)) / (100L << 16);
+    }
+    if (slowOdds > 0 && random.nextInt(slowOdds) == 0) {
+      ns += baseNs * random.nextInt(1, slowFactor + 1);
+    }
+    return ns;
+  }
+}

@@ -1,0 +1,43 @@
+package io.erda.simulation;
+
+import io.erda.pmem.Survives;
+
+/** What a power failure spares of the way from a store to the medium (the taxonomy's domains, paper 000), or that nothing is spared. */
+public enum PersistenceDomain {
+  /** Files in the page cache: a process crash loses nothing, a power failure may lose any word ever stored. */
+  PAGE_CACHE(Survives.PROCESS_CRASH, false),
+  /** DMP: memory and its controller's queues. A store is lost unless it was flushed and drained. */
+  MEMORY_CONTROLLER(Survives.POWER_FAILURE, true),
+  /** MHP: caches too. What is visible is durable. */
+  MEMORY_HIERARCHY(Survives.POWER_FAILURE, false),
+  /** WSP: the buffers of the NIC too. What a NIC has received is durable. */
+  WHOLE_SYSTEM(Survives.POWER_FAILURE, false);
+
+  private final Survives survives;
+  private final boolean visibleBeforeDurable;
+
+  PersistenceDomain(Survives survives, boolean visibleBeforeDurable) {
+    this.survives = survives;
+    this.visibleBeforeDurable = visibleBeforeDurable;
+  }
+
+  /** What drained bytes survive. */
+  public Survives survives() {
+    return survives;
+  }
+
+  /** Whether a store that others see may still be lost by the failure of {@link #survives()}. */
+  public boolean visibleBeforeDurable() {
+    return visibleBeforeDurable;
+  }
+
+  /** Whether a store is durable as soon as it is visible. */
+  boolean durableWhenVisible() {
+    return survives == Survives.POWER_FAILURE && !visibleBeforeDurable;
+  }
+
+  /** Whether draining makes anything durable. */
+  boolean drainsToDurable() {
+    return survives == Survives.POWER_FAILURE;
+  }
+}

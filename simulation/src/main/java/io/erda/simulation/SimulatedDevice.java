@@ -1,0 +1,219 @@
+package io.erda.simulation;
+
+import io.erda.pmem.Backing;
+import io.erda.rdma.Access;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The NIC of one node, in virtual time. Nothing here waits: {@link #await} is refused, and so is that of its queue pairs; whoever steps the
+ * node learns of news through {@link #onActivity}.
+ */
+public final class SimulatedDevice implements Device {
+  final SimulatedNetwork network;
+  private final String name;
+  private final List<SimulatedDisk> disks;
+  private final List<SimulatedQueuePair> queuePairs = new ArrayList<>();
+  private final List<SimulatedListener> listeners = new ArrayList<>();
+  private final List<SimulatedRegion> regions = new ArrayList<>();
+  private Runnable onActivity = () -> {};
+  private boolean closed;
+  private boolean crashed;
+
+  long reads;
+  long bytesRead;
+  long writes;
+  long bytesWritten;
+  long bytesDiffering;
+  long sends;
+  long receives;
+
+  SimulatedDevice(SimulatedNetwork network, String name, List<SimulatedDisk> disks) {
+    this.network = network;
+    this.name = name;
+    this.disks = disks;
+  }
+
+  /** Who it is, for messages. */
+  public String name() {
+    return name;
+  }
+
+  /** Calls back whenever a completion or a connection request arrives, and at {@link #wakeup()}. The callback must not post or poll. */
+  public void onActivity(Runnable callback) {
+    onActivity = callback;
+  }
+
+  void activity() {
+    if (!crashed) {
+      onActivity.run();
+    }
+  }
+
+  // Faults
+
+  /**
+   * The node's process dies. Its queue pairs are gone: what others were writing here has landed as far as the seed says, what it had posted
+   * arrives as far as the seed says until the peers notice. Its regions are gone, unless READs outlive the peer.
+   */
+  public void crash() {
+    crash(false);
+  }
+
+  /**
+   * The node's power fails: as {@link #crash()}, but where the whole system is in the persistence domain, what the NIC has received lands.
+   * Before the disk's.
+   */
+  public void powerFailure() {
+    crash(disks.stream().anyMatch(disk -> disk.domain() == PersistenceDomain.WHOLE_SYSTEM));
+  }
+
+  private void crash(boolean receivedLands) {
+    crashed = true;
+    for (SimulatedQueuePair queuePair : List.copyOf(queuePairs)) {
+      queuePair.crash(receivedLands);
+    }
+    List.copyOf(listeners).forEach(SimulatedListener::close);
+    if (!network.model.readsOutlivePeer()) {
+      List.copyOf(regions).forEach(this::deregister);
+    }
+    closed = true;
+  }
+
+  /** Whether {@link #crash()} or {@link #powerFailure()} was called: none of its calls does anything then. */
+  public boolean isCrashed() {
+    return crashed;
+  }
+
+  // Device
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    checkOpen();
+    boolean remote = access != Access.LOCAL;
+    SimulatedRegion region = new SimulatedRegion(this, memory, remote ? network.nextKey() : 0, access, file(memory));
+    if (remote) {
+      network.register(region);
+    }
+    regions.add(region);
+    return region;
+  }
+
+  private SimulatedFile file(MemorySegment memory) {
+    if (memory.isNative()) {
+      for (SimulatedDisk disk : disks) {
+        SimulatedFile file = disk.fileAt(memory.address());
+        if (file != null) {
+          return file;
+        }
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {
+    SimulatedRegion own = own(region);
+    own.registered = false;
+    regions.remove(own);
+    network.deregister(own);
+  }
+
+  SimulatedRegion own(MemoryRegion region) {
+    if (!(region instanceof SimulatedRegion own) || own.device != this) {
+      throw new IllegalArgumentException("not a region of this device");
+    }
+    return own;
+  }
+
+  @Override
+  public Listener listen(String address) throws IOException {
+    checkOpen();
+    SimulatedListener listener = new SimulatedListener(this, address);
+    if (!network.listen(listener)) {
+      throw new IOException("address in use: " + address);
+    }
+    listeners.add(listener);
+    return listener;
+  }
+
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    checkOpen();
+    SimulatedQueuePair queuePair = new SimulatedQueuePair(this, address, copy(privateData), timeout.toNanos());
+    add(queuePair);
+    return queuePair;
+  }
+
+  static MemorySegment copy(MemorySegment data) {
+    if (data.byteSize() > PRIVATE_DATA_MAX) {
+      throw new IllegalArgumentException("private data of " + data.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
+    }
+    // On a long array, so that its words can be loaded as from native memory.
+    MemorySegment copy = MemorySegment.ofArray(new long[PRIVATE_DATA_MAX / 8]).asSlice(0, data.byteSize());
+    return copy.copyFrom(data);
+  }
+
+  @Override
+  public int messageBytesMax() {
+    return network.model.messageBytesMax();
+  }
+
+  @Override
+  public boolean readsOutlivePeer() {
+    return network.model.readsOutlivePeer();
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    throw new UnsupportedOperationException("simulated devices don't wait: step the virtual time");
+  }
+
+  @Override
+  public void wakeup() {
+    activity();
+  }
+
+  @Override
+  public DeviceStatistics statistics() {
+    return new DeviceStatistics(reads, bytesRead, writes, bytesWritten, bytesDiffering, sends, receives);
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    List.copyOf(queuePairs).forEach(SimulatedQueuePair::close);
+    List.copyOf(listeners).forEach(SimulatedListener::close);
+    List.copyOf(regions).forEach(this::deregister);
+    closed = true;
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("device " + name + " is closed");
+    }
+  }
+
+  void add(SimulatedQueuePair queuePair) {
+    queuePairs.add(queuePair);
+  }
+
+  void forget(SimulatedQueuePair queuePair) {
+    queuePairs.remove(queuePair);
+  }
+
+  void forget(SimulatedListener listener) {
+    listeners.remove(listener);
+    network.unlisten(listener);
+  }
+}

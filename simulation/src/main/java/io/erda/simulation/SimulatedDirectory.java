@@ -1,0 +1,104 @@
+package io.erda.simulation;
+
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * One process's view of a {@link SimulatedDisk}: dies with the process, and then refuses to change anything.
+ */
+public final class SimulatedDirectory implements MemoryDirectory {
+  private static final Pattern NAME = Pattern.compile("[a-z0-9.-]+");
+
+  private final SimulatedDisk disk;
+  private final long incarnation;
+  private final boolean shared;
+  private final List<SimulatedMemory> opened = new ArrayList<>();
+
+  SimulatedDirectory(SimulatedDisk disk, long incarnation, boolean shared) {
+    this.disk = disk;
+    this.incarnation = incarnation;
+    this.shared = shared;
+  }
+
+  private static void check(String name) {
+    if (!NAME.matcher(name).matches() || name.equals(".") || name.equals("..")) {
+      throw new IllegalArgumentException("not a name of a memory: " + name);
+    }
+  }
+
+  @Override
+  public PersistentMemory create(String name, long length) throws IOException {
+    check(name);
+    if (length < 1) {
+      throw new IllegalArgumentException("a memory of " + length + " bytes");
+    }
+    return map(disk.create(incarnation, name, length));
+  }
+
+  @Override
+  public PersistentMemory open(String name) throws IOException {
+    check(name);
+    return map(disk.find(name));
+  }
+
+  private SimulatedMemory map(SimulatedFile file) {
+    SimulatedMemory[] self = new SimulatedMemory[1];
+    Arena arena = shared ? Arena.ofShared() : Arena.ofConfined();
+    self[0] = new SimulatedMemory(file, incarnation, arena, () -> opened.remove(self[0]));
+    opened.add(self[0]);
+    return self[0];
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    check(name);
+    disk.delete(incarnation, name);
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    check(from);
+    check(to);
+    disk.rename(incarnation, from, to);
+  }
+
+  @Override
+  public boolean exists(String name) {
+    check(name);
+    return disk.names().contains(name);
+  }
+
+  @Override
+  public List<String> names() {
+    return disk.names();
+  }
+
+  @Override
+  public void sync() {
+    disk.sync(incarnation);
+  }
+
+  @Override
+  public boolean lock() {
+    return disk.lock(this, incarnation);
+  }
+
+  @Override
+  public Survives survives() {
+    return disk.domain.survives();
+  }
+
+  @Override
+  public void close() {
+    for (SimulatedMemory memory : List.copyOf(opened)) {
+      memory.close();
+    }
+    disk.unlock(this);
+  }
+}

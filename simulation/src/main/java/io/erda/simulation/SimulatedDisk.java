@@ -1,0 +1,334 @@
+package io.erda.simulation;
+
+import io.erda.pmem.OutOfSpaceException;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+
+/**
+ * The persistent memory of one host: what outlives its processes, and the faults that strike it.
+ *
+ * <p>At most one process at a time is meant to store here; when it crashes, its incarnation ends and {@link #directory()} gives the next
+ * one a view. The order of a life: {@code directory()}, work, {@link SimulatedCrash} out of a store or a decision of the driver, {@link
+ * #processCrash()} or {@link #powerFailure}, {@code directory()} again. One thread (but see {@link #sharedDirectory()}).
+ */
+public final class SimulatedDisk {
+  /** What a requested crash counts. */
+  public enum Event {
+    STORE,
+    FLUSH,
+    DRAIN,
+    /** Creation, renaming, deletion, synchronisation. */
+    DIRECTORY
+  }
+
+  /** A change of names that a power failure may undo. Both names may be null: a creation has no {@code from}, a deletion no {@code to}. */
+  private record Change(String from, String to, SimulatedFile file) {}
+
+  final PersistenceDomain domain;
+  final RandomGenerator random;
+
+  private final TreeMap<String, SimulatedFile> files = new TreeMap<>();
+  private TreeMap<String, SimulatedFile> durableFiles = new TreeMap<>();
+  private final List<Change> unsynced = new ArrayList<>();
+  /** Every file that may be mapped: by address, so that a NIC finds what it was given. */
+  private final TreeMap<Long, SimulatedFile> byAddress = new TreeMap<>();
+
+  private long capacityBytes = Long.MAX_VALUE;
+  private long incarnation = 1;
+  private boolean struck;
+  private long eventsToCrash;
+  private Event crashAt;
+  private SimulatedDirectory owner;
+  private boolean traces;
+
+  private long stores;
+  private long bytesStored;
+  private long flushes;
+  private long drains;
+  private long nicWords;
+  private long crashes;
+  private long wordsLost;
+
+  public SimulatedDisk(PersistenceDomain domain, RandomGenerator random) {
+    this.domain = domain;
+    this.random = random;
+  }
+
+  /** What power failures spare. */
+  public PersistenceDomain domain() {
+    return domain;
+  }
+
+  /** A view for the process that lives now. Its memories are confined to the thread that opens them. */
+  public SimulatedDirectory directory() {
+    return new SimulatedDirectory(this, incarnation, false);
+  }
+
+  /** As {@link #directory()}, with memories that several threads may reach; the simulation itself is still no thread's but one's. */
+  public SimulatedDirectory sharedDirectory() {
+    return new SimulatedDirectory(this, incarnation, true);
+  }
+
+  /** Creations beyond this sum of lengths are refused. Names count, not mappings. */
+  public void limit(long bytes) {
+    capacityBytes = bytes;
+  }
+
+  /** Crashes carry stack traces from now on: slower, for looking at one seed. */
+  public void traceCrashes() {
+    traces = true;
+  }
+
+  // Faults
+
+  /** The process crashes inside its {@code count}-th event from now, 1 being the next. A request made before is forgotten. */
+  public void crashAfter(long count) {
+    crashAfter(null, count);
+  }
+
+  /** As {@link #crashAfter(long)}, counting events of one kind only; any kind where it is null. */
+  public void crashAfter(Event kind, long count) {
+    if (count < 1) {
+      throw new IllegalArgumentException("the " + count + "-th event from now");
+    }
+    crashAt = kind;
+    eventsToCrash = count;
+  }
+
+  /** Forgets a requested crash. */
+  public void crashNever() {
+    eventsToCrash = 0;
+  }
+
+  /** Whether a requested crash has struck, and neither {@link #processCrash} nor {@link #powerFailure} was called since. */
+  public boolean struck() {
+    return struck;
+  }
+
+  /** The process ends: everything visible stays as it is, its views are dead, the lock is free. */
+  public void processCrash() {
+    byAddress.values().forEach(SimulatedFile::processCrash);
+    endIncarnation();
+  }
+
+  /**
+   * The power fails: of every word stored and not durable the seed decides; of changes of names not synchronised a seeded part is lost, in
+   * order of time or not. Then the host is as after {@link #processCrash()}. Returns how many words were lost.
+   */
+  public int powerFailure(RandomGenerator seeded) {
+    restoreNames(seeded);
+    int lost = 0;
+    for (SimulatedFile file : byAddress.values()) {
+      lost += file.powerFailure(seeded);
+    }
+    wordsLost += lost;
+    endIncarnation();
+    return lost;
+  }
+
+  private void restoreNames(RandomGenerator seeded) {
+    int prefix = seeded.nextInt(unsynced.size() + 1);
+    boolean ordered = seeded.nextBoolean();
+    for (int i = 0; i < unsynced.size(); i++) {
+      if (ordered ? i < prefix : seeded.nextBoolean()) {
+        apply(unsynced.get(i), durableFiles);
+      }
+    }
+    unsynced.clear();
+    files.clear();
+    files.putAll(durableFiles);
+    files.forEach((name, file) -> file.name = name);
+  }
+
+  private static void apply(Change change, TreeMap<String, SimulatedFile> names) {
+    // A lost change before may have left another file under the name: only what was meant goes.
+    if (change.from != null && names.get(change.from) == change.file) {
+      names.remove(change.from);
+    }
+    if (change.to != null) {
+      names.put(change.to, change.file);
+    }
+  }
+
+  private void endIncarnation() {
+    incarnation++;
+    struck = false;
+    eventsToCrash = 0;
+    owner = null;
+    byAddress.values().retainAll(new HashSet<>(files.values()));
+  }
+
+  /** Flips bits of one byte on the medium. */
+  public void corrupt(String name, long offset, int xor) throws NoSuchFileException {
+    SimulatedFile file = find(name);
+    Objects.checkIndex(offset, file.length());
+    file.corrupt(offset, xor);
+  }
+
+  /** Cuts or lengthens a file that no process has open. */
+  public void setLength(String name, long length) throws NoSuchFileException {
+    SimulatedFile before = find(name);
+    SimulatedFile after = before.cut(length);
+    files.replace(name, after);
+    durableFiles.replaceAll((other, file) -> file == before ? after : file);
+    byAddress.remove(before.image.address());
+    byAddress.put(after.image.address(), after);
+  }
+
+  /** Names now, sorted. */
+  public List<String> names() {
+    return List.copyOf(files.keySet());
+  }
+
+  /** The length of a file, bytes. */
+  public long length(String name) throws NoSuchFileException {
+    return find(name).length();
+  }
+
+  /** The word that a power failure in which everything is lost would leave at an 8-aligned offset. */
+  public long durableWord(String name, long offset) throws NoSuchFileException {
+    return find(name).durableWord(offset);
+  }
+
+  /** Words that a power failure now might lose. */
+  public long unsettledWords() {
+    long sum = 0;
+    for (SimulatedFile file : byAddress.values()) {
+      sum += file.unsettledWords();
+    }
+    return sum;
+  }
+
+  /** Counts since the disk was made. */
+  public StoreStatistics statistics() {
+    return new StoreStatistics(stores, bytesStored, flushes, drains, nicWords, crashes, wordsLost);
+  }
+
+  // For the views
+
+  /**
+   * One event of a process. Returns whether the requested crash strikes in it: the caller does a part and calls {@link #strike()}.
+   *
+   * @throws SimulatedCrash when the process is dead
+   */
+  boolean event(long ofIncarnation, Event kind, SimulatedFile file) {
+    if (struck || ofIncarnation != incarnation) {
+      throw new SimulatedCrash("a dead process touches " + (file == null ? "the directory" : file.name), traces);
+    }
+    return eventsToCrash > 0 && (crashAt == null || crashAt == kind) && --eventsToCrash == 0;
+  }
+
+  void strike() {
+    struck = true;
+    crashes++;
+    throw new SimulatedCrash("requested", traces);
+  }
+
+  SimulatedFile find(String name) throws NoSuchFileException {
+    SimulatedFile file = files.get(name);
+    if (file == null) {
+      throw new NoSuchFileException(name);
+    }
+    return file;
+  }
+
+  SimulatedFile create(long ofIncarnation, String name, long length) throws IOException {
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null);
+    if (files.containsKey(name)) {
+      throw new FileAlreadyExistsException(name);
+    }
+    long used = files.values().stream().mapToLong(SimulatedFile::length).sum();
+    if (length > capacityBytes - used) {
+      throw new OutOfSpaceException(name + ": no room for " + length + " bytes: " + used + " of " + capacityBytes + " in use", null);
+    }
+    SimulatedFile file = new SimulatedFile(this, name, length);
+    change(crash, new Change(null, name, file));
+    byAddress.put(file.image.address(), file);
+    return file;
+  }
+
+  void delete(long ofIncarnation, String name) {
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null);
+    SimulatedFile file = files.get(name);
+    if (file != null) {
+      change(crash, new Change(name, null, file));
+    }
+  }
+
+  void rename(long ofIncarnation, String from, String to) throws IOException {
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null);
+    SimulatedFile file = find(from);
+    change(crash, new Change(from, to, file));
+    file.name = to;
+  }
+
+  private void change(boolean crash, Change change) {
+    if (!crash || random.nextBoolean()) {
+      apply(change, files);
+      unsynced.add(change);
+      if (change.file != null) {
+        byAddress.put(change.file.image.address(), change.file);
+      }
+    }
+    if (crash) {
+      strike();
+    }
+  }
+
+  void sync(long ofIncarnation) {
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null);
+    if (!crash || random.nextBoolean()) {
+      unsynced.clear();
+      durableFiles = new TreeMap<>(files);
+    }
+    if (crash) {
+      strike();
+    }
+  }
+
+  boolean lock(SimulatedDirectory view, long ofIncarnation) {
+    if (ofIncarnation != incarnation) {
+      return false;
+    }
+    if (owner == null) {
+      owner = view;
+    }
+    return owner == view;
+  }
+
+  void unlock(SimulatedDirectory view) {
+    if (owner == view) {
+      owner = null;
+    }
+  }
+
+  /** The file that holds this memory, or null where it is nobody's: ordinary memory. */
+  SimulatedFile fileAt(long address) {
+    var entry = byAddress.floorEntry(address);
+    return entry != null && address < entry.getKey() + entry.getValue().image.byteSize() ? entry.getValue() : null;
+  }
+
+  void countStore(long bytes) {
+    stores++;
+    bytesStored += bytes;
+  }
+
+  void countFlush() {
+    flushes++;
+  }
+
+  void countDrain() {
+    drains++;
+  }
+
+  void countNicWord() {
+    nicWords++;
+  }
+}

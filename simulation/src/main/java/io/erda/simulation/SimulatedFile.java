@@ -1,0 +1,221 @@
+package io.erda.simulation;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.random.RandomGenerator;
+
+/**
+ * The bytes behind a name: what everyone sees, and what a power failure would leave.
+ *
+ * <p>A word is <i>settled</i> when both are equal for good, <i>dirty</i> after a store, and <i>written back</i> between flush and drain: then
+ * the value of the moment of the flush is on its way. Unsettled words are listed, so that a drain or a power failure costs what was
+ * stored, not the size of the file. Caches may write a dirty word back at any time: when one is overwritten, the seed decides whether
+ * the value before had become durable.
+ */
+final class SimulatedFile {
+  static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final byte DIRTY = 1;
+  private static final byte WRITTEN_BACK = 2;
+  private static final byte LISTED = 4;
+  private static final int EVICTION_ODDS = 16;
+
+  final SimulatedDisk disk;
+  String name;
+  /** As long as a reference to the file exists: what a NIC or another process mapped outlives the name. */
+  final MemorySegment image;
+
+  private final long length;
+  private final long[] durable;
+  private final byte[] states;
+  private int[] unsettled = new int[16];
+  private int unsettledCount;
+  private int[] flushedWords = new int[16];
+  private long[] flushedValues = new long[16];
+  private int flushedCount;
+
+  SimulatedFile(SimulatedDisk disk, String name, long length) {
+    this.disk = disk;
+    this.name = name;
+    this.length = length;
+    int words = Math.toIntExact((length + 7) >>> 3);
+    MemorySegment whole = Arena.ofAuto().allocate((long) words << 3, 64);
+    this.image = whole;
+    this.durable = new long[words];
+    this.states = new byte[words];
+  }
+
+  /** The same settled bytes under another length: a short file, as a copy that was cut leaves it. */
+  SimulatedFile cut(long newLength) {
+    SimulatedFile file = new SimulatedFile(disk, name, newLength);
+    long common = Math.min(length, newLength);
+    MemorySegment.copy(image, 0, file.image, 0, common);
+    for (int word = 0; word < file.durable.length; word++) {
+      file.durable[word] = file.image.get(WORD, (long) word << 3);
+    }
+    return file;
+  }
+
+  /** Bytes. */
+  long length() {
+    return length;
+  }
+
+  long durableWord(long offset) {
+    return durable[(int) (offset >>> 3)];
+  }
+
+  /** Makes one word visible. Everything that stores, a CPU or a NIC, comes through here. */
+  void storeWord(int word, long value) {
+    long offset = (long) word << 3;
+    if (disk.domain.durableWhenVisible()) {
+      image.set(WORD, offset, value);
+      durable[word] = value;
+      return;
+    }
+    byte state = states[word];
+    // Not while an older value is on its way: that one must not arrive after a newer.
+    if ((state & (DIRTY | WRITTEN_BACK)) == DIRTY && disk.random.nextInt(EVICTION_ODDS) == 0 && disk.domain.drainsToDurable()) {
+      durable[word] = image.get(WORD, offset);
+    }
+    image.set(WORD, offset, value);
+    list(word, state);
+    states[word] = (byte) (state | DIRTY | LISTED);
+  }
+
+  /** Makes those bytes of {@code value} visible whose bits are set in {@code mask}; the others of the word stay. */
+  void storeMasked(int word, long value, long mask) {
+    storeWord(word, mask == -1 ? value : (image.get(WORD, (long) word << 3) & ~mask) | (value & mask));
+  }
+
+  private void list(int word, byte state) {
+    if ((state & LISTED) != 0) {
+      return;
+    }
+    if (unsettledCount == unsettled.length) {
+      unsettled = Arrays.copyOf(unsettled, 2 * unsettledCount);
+    }
+    unsettled[unsettledCount++] = word;
+  }
+
+  /** Starts the write-back of a word if it is dirty. */
+  void flushWord(int word) {
+    byte state = states[word];
+    if ((state & DIRTY) == 0) {
+      return;
+    }
+    if (flushedCount == flushedWords.length) {
+      flushedWords = Arrays.copyOf(flushedWords, 2 * flushedCount);
+      flushedValues = Arrays.copyOf(flushedValues, 2 * flushedCount);
+    }
+    flushedWords[flushedCount] = word;
+    flushedValues[flushedCount++] = image.get(WORD, (long) word << 3);
+    states[word] = (byte) ((state & ~DIRTY) | WRITTEN_BACK);
+  }
+
+  /** Ends all write-backs. A word stored again since its flush stays dirty. */
+  void drain() {
+    if (!disk.domain.drainsToDurable()) {
+      return;
+    }
+    for (int i = 0; i < flushedCount; i++) {
+      int word = flushedWords[i];
+      if ((states[word] & WRITTEN_BACK) != 0) {
+        durable[word] = flushedValues[i];
+      }
+    }
+    for (int i = 0; i < flushedCount; i++) {
+      states[flushedWords[i]] &= ~WRITTEN_BACK;
+    }
+    flushedCount = 0;
+    forgetSettled();
+  }
+
+  private void forgetSettled() {
+    int kept = 0;
+    for (int i = 0; i < unsettledCount; i++) {
+      int word = unsettled[i];
+      if ((states[word] & (DIRTY | WRITTEN_BACK)) != 0) {
+        unsettled[kept++] = word;
+      } else {
+        states[word] = 0;
+      }
+    }
+    unsettledCount = kept;
+  }
+
+  /** A NIC made these bytes durable by itself (FLUSH, where it reaches the persistence domain). */
+  void settle(long offset, long bytes) {
+    int first = (int) (offset >>> 3);
+    int end = (int) ((offset + bytes + 7) >>> 3);
+    for (int word = first; word < end; word++) {
+      durable[word] = image.get(WORD, (long) word << 3);
+      states[word] &= ~(DIRTY | WRITTEN_BACK);
+    }
+    int kept = 0;
+    for (int i = 0; i < flushedCount; i++) {
+      if (flushedWords[i] < first || flushedWords[i] >= end) {
+        flushedWords[kept] = flushedWords[i];
+        flushedValues[kept++] = flushedValues[i];
+      }
+    }
+    flushedCount = kept;
+  }
+
+  /** Words that a power failure may lose. */
+  int unsettledWords() {
+    return unsettledCount;
+  }
+
+  /**
+   * Every unsettled word becomes, by the seed, what was durable, what was being written back, or what was seen last; then all is settled.
+   * Some failures lose everything or nothing, others most or few, since bugs need different ones.
+   */
+  int powerFailure(RandomGenerator random) {
+    int lost = 0;
+    int oddsOfLoss = random.nextInt(9);
+    // The latest value on its way, where a word was flushed more than once, is the last in the list: walk forwards.
+    for (int i = 0; i < flushedCount; i++) {
+      int word = flushedWords[i];
+      if ((states[word] & WRITTEN_BACK) != 0 && random.nextInt(8) >= oddsOfLoss) {
+        durable[word] = flushedValues[i];
+      }
+    }
+    for (int i = 0; i < unsettledCount; i++) {
+      int word = unsettled[i];
+      long offset = (long) word << 3;
+      if (random.nextInt(8) >= oddsOfLoss) {
+        durable[word] = image.get(WORD, offset);
+      }
+      if (image.get(WORD, offset) != durable[word]) {
+        image.set(WORD, offset, durable[word]);
+        lost++;
+      }
+      states[word] = 0;
+    }
+    unsettledCount = 0;
+    flushedCount = 0;
+    return lost;
+  }
+
+  /** The process that flushed is gone: what was on its way is as dirty as before. Nothing is lost. */
+  void processCrash() {
+    for (int i = 0; i < flushedCount; i++) {
+      int word = flushedWords[i];
+      if ((states[word] & WRITTEN_BACK) != 0) {
+        states[word] = (byte) (states[word] & ~WRITTEN_BACK | DIRTY);
+      }
+    }
+    flushedCount = 0;
+  }
+
+  /** The medium changed behind everyone's back. */
+  void corrupt(long offset, int xor) {
+    int word = (int) (offset >>> 3);
+    long flipped = (xor & 0xffL) << ((offset & 7) << 3);
+    image.set(WORD, (long) word << 3, image.get(WORD, (long) word << 3) ^ flipped);
+    durable[word] ^= flipped;
+  }
+}

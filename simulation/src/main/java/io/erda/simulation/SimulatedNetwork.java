@@ -1,0 +1,117 @@
+package io.erda.simulation;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+
+/**
+ * The wire between simulated NICs: every node has one {@link SimulatedDevice}. One thread; everything that happens on its own happens in
+ * events of the {@link VirtualTime}.
+ *
+ * <p>Of every pair of queue pairs, requests arrive in the order they were posted. A WRITE's pieces land at different times; a READ's
+ * are fetched at different times, after all WRITEs before it have landed and all READs before it have ended; a message is delivered after all
+ * WRITEs before it have landed. What is not promised does happen: a WRITE or SEND overtakes an earlier READ, two WRITEs to different places
+ * land interleaved, a WRITE completes before it is visible, local memory is read at the last moment.
+ */
+public final class SimulatedNetwork {
+  final VirtualTime time;
+  final RandomGenerator random;
+  final NetworkModel model;
+
+  private final Map<String, SimulatedListener> listeners = new HashMap<>();
+  private final Map<Long, SimulatedRegion> regions = new HashMap<>();
+  private final List<SimulatedQueuePair> connected = new ArrayList<>();
+  private long lastKey;
+  private long lost;
+
+  public SimulatedNetwork(VirtualTime time, RandomGenerator random, NetworkModel model) {
+    this.time = time;
+    this.random = random;
+    this.model = model;
+  }
+
+  /**
+   * A new node's NIC.
+   *
+   * @param name who it is, for messages
+   * @param disks the persistent memories that the node's processes map: WRITEs into them land as the disk's domain says
+   */
+  public SimulatedDevice device(String name, SimulatedDisk... disks) {
+    return new SimulatedDevice(this, name, List.of(disks));
+  }
+
+  /** How the NICs behave. */
+  public NetworkModel model() {
+    return model;
+  }
+
+  /** Connections that have two ends. */
+  public int connections() {
+    return connected.size();
+  }
+
+  /** Connections lost by {@link #breakConnection}. */
+  public long connectionsLost() {
+    return lost;
+  }
+
+  /**
+   * One connection by the seed is lost: what is on the way arrives as far as the seed says, and the ends notice at different times. Returns
+   * false when there is none.
+   */
+  public boolean breakConnection(RandomGenerator seeded) {
+    if (connected.isEmpty()) {
+      return false;
+    }
+    SimulatedQueuePair end = connected.get(seeded.nextInt(connected.size()));
+    lost++;
+    end.breakOff();
+    return true;
+  }
+
+  long hop(long baseNs) {
+    return model.hop(baseNs, random);
+  }
+
+  void connected(SimulatedQueuePair requester) {
+    connected.add(requester);
+  }
+
+  void disconnected(SimulatedQueuePair end) {
+    connected.remove(end);
+  }
+
+  boolean listen(SimulatedListener listener) {
+    return listeners.putIfAbsent(listener.address(), listener) == null;
+  }
+
+  void unlisten(SimulatedListener listener) {
+    listeners.remove(listener.address(), listener);
+  }
+
+  SimulatedListener listener(String address) {
+    return listeners.get(address);
+  }
+
+  long nextKey() {
+    // Keys look unlike offsets and indexes, so that one taken for the other is refused.
+    lastKey++;
+    return lastKey * 0x9E3779B97F4A7C15L;
+  }
+
+  void register(SimulatedRegion region) {
+    regions.put(region.remoteKey(), region);
+  }
+
+  void deregister(SimulatedRegion region) {
+    regions.remove(region.remoteKey(), region);
+  }
+
+  /** The region of a key that one device owns, or null. */
+  SimulatedRegion region(long key, SimulatedDevice owner) {
+    SimulatedRegion region = regions.get(key);
+    return region != null && region.device == owner ? region : null;
+  }
+}
