@@ -9,8 +9,6 @@ module io.erda.eval {
   requires io.erda.protocol;
   requires io.erda.rdma;
   requires java.management;
-  requires core; // site.ycsb:core, an automatic module
-  requires HdrHistogram; // an automatic module
   requires transitive com.fasterxml.jackson.databind;
 
   exports io.erda.eval;

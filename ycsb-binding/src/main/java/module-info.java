@@ -2,7 +2,6 @@
 module io.erda.ycsb {
   requires io.erda.client;
   requires io.erda.protocol;
-  requires core; // site.ycsb:core, an automatic module
 
   exports io.erda.ycsb;
 }

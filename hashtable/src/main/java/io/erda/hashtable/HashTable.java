@@ -150,14 +150,12 @@ public final class HashTable {
   /** The slot of a key, or {@link #NONE}. Every entry in use with this key word is offered to {@code probe}. Allocates nothing. */
   public long find(long keyWord, KeyProbe probe) {
     long home = Entry.bucket(keyWord, buckets);
-    int mask = Neighbourhood.sameKeyWord(segment, entryOffset(home), keyWord);
-    while (mask != 0) {
-      long slot = home + Integer.numberOfTrailingZeros(mask);
-      long versionWord = TableLayout.versionWord(segment, slot);
-      if (versionWord != 0 && probe.matches(slot, versionWord)) {
-        return slot;
+    long base = entryOffset(home);
+    for (int i = Neighbourhood.nextMatch(segment, base, keyWord, 0); i >= 0; ) {
+      if (probe.matches(home + i, Neighbourhood.versionWord(segment, base, i))) {
+        return home + i;
       }
-      mask &= mask - 1;
+      i = Neighbourhood.nextMatch(segment, base, keyWord, i + 1);
     }
     return NONE;
   }

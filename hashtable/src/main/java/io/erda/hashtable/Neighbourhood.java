@@ -34,20 +34,10 @@ public final class Neighbourhood {
   }
 
   /**
-   * The entries with this key word, free ones too: bit i is entry i.
-   *
-   * <p>No early exit: where a key lies is not predictable, and one mispredicted branch costs more than the 16 comparisons.
-   */
-  static int sameKeyWord(MemorySegment segment, long base, long keyWord) {
-    int mask = 0;
-    for (int i = 0; i < ENTRIES; i++) {
-      mask |= (segment.get(WORD, base + (long) i * Entry.BYTES) == keyWord ? 1 : 0) << i;
-    }
-    return mask;
-  }
-
-  /**
    * The first entry at or after {@code fromIndex} with this key word that is not free.
+   *
+   * <p>Leaves at the first match: in a table that is not about to overflow most keys lie in the first slots of their neighbourhood, so
+   * the branch is predicted, and this is quicker than comparing all 16 without branches ({@code HotPath} among the tests measures it).
    *
    * @param base where the neighbourhood begins in {@code segment}, bytes
    * @param keyWord not 0
@@ -55,13 +45,10 @@ public final class Neighbourhood {
    * @return its index, or -1
    */
   public static int nextMatch(MemorySegment segment, long base, long keyWord, int fromIndex) {
-    int mask = sameKeyWord(segment, base, keyWord) & (-1 << fromIndex);
-    while (mask != 0) {
-      int index = Integer.numberOfTrailingZeros(mask);
-      if (versionWord(segment, base, index) != 0) {
-        return index;
+    for (int i = fromIndex; i < ENTRIES; i++) {
+      if (keyWord(segment, base, i) == keyWord && versionWord(segment, base, i) != 0) {
+        return i;
       }
-      mask &= mask - 1;
     }
     return -1;
   }

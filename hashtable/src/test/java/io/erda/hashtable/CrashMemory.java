@@ -5,7 +5,6 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -95,9 +94,10 @@ final class CrashMemory implements PersistentMemory {
 
   /** Equal for equal states (but for chance). */
   long fingerprint() {
-    long sum = Arrays.hashCode(durable) * 31L + undrained.hashCode();
-    for (long word : seen) {
-      sum = TableLayout.checksum(sum, word);
+    long sum = undrained.hashCode();
+    for (int i = 0; i < seen.length; i++) {
+      sum = (sum ^ seen[i]) * 0x9E37_79B9_7F4A_7C15L;
+      sum = (Long.rotateLeft(sum, 29) ^ durable[i]) * 0xBF58_476D_1CE4_E5B9L;
     }
     return sum;
   }

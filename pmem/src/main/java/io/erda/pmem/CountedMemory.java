@@ -26,10 +26,8 @@ public final class CountedMemory implements PersistentMemory {
 
   @Override
   public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    MemorySegment target = memory.segment();
-    Objects.checkFromIndexSize(offset, length, target.byteSize());
-    Objects.checkFromIndexSize(sourceOffset, length, source.byteSize());
-    counter.store(target, offset, source, sourceOffset, length);
+    // Comparing fails, before it counts, where storing would.
+    counter.store(memory.segment(), offset, source, sourceOffset, length);
     memory.put(offset, source, sourceOffset, length);
   }
 

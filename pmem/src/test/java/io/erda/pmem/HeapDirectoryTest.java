@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -45,12 +47,13 @@ final class HeapDirectoryTest extends MemoryDirectoryContract {
   @Test
   void bytesLiveAsLongAsTheirSegment() throws Exception {
     HeapDirectory directory = new HeapDirectory();
-    var segment = directory.create("m", 1 << 16).segment();
+    MemorySegment segment = directory.create("m", 1 << 16).segment();
     SegmentMemory.LONG.setRelease(segment, 0L, 42L);
     directory.delete("m");
-    for (int i = 0; i < 3; i++) {
+    List<MemorySegment> others = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
       System.gc();
-      new HeapDirectory().create("other", 1 << 16).segment().fill((byte) -1);
+      others.add(new HeapDirectory().create("other", 1 << 16).segment().fill((byte) -1));
     }
     assertEquals(42, (long) SegmentMemory.LONG.getAcquire(segment, 0L));
   }

@@ -21,6 +21,7 @@ final class MappedDirectoryChild {
       case "lock" -> lock(path);
       case "store" -> store(path);
       case "overfill" -> overfill(path);
+      case "use-inodes" -> useInodes(path);
       case "fill-hole" -> fillHole(path);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
@@ -63,6 +64,22 @@ final class MappedDirectoryChild {
       } catch (OutOfSpaceException e) {
         say("out of space: " + e.getMessage());
       }
+      say("names " + directory.names());
+    }
+  }
+
+  /** Until there are none; then opens what is there. */
+  private static void useInodes(Path path) throws IOException {
+    try (MappedDirectory directory = MappedDirectory.open(path)) {
+      for (int i = 0; i < 100; i++) {
+        directory.create("m" + i, 8).close();
+      }
+      say("created");
+    } catch (OutOfSpaceException e) {
+      say("out of space: " + e.getMessage());
+    }
+    try (MappedDirectory directory = MappedDirectory.open(path)) {
+      directory.open("m0").putLongRelease(0, 1);
       say("names " + directory.names());
     }
   }

@@ -271,7 +271,7 @@ public abstract class PersistentMemoryContract {
         new FutureTask<>(
             () -> {
               try {
-                for (int i = 0; i < 50_000; i++) {
+                for (int i = 0; i < 20_000; i++) {
                   write.run();
                 }
               } finally {

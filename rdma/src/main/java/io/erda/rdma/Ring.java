@@ -29,6 +29,7 @@ final class Ring {
   static final int FAULT = -1;
   static final int FITS = 1;
 
+  private static final int LINE_BYTES = 64;
   private static final int CAPACITY = QueueLayout.RING_BYTES;
   private static final int MASK = CAPACITY - 1;
 
@@ -81,14 +82,23 @@ final class Ring {
       boolean wraps = recordBytes(length) > room;
       long end = end(length);
       int at = wraps ? 0 : index;
-      MemorySegment.copy(source, sourceOffset, queue, base + at + HEADER_BYTES, length);
+      // From the end to the beginning: the consumer polls the line of the header, and each look takes it away from us.
       Words.plain(words + ((int) end & MASK), 0);
+      copyIn(source, sourceOffset, base + at + HEADER_BYTES, length);
       Words.release(words + at, header(type, imm, length));
       if (wraps) {
         Words.release(words + index, header(TYPE_PAD, 0, room - HEADER_BYTES));
       }
       tail = end;
       return FITS;
+    }
+
+    private void copyIn(MemorySegment source, long from, long to, int length) {
+      int near = Math.min(length, LINE_BYTES - HEADER_BYTES);
+      if (near < length) {
+        MemorySegment.copy(source, from + near, queue, to + near, length - near);
+      }
+      MemorySegment.copy(source, from, queue, to, near);
     }
 
     /** Whether {@link #offer} will take a message of this length. */

@@ -9,6 +9,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -26,8 +27,9 @@ import java.util.List;
  * sleeps on a socket.
  *
  * <p>A device that was given a directory serves in it: it holds the directory's lock until it is closed, shows its regions there, and
- * before anything else fences what clients of an earlier server still hold. Only the requester READs and WRITEs. Clients are trusted with
- * the bytes of regions that they may write, as the file permissions say; nothing else they do can break the server.
+ * before anything else fences what clients of an earlier server still hold. Only the requester READs and WRITEs. What clients write into
+ * rings, headers and sockets is checked and can't break the server. They are trusted not to shorten a file that they may write, their
+ * queue file or a region: the JDK reports the fault as an {@link InternalError}.
  *
  * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would: peers' WRITEs fail from then on, their
  * READs go on. Closing a queue pair itself ends both; deregistering a region ends the READs of it. So a server that wants its clients to
@@ -127,7 +129,8 @@ public final class ShmDevice implements Device {
         removeUnlocked(path);
       }
       return file;
-    } catch (NoSuchFileException e) {
+    } catch (NoSuchFileException | AccessDeniedException e) {
+      // Gone meanwhile; or of a user whose connection no server of ours could have accepted.
       return null;
     }
   }

@@ -1,7 +1,9 @@
 package io.erda.rdma;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -64,6 +66,11 @@ final class ShmSocket {
       withAddress(directory, address -> connected[0] = channel.connect(address));
       if (connected[0]) {
         return new ShmSocket(channel);
+      }
+    } catch (SocketException e) {
+      channel.close();
+      if (e instanceof ConnectException || !Files.isWritable(directory.resolve(FILE))) {
+        throw e;
       }
     } catch (IOException | RuntimeException e) {
       channel.close();

@@ -765,7 +765,7 @@ public abstract class DeviceContract {
     assumeTrue(fixture.hasThreads());
     long seed = seed();
     connect();
-    int rounds = 3000;
+    int rounds = Integer.getInteger("erda.rounds", 10_000);
     QueuePair there = responder;
     QueuePair here = requester;
     responder = null;
@@ -785,7 +785,7 @@ public abstract class DeviceContract {
     }
     int played = 0;
     while (played < rounds) {
-      int spins = random.nextInt(3) == 0 ? 0 : random.nextInt(400);
+      int spins = random.nextInt(1 << random.nextInt(9));
       for (int i = 0; i < spins && recorder.all.isEmpty(); i++) {
         queuePair.poll(recorder, 4);
       }

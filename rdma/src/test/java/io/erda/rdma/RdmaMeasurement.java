@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * Prints what the shm device costs on this machine: READ against a bare copy, and a message round trip. Not a test; see FORMAT.md's
- * neighbour HACKING.md for the command line of a main class in the test classes.
+ * Prints what the shm device costs on this machine: READ and WRITE against a bare copy, and a message round trip. Not a test: a main class
+ * to run by hand, with the classes and test classes of this module and the classes of pmem on the class path.
  */
 final class RdmaMeasurement {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);

@@ -9,10 +9,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.pmem.Backing;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 /** {@link DeviceContract} for the shm device, and what this device promises beyond it. */
@@ -95,6 +103,35 @@ final class ShmDeviceTest extends DeviceContract {
   }
 
   @Test
+  void aConnectionThatFindsTheBacklogFullIsMadeLater() throws IOException {
+    List<SocketChannel> crowd = new ArrayList<>();
+    SocketAddress address = UnixDomainSocketAddress.of(Path.of(fixture.address()).resolve("socket"));
+    try {
+      for (boolean full = false; !full; ) {
+        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        crowd.add(channel);
+        channel.configureBlocking(false);
+        try {
+          channel.connect(address);
+        } catch (SocketException e) {
+          full = true;
+        }
+        assertTrue(crowd.size() < 10_000);
+      }
+      requester = client.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      steps(10);
+      assertTrue(atClient.all.isEmpty());
+    } finally {
+      for (SocketChannel channel : crowd) {
+        channel.close();
+      }
+    }
+    responder = nextRequest().accept(NOTHING);
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(Status.SUCCESS, atClient.last().status());
+  }
+
+  @Test
   void aClosedDeviceLetsItsClientsReadOn() {
     connect();
     MemoryRegion region = register(64, Access.REMOTE_READ | Access.REMOTE_WRITE);
@@ -107,6 +144,63 @@ final class ShmDeviceTest extends DeviceContract {
     assertEquals(0x0404_0404_0404_0404L, clientMemory.get(QueueLayout.LONG, 0));
     requester.postWrite(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
     clientCompletes(2, Opcode.WRITE, Status.FENCED);
+  }
+
+  /** The clock is looked at between the stores of a WRITE and its completion; that is when the server closes. */
+  @Test
+  void aWriteDuringWhichTheServerClosesIsFenced() throws IOException {
+    boolean[] closes = new boolean[1];
+    LongSupplier clock =
+        () -> {
+          if (closes[0]) {
+            responder.close();
+          }
+          return System.nanoTime();
+        };
+    try (ShmDevice slow = ShmDevice.open(ShmOptions.toConnect(clock).withWrites(false, 1000))) {
+      MemorySegment memory = fixture.clientMemory(64);
+      MemoryRegion local = slow.register(memory, Backing.none(64), Access.LOCAL);
+      MemoryRegion region = register(64, Access.REMOTE_WRITE);
+      requester = slow.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      responder = nextRequest().accept(NOTHING);
+      until(() -> atClient.has(Opcode.CONNECT));
+      requester.postWrite(1, local, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+      clientCompletes(1, Opcode.WRITE, Status.SUCCESS);
+      closes[0] = true;
+      requester.postWrite(2, local, 0, region.remoteKey(), 0, 8, Flags.NONE);
+      closes[0] = false;
+      requester.poll(atClient, 1);
+      assertEquals(new Recorder.Completion(2, Opcode.WRITE, Status.FENCED, 0, 0), atClient.last());
+      responder = null;
+      requester.close();
+      requester = null;
+    }
+  }
+
+  /** The same for a key that is revoked. */
+  @Test
+  void aWriteDuringWhichTheKeyIsRevokedFails() throws IOException {
+    MemoryRegion region = register(64, Access.REMOTE_WRITE);
+    boolean[] revokes = new boolean[1];
+    LongSupplier clock =
+        () -> {
+          if (revokes[0]) {
+            server.deregister(region);
+          }
+          return System.nanoTime();
+        };
+    try (ShmDevice slow = ShmDevice.open(ShmOptions.toConnect(clock).withWrites(false, 1000))) {
+      MemoryRegion local = slow.register(fixture.clientMemory(64), Backing.none(64), Access.LOCAL);
+      requester = slow.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      responder = nextRequest().accept(NOTHING);
+      until(() -> atClient.has(Opcode.CONNECT));
+      revokes[0] = true;
+      requester.postWrite(2, local, 0, region.remoteKey(), 0, 8, Flags.NONE);
+      revokes[0] = false;
+      clientCompletes(2, Opcode.WRITE, Status.REMOTE_ACCESS);
+      requester.close();
+      requester = null;
+    }
   }
 
   @Test
