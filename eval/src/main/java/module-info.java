@@ -8,6 +8,7 @@ module io.erda.eval {
   requires io.erda.pmem;
   requires io.erda.protocol;
   requires io.erda.rdma;
+  requires java.management;
   requires transitive com.fasterxml.jackson.databind;
 
   exports io.erda.eval;

@@ -1,0 +1,175 @@
+package io.erda.simulation.history;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Operations of clients on keys: who asked for what when, and what came of it.
+ *
+ * <p>Two ways in. Either operations are recorded as they happen, by {@link #invoke} before the client sends anything and one of {@link #ok},
+ * {@link #failed} after it knows; their order is that of the calls. Or whole operations with times of their own are added by {@link #add}. Not
+ * both in one history. What was invoked and never completed is {@link Outcome#UNKNOWN}. Thread-safe.
+ *
+ * <p>Values are known by IDs that no two puts of one key share; {@link #ABSENT} is none. A store begins empty.
+ */
+public final class History {
+  /** What a get of an absent key saw. */
+  public static final long ABSENT = 0;
+
+  /** When an operation that has not ended ended. */
+  public static final long NEVER = Long.MAX_VALUE;
+
+  /** Something that happened to the system, shown in reports. */
+  record Mark(long time, String text) {}
+
+  private int size;
+  private long clock;
+  private int[] clients = new int[64];
+  private byte[] operations = new byte[64];
+  private byte[] outcomes = new byte[64];
+  private long[] keys = new long[64];
+  private long[] values = new long[64];
+  private long[] invoked = new long[64];
+  private long[] returned = new long[64];
+  private final List<Mark> marks = new ArrayList<>();
+
+  /**
+   * An operation begins.
+   *
+   * @param value of a put: its ID; else ignored
+   * @return the operation, for {@link #ok} and {@link #failed}
+   */
+  public synchronized int invoke(int client, Operation operation, long key, long value) {
+    return append(client, operation, key, operation == Operation.PUT ? value : 0, ++clock, NEVER, Outcome.UNKNOWN);
+  }
+
+  /**
+   * An operation is done.
+   *
+   * @param result of a get: the ID of the value or {@link #ABSENT}; of a delete: 1 when the key existed, else 0; of a put: ignored
+   */
+  public synchronized void ok(int operation, long result) {
+    complete(operation, Outcome.OK);
+    if (operations[operation] != Operation.PUT.ordinal()) {
+      values[operation] = result;
+    }
+  }
+
+  /** An operation has definitely not been done and will not be. */
+  public synchronized void failed(int operation) {
+    complete(operation, Outcome.FAILED);
+  }
+
+  private void complete(int operation, Outcome outcome) {
+    if (returned[operation] != NEVER) {
+      throw new IllegalStateException("operation " + operation + " completed before");
+    }
+    returned[operation] = ++clock;
+    outcomes[operation] = (byte) outcome.ordinal();
+  }
+
+  /** Something happened to the system: a crash, a restart. */
+  public synchronized void mark(String text) {
+    marks.add(new Mark(++clock, text));
+  }
+
+  /** As {@link #mark(String)}, at a time of the caller's. */
+  public synchronized void mark(long time, String text) {
+    marks.add(new Mark(time, text));
+  }
+
+  /**
+   * Adds a whole operation.
+   *
+   * @param value of a put: its ID; of an OK get or delete: the result, as for {@link #ok}
+   * @param invokedAt before it could have taken effect
+   * @param returnedAt after it had, where the outcome is OK; equal times count as concurrent. Ignored where it is unknown
+   */
+  public synchronized void add(
+      int client, Operation operation, long key, long value, long invokedAt, long returnedAt, Outcome outcome) {
+    if (outcome != Outcome.UNKNOWN && returnedAt < invokedAt) {
+      throw new IllegalArgumentException("an operation of client " + client + " returned at " + returnedAt + ", invoked at " + invokedAt);
+    }
+    append(client, operation, key, value, invokedAt, outcome == Outcome.UNKNOWN ? NEVER : returnedAt, outcome);
+  }
+
+  private int append(int client, Operation operation, long key, long value, long invokedAt, long returnedAt, Outcome outcome) {
+    if (operation == Operation.PUT && value == ABSENT) {
+      throw new IllegalArgumentException("a put of the value " + ABSENT + ", which means absent");
+    }
+    if (size == clients.length) {
+      grow();
+    }
+    clients[size] = client;
+    operations[size] = (byte) operation.ordinal();
+    outcomes[size] = (byte) outcome.ordinal();
+    keys[size] = key;
+    values[size] = value;
+    invoked[size] = invokedAt;
+    returned[size] = returnedAt;
+    return size++;
+  }
+
+  private void grow() {
+    int length = 2 * size;
+    clients = Arrays.copyOf(clients, length);
+    operations = Arrays.copyOf(operations, length);
+    outcomes = Arrays.copyOf(outcomes, length);
+    keys = Arrays.copyOf(keys, length);
+    values = Arrays.copyOf(values, length);
+    invoked = Arrays.copyOf(invoked, length);
+    returned = Arrays.copyOf(returned, length);
+  }
+
+  /** Operations. */
+  public synchronized int size() {
+    return size;
+  }
+
+  /** Operations that ended so. */
+  public synchronized int count(Outcome outcome) {
+    int count = 0;
+    for (int i = 0; i < size; i++) {
+      count += outcomes[i] == outcome.ordinal() ? 1 : 0;
+    }
+    return count;
+  }
+
+  // For the checker, which runs when nothing is recorded any more.
+
+  int client(int operation) {
+    return clients[operation];
+  }
+
+  Operation operation(int operation) {
+    return OPERATIONS[operations[operation]];
+  }
+
+  Outcome outcome(int operation) {
+    return OUTCOMES[outcomes[operation]];
+  }
+
+  long key(int operation) {
+    return keys[operation];
+  }
+
+  long value(int operation) {
+    return values[operation];
+  }
+
+  long invoked(int operation) {
+    return invoked[operation];
+  }
+
+  long returned(int operation) {
+    return returned[operation];
+  }
+
+  List<Mark> marks() {
+    return marks;
+  }
+
+  private static final Operation[] OPERATIONS = Operation.values();
+  private static final Outcome[] OUTCOMES = Outcome.values();
+}

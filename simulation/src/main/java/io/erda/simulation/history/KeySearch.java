@@ -1,0 +1,407 @@
+package io.erda.simulation.history;
+
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The search over one key's operations.
+ *
+ * <p>A sweep over invocations and returns in time, which keeps every state the register may be in (Wing and Gong's search, breadth first, in
+ * the just-in-time form of Lowe): before an operation returns it must have taken effect in every state that is kept, after as few other open
+ * operations as possible. No state left = no order explains what was seen. What keeps the set small, without losing an explanation:
+ *
+ * <ul>
+ *   <li>What changes nothing (a get, a delete of an absent key) takes effect as soon as the value fits: later can't be better.
+ *   <li>A value that a later get is going to see is not overwritten: values are unique, so it would not come back.
+ *   <li>A put of unknown outcome that some get saw has taken effect before the first such get returned: it is a put with that return.
+ *   <li>Other operations of unknown outcome are optional. A put is of use only right before a delete that found something, a delete only
+ *       right before a get or delete that found nothing; all of a kind are alike, so they are counted, in order of invocation.
+ * </ul>
+ *
+ * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it would have to (what used the fewest
+ * optional operations; puts that nobody saw take effect before the next put). Only when it finds nothing the full search decides.
+ *
+ * <p>A part of a history is searched too, to shorten reports: up to an end, where what is open then counts as unknown; and from a
+ * start, where the register may hold anything and open operations may have taken effect or not. Both only widen what is explained.
+ */
+final class KeySearch {
+  enum Answer {
+    EXPLAINED,
+    UNEXPLAINED,
+    UNDECIDED
+  }
+
+  private static final int ABSENT = -1;
+  /** Some value that no get sees. */
+  private static final int UNREAD = -2;
+  private static final int STATES_MAX = 1 << 20;
+  private static final int CROSSING_MAX = 10;
+  private static final byte SKIP = 0;
+  private static final byte GET = 1;
+  private static final byte PUT = 2;
+  private static final byte DELETE = 3;
+
+  private final History history;
+  /** The key's operations by invocation. Everything below is by index into it. */
+  private final int[] operations;
+  private final int count;
+  private final Map<Long, Integer> putOf = new HashMap<>();
+
+  private final byte[] kinds;
+  /** What it sees or, of a put, stores: the index of a put, or ABSENT. */
+  private final int[] wants;
+  private final long[] ends;
+  private final int[] laterGets;
+  private final boolean[] seen;
+  private long[] optionalPuts;
+  private long[] optionalDeletes;
+  private int optionalPutCount;
+  private int optionalDeleteCount;
+
+  private final int[] slotOf;
+  private final int[] opOf = new int[64];
+  private long open;
+  private long readers;
+  private long findingNothing;
+  private long findingSomething;
+  private int putsAvailable;
+  private int deletesAvailable;
+  private ConfigurationSet states = new ConfigurationSet();
+  private ConfigurationSet next = new ConfigurationSet();
+  private final ConfigurationSet visited = new ConfigurationSet();
+  private long unread;
+  private boolean quick;
+  private String trouble;
+
+  /** @throws IllegalArgumentException when two puts have one value */
+  KeySearch(History history, int[] operations) {
+    this.history = history;
+    this.count = operations.length;
+    this.operations = sorted(operations, history);
+    this.kinds = new byte[count];
+    this.wants = new int[count];
+    this.ends = new long[count];
+    this.laterGets = new int[count];
+    this.seen = new boolean[count];
+    this.slotOf = new int[count];
+    this.optionalPuts = new long[8];
+    this.optionalDeletes = new long[8];
+    for (int i = 0; i < count; i++) {
+      if (operation(i) == Operation.PUT && putOf.put(value(i), i) != null) {
+        throw new IllegalArgumentException("two puts of the value " + value(i) + " for the key " + history.key(operations[0]));
+      }
+    }
+  }
+
+  private static int[] sorted(int[] operations, History history) {
+    long[] times = new long[operations.length];
+    for (int i = 0; i < times.length; i++) {
+      times[i] = history.invoked(operations[i]);
+    }
+    int[] order = Order.by(times, times.length);
+    for (int i = 0; i < order.length; i++) {
+      order[i] = operations[order[i]];
+    }
+    return order;
+  }
+
+  int count() {
+    return count;
+  }
+
+  int id(int i) {
+    return operations[i];
+  }
+
+  Operation operation(int i) {
+    return history.operation(operations[i]);
+  }
+
+  Outcome outcome(int i) {
+    return history.outcome(operations[i]);
+  }
+
+  long value(int i) {
+    return history.value(operations[i]);
+  }
+
+  long invoked(int i) {
+    return history.invoked(operations[i]);
+  }
+
+  long returned(int i) {
+    return history.returned(operations[i]);
+  }
+
+  /** The put of a value, or null. */
+  Integer putOf(long value) {
+    return putOf.get(value);
+  }
+
+  /** Why the answer was UNDECIDED. */
+  String trouble() {
+    return trouble;
+  }
+
+  Answer search() {
+    return search(Long.MIN_VALUE, History.NEVER, new BitSet());
+  }
+
+  /**
+   * Searches a part.
+   *
+   * @param from the register may hold anything then; the invocation of one of the operations
+   * @param to what returns later counts as open
+   * @param without operations left out; only gets may be
+   */
+  Answer search(long from, long to, BitSet without) {
+    if (sweep(true, from, to, without) == Answer.EXPLAINED) {
+      return Answer.EXPLAINED;
+    }
+    return sweep(false, from, to, without);
+  }
+
+  private Answer sweep(boolean quickly, long from, long to, BitSet without) {
+    quick = quickly;
+    states.thrifty = quickly;
+    next.thrifty = quickly;
+    visited.thrifty = quickly;
+    if (!prepare(from, to, without)) {
+      return Answer.UNEXPLAINED;
+    }
+    int[] byEnd = Order.by(ends, count);
+    states.clear();
+    boolean started = from == Long.MIN_VALUE;
+    if (started) {
+      states.add(0, ABSENT, 0, 0);
+    }
+    int begun = 0;
+    for (int e = 0; e < count; e++) {
+      int ending = byEnd[e];
+      if (kinds[ending] == SKIP || ends[ending] == History.NEVER) {
+        continue;
+      }
+      for (; begun < count && invoked(begun) <= ends[ending]; begun++) {
+        if (!started && invoked(begun) >= from) {
+          started = start(from);
+          if (!started) {
+            return Answer.UNDECIDED;
+          }
+        }
+        if (!begin(begun)) {
+          return Answer.UNDECIDED;
+        }
+      }
+      available(ends[ending]);
+      if (started && !settle(slotOf[ending])) {
+        return Answer.UNDECIDED;
+      }
+      close(ending);
+      if (started && states.size == 0) {
+        return Answer.UNEXPLAINED;
+      }
+    }
+    return Answer.EXPLAINED;
+  }
+
+  // What each operation amounts to
+
+  /** Returns false when a get is wrong by itself. */
+  private boolean prepare(long from, long to, BitSet without) {
+    Arrays.fill(laterGets, 0);
+    Arrays.fill(seen, false);
+    unread = 0;
+    optionalPutCount = 0;
+    optionalDeleteCount = 0;
+    putsAvailable = 0;
+    deletesAvailable = 0;
+    open = 0;
+    readers = 0;
+    findingNothing = 0;
+    findingSomething = 0;
+    for (int i = 0; i < count; i++) {
+      boolean known = outcome(i) == Outcome.OK && returned(i) <= to;
+      boolean out = outcome(i) == Outcome.FAILED || invoked(i) > to || without.get(i);
+      kinds[i] = out || (!known && operation(i) == Operation.GET) ? SKIP : kind(i);
+      ends[i] = known ? returned(i) : History.NEVER;
+      wants[i] = operation(i) == Operation.PUT ? i : ABSENT;
+    }
+    for (int i = 0; i < count; i++) {
+      if (kinds[i] == GET && returned(i) >= from && !see(i)) {
+        return false;
+      }
+    }
+    for (int i = 0; i < count; i++) {
+      if (kinds[i] != SKIP && ends[i] == History.NEVER) {
+        option(i);
+      }
+    }
+    return true;
+  }
+
+  private byte kind(int i) {
+    return switch (operation(i)) {
+      case GET -> GET;
+      case PUT -> PUT;
+      case DELETE -> DELETE;
+    };
+  }
+
+  private boolean see(int get) {
+    if (value(get) == History.ABSENT) {
+      return true;
+    }
+    Integer put = putOf.get(value(get));
+    if (put == null || outcome(put) == Outcome.FAILED || invoked(put) > returned(get)) {
+      return false;
+    }
+    wants[get] = put;
+    laterGets[put]++;
+    seen[put] = true;
+    ends[put] = Math.min(ends[put], ends[get]);
+    return true;
+  }
+
+  private void option(int i) {
+    if (kinds[i] == PUT) {
+      if (optionalPutCount == optionalPuts.length) {
+        optionalPuts = Arrays.copyOf(optionalPuts, 2 * optionalPutCount);
+      }
+      optionalPuts[optionalPutCount++] = invoked(i);
+    } else {
+      if (optionalDeleteCount == optionalDeletes.length) {
+        optionalDeletes = Arrays.copyOf(optionalDeletes, 2 * optionalDeleteCount);
+      }
+      optionalDeletes[optionalDeleteCount++] = invoked(i);
+    }
+    kinds[i] = SKIP;
+  }
+
+  private void available(long time) {
+    while (putsAvailable < optionalPutCount && optionalPuts[putsAvailable] <= time) {
+      putsAvailable++;
+    }
+    while (deletesAvailable < optionalDeleteCount && optionalDeletes[deletesAvailable] <= time) {
+      deletesAvailable++;
+    }
+  }
+
+  // The sweep
+
+  private boolean begin(int i) {
+    if (kinds[i] == SKIP) {
+      return true;
+    }
+    if (open == -1L) {
+      trouble = "more than 64 operations open at once";
+      return false;
+    }
+    int slot = Long.numberOfTrailingZeros(~open);
+    long bit = 1L << slot;
+    slotOf[i] = slot;
+    opOf[slot] = i;
+    open |= bit;
+    if (kinds[i] == GET) {
+      readers |= bit;
+      findingNothing |= wants[i] == ABSENT ? bit : 0;
+      laterGets[Math.max(0, wants[i])] -= wants[i] == ABSENT ? 0 : 1;
+    } else if (kinds[i] == DELETE && value(i) == 0) {
+      readers |= bit;
+      findingNothing |= bit;
+    } else if (kinds[i] == DELETE) {
+      findingSomething |= bit;
+    } else if (!seen[i]) {
+      unread |= bit;
+    }
+    return true;
+  }
+
+  private void close(int i) {
+    long bit = 1L << slotOf[i];
+    open &= ~bit;
+    readers &= ~bit;
+    findingNothing &= ~bit;
+    findingSomething &= ~bit;
+    unread &= ~bit;
+  }
+
+  /** The register holds anything, and of the open operations any may have taken effect. */
+  private boolean start(long from) {
+    long changing = open & ~readers;
+    if (Long.bitCount(changing) > CROSSING_MAX) {
+      trouble = "more than " + CROSSING_MAX + " operations cross the start";
+      return false;
+    }
+    for (long some = changing; ; some = (some - 1) & changing) {
+      states.add(some | readers, ABSENT, 0, 0);
+      states.add(some | readers, UNREAD, 0, 0);
+      for (int i = 0; i < count && invoked(i) < from; i++) {
+        if (laterGets[i] > 0) {
+          states.add(some | readers, i, 0, 0);
+        }
+      }
+      if (some == 0) {
+        return true;
+      }
+    }
+  }
+
+  /** Makes the operation in a slot take effect in every state. Returns false when there are too many. */
+  private boolean settle(int slot) {
+    visited.clear();
+    next.clear();
+    for (int i = 0; i < states.size; i++) {
+      offer(slot, states.taken[i], states.values[i], states.deletes[i], states.puts[i]);
+    }
+    for (int i = 0; i < visited.size; i++) {
+      expand(slot, visited.taken[i], visited.values[i], visited.deletes[i], visited.puts[i]);
+      if (visited.size + next.size > STATES_MAX) {
+        trouble = "more than " + STATES_MAX + " states at once";
+        return false;
+      }
+    }
+    ConfigurationSet spare = states;
+    states = next;
+    next = spare;
+    return true;
+  }
+
+  private void offer(int slot, long taken, int value, int deletes, int puts) {
+    long now = taken;
+    for (long rest = readers & ~taken; rest != 0; rest &= rest - 1) {
+      if (wants[opOf[Long.numberOfTrailingZeros(rest)]] == value) {
+        now |= Long.lowestOneBit(rest);
+      }
+    }
+    // Open gets of this value have taken effect by now: without later ones it is as good as any other that nobody sees.
+    int kept = value >= 0 && laterGets[value] == 0 ? UNREAD : value;
+    if ((now >>> slot & 1) != 0) {
+      next.add(now & ~(1L << slot), kept, deletes, puts);
+    } else {
+      visited.add(now, kept, deletes, puts);
+    }
+  }
+
+  private void expand(int slot, long taken, int value, int deletes, int puts) {
+    if (value >= 0 && laterGets[value] > 0) {
+      return;
+    }
+    for (long rest = open & ~readers & ~taken; rest != 0; rest &= rest - 1) {
+      long bit = Long.lowestOneBit(rest);
+      if ((findingSomething & bit) == 0) {
+        long before = quick ? unread : 0;
+        offer(slot, taken | bit | before, opOf[Long.numberOfTrailingZeros(rest)], deletes, puts);
+      } else if (value != ABSENT) {
+        offer(slot, taken | bit, ABSENT, deletes, puts);
+      }
+    }
+    if (value != ABSENT && deletes < deletesAvailable && (findingNothing & ~taken) != 0) {
+      offer(slot, taken, ABSENT, deletes + 1, puts);
+    }
+    if (value == ABSENT && puts < putsAvailable && (findingSomething & ~taken) != 0) {
+      offer(slot, taken, UNREAD, deletes, puts + 1);
+    }
+  }
+}

@@ -1,0 +1,11 @@
+package io.erda.simulation.history;
+
+/** What a client knows of an operation's end. */
+public enum Outcome {
+  /** Nothing: it may have taken effect, may still do so at any time, or never. Also what a dead client leaves. */
+  UNKNOWN,
+  /** Done, with the recorded result. */
+  OK,
+  /** Definitely not done, now and for ever. */
+  FAILED
+}

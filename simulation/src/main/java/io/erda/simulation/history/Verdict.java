@@ -1,0 +1,17 @@
+package io.erda.simulation.history;
+
+/** What the checker says of a history. */
+public sealed interface Verdict {
+  /** Every key's operations can be put into one order that explains all results. */
+  record Linearizable(int operations, int keys) implements Verdict {}
+
+  /**
+   * No order explains a key's operations.
+   *
+   * @param report for people: the operations of the shortest window that show it
+   */
+  record Violation(long key, String report) implements Verdict {}
+
+  /** The checker's memory did not suffice for a key: too many operations at once. Neither good nor bad. */
+  record Undecided(long key, String reason) implements Verdict {}
+}

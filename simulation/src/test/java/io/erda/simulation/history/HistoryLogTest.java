@@ -1,0 +1,91 @@
+package io.erda.simulation.history;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class HistoryLogTest {
+  @TempDir Path directory;
+  private long now;
+
+  private long clock() {
+    return now += 1000;
+  }
+
+  @Test
+  void theExampleOfTheFormatIsWhatIsWritten() throws IOException {
+    String format = Files.readString(Path.of("FORMAT.md"));
+    int begin = format.indexOf("```hex\n") + 7;
+    byte[] expected = HexFormat.of().parseHex(format.substring(begin, format.indexOf("```", begin)).replaceAll("\\s", ""));
+    Path file = directory.resolve("a");
+    try (HistoryLog log = HistoryLog.create(file, 7, this::clock)) {
+      log.ok(log.invoke(Operation.PUT, 5, 0x1122), 0);
+    }
+    byte[] written = Files.readAllBytes(file);
+    String hex = HexFormat.of().formatHex(written, 0, expected.length);
+    assertArrayEquals(expected, Arrays.copyOf(written, expected.length), hex);
+    assertEquals(0, written[expected.length]);
+  }
+
+  @Test
+  void mergesAndLeavesTheTornEndUnknown() throws IOException {
+    Path first = directory.resolve("a");
+    Path second = directory.resolve("b");
+    try (HistoryLog a = HistoryLog.create(first, 1, this::clock);
+        HistoryLog b = HistoryLog.create(second, 2, this::clock)) {
+      int put = a.invoke(Operation.PUT, 5, 11);
+      int get = b.invoke(Operation.GET, 5, 0);
+      a.ok(put, 0);
+      b.ok(get, 11);
+      b.mark(3);
+      int delete = b.invoke(Operation.DELETE, 5, 0);
+      a.failed(a.invoke(Operation.PUT, 5, 12));
+      b.ok(delete, 1);
+      a.invoke(Operation.PUT, 5, 13);
+    }
+    History history = HistoryLog.merge(List.of(first, second));
+    assertEquals(5, history.size());
+    assertEquals(3, history.count(Outcome.OK));
+    assertEquals(1, history.count(Outcome.FAILED));
+    assertEquals(1, history.count(Outcome.UNKNOWN));
+    assertEquals(1, history.marks().size());
+    assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history));
+
+    // However much of the last record's bytes are there, the operation before is whole and this one at most unknown.
+    byte[] whole = Files.readAllBytes(second);
+    for (int cut = 4 * HistoryLog.RECORD_BYTES; cut < 5 * HistoryLog.RECORD_BYTES; cut++) {
+      byte[] torn = whole.clone();
+      Arrays.fill(torn, cut, torn.length, (byte) 0);
+      Files.write(second, torn);
+      History cutShort = HistoryLog.merge(List.of(first, second));
+      int zerosAtTheEnd = 7;
+      assertEquals(cut < 5 * HistoryLog.RECORD_BYTES - zerosAtTheEnd ? 2 : 3, cutShort.count(Outcome.OK), "cut at " + cut);
+    }
+    assertThrows(FileAlreadyExistsException.class, () -> HistoryLog.create(first, 3, this::clock));
+  }
+
+  @Test
+  void growsByChunks() throws IOException {
+    Path file = directory.resolve("a");
+    int operations = 40_000;
+    try (HistoryLog log = HistoryLog.create(file, 1, this::clock)) {
+      for (int i = 1; i <= operations; i++) {
+        log.ok(log.invoke(Operation.PUT, i % 100, i), 0);
+      }
+    }
+    History history = HistoryLog.merge(List.of(file));
+    assertEquals(operations, history.count(Outcome.OK));
+    assertEquals(new Verdict.Linearizable(operations, 100), new LinearizabilityChecker().check(history));
+  }
+}
