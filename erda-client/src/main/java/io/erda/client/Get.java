@@ -479,7 +479,6 @@ final class Get extends Operation {
     allocate(Integer.highestOneBit(Math.max(bytes, 2) - 1) << 1);
     MemorySegment.copy(old, 0, memory, 0, OBJECT + readLength);
     core.device.deregister(oldRegion);
-
   }
 
   private void allocate(int bytes) {
