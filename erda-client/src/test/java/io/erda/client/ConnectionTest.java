@@ -464,6 +464,17 @@ class ConnectionTest {
   }
 
   @Test
+  void mapPageThatNamesMoreRecordsThanItHolds() {
+    store.tamper =
+        (type, response, length) -> {
+          Message.putInt(response, 4, length - Message.RECORD_BYTES);
+          return length - Message.RECORD_BYTES;
+        };
+    ErdaException.Unavailable e = assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
+    assertTrue(e.getMessage().contains("map page of 2 of 2 regions"), e.getMessage());
+  }
+
+  @Test
   void unaskedResponseEndsTheConnection() {
     try (ErdaClient erda = store.client(hasty())) {
       List<java.util.function.Consumer<MemorySegment>> wrongs =
