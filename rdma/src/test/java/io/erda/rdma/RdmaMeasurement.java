@@ -29,8 +29,8 @@ final class RdmaMeasurement {
       QueuePair responder = request.accept(NOTHING);
       requester.poll((a, b, c, d, e) -> {}, 1);
       reads(fixture, requester);
-      roundTrips(fixture, requester, responder, "both poll", 300_000, false);
-      roundTrips(fixture, requester, responder, "both sleep", 10_000, true);
+      roundTrips(fixture, requester, responder, "both poll", 150_000, false);
+      roundTrips(fixture, requester, responder, "both sleep", 3_000, true);
     } finally {
       try (var files = Files.walk(directory)) {
         files.sorted(java.util.Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
