@@ -393,9 +393,12 @@ class LogStoreTest {
     Extent extent = leased(log.lease(0, 16, 16));
     directory.roomBytes = REGION - 1;
     long next = directory.peek("regions").segment().get(WORD, 64);
+    assertTrue(assertInstanceOf(DiskFull.class, log.lease(1, 16, 16)).message().contains("65536"));
+    long steps = directory.steps();
     for (int i = 0; i < 5; i++) {
-      assertTrue(assertInstanceOf(DiskFull.class, log.lease(1, 16, 16)).message().contains("65536"));
+      assertInstanceOf(DiskFull.class, log.lease(1, 16, 16));
     }
+    assertEquals(steps, directory.steps(), "nothing more is stored");
     assertEquals((int) next + 1, (int) directory.peek("regions").segment().get(WORD, 64));
     log.settle(extent, extent.end());
     leased(log.lease(0, 16, 16));
@@ -442,6 +445,7 @@ class LogStoreTest {
     log.close();
     assertThrows(IllegalStateException.class, () -> log.lease(0, 16, 16));
     assertEquals(0, directory.openMemories);
+    directory.powerFailure(CrashDirectory.Fate.LOST);
     LogStore again = open(geometry);
     assertEquals(24, again.scan((region, offset, place, bytes) -> {}));
     again.closeMarks();
@@ -499,6 +503,29 @@ class LogStoreTest {
       between += high(slot) - low(slot);
     }
     assertEquals(between, looked);
+  }
+
+  @Test
+  void whatSpansTwoSegmentsOrTheHighMarkIsNoObject() throws IOException {
+    LogStore log = create(SMALL);
+    Extent first = leased(log.lease(0, 4032, 4032));
+    leased(log.lease(0, 4032, 4032));
+    assertEquals(2 * SEGMENT, high(0));
+    List<Integer> offsets = new ArrayList<>();
+    MemorySegment zeros = MemorySegment.ofArray(new byte[32]);
+    for (long place : new long[] {SEGMENT - 32, SEGMENT - 16, 2 * SEGMENT - 32, 2 * SEGMENT - 16, 2 * SEGMENT}) {
+      MemorySegment buffer = MemorySegment.ofArray(new byte[32]);
+      int mix = ObjectChecksum.positionMix(0, first.region().generation(), SMALL.offset(0, place));
+      new ObjectWriter(buffer).write(0, zeros, 0, 1, zeros, 0, 21, false, mix);
+      first.region().memory().put(place, buffer, 0, 32);
+    }
+    open(SMALL).scan((region, offset, place, bytes) -> offsets.add((int) place));
+    // Those at −16 overwrote the second half of those at −32.
+    assertEquals(List.of(), offsets);
+    put("region-0-1", SEGMENT - 16, 0);
+    put("region-0-1", SEGMENT - 8, 0);
+    open(SMALL).scan((region, offset, place, bytes) -> offsets.add((int) place));
+    assertEquals(List.of(SEGMENT - 32), offsets);
   }
 
   @Test
@@ -583,8 +610,10 @@ class LogStoreTest {
     MemorySegment region = directory.peek("region-0-1").segment();
     MemorySegment good = MemorySegment.ofArray(region.asSlice(0, 64).toArray(ValueLayout.JAVA_BYTE));
     MemorySegment.copy(header, 0, region, 0, 64);
+    int open = directory.openMemories;
     DamagedLogException e = assertThrows(DamagedLogException.class, () -> open(SMALL), said);
     assertTrue(e.getMessage().contains(said), e::getMessage);
+    assertEquals(open, directory.openMemories, "everything is closed again");
     MemorySegment.copy(good, 0, region, 0, 64);
   }
 
