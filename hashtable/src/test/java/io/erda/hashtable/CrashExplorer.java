@@ -233,7 +233,7 @@ final class CrashExplorer {
     void insert(long key, boolean pending) {
       long word = VersionWord.first(++offset, pending);
       long[] before = oracle.getOrDefault(key, new long[] {0});
-      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(word)).toArray());
+      undecided(key, word);
       boolean inserted = table.insert(key, word) != HashTable.NONE;
       table.drain();
       oracle.put(key, inserted ? new long[] {word} : before);
@@ -244,25 +244,25 @@ final class CrashExplorer {
       long slot = slot(key);
       long word = table.versionWord(slot);
       long next = VersionWord.update(word, ++offset, pending);
-      store(key, word, next, () -> table.storeWord(slot, key, word, next));
+      store(key, next, () -> table.storeWord(slot, key, word, next));
     }
 
     void commit(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);
-      store(key, word, VersionWord.commit(word), () -> table.storeWord(slot, key, word, VersionWord.commit(word)));
+      store(key, VersionWord.commit(word), () -> table.storeWord(slot, key, word, VersionWord.commit(word)));
     }
 
     void rollback(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);
-      store(key, word, VersionWord.rollback(word), () -> table.rollback(slot, key, word));
+      store(key, VersionWord.rollback(word), () -> table.rollback(slot, key, word));
     }
 
     void empty(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);
-      store(key, word, 0, () -> table.empty(slot, key, word));
+      store(key, 0, () -> table.empty(slot, key, word));
     }
 
     /** Some operation: the insertion of key number {@code number}, or the next step in the life of a key that is there. */
@@ -287,11 +287,17 @@ final class CrashExplorer {
       }
     }
 
-    private void store(long key, long word, long next, BooleanSupplier step) {
-      oracle.put(key, new long[] {word, next});
-      Check.that(step.getAsBoolean(), "the entry holds " + VersionWord.toString(word) + " and the step was refused");
+    private void store(long key, long next, BooleanSupplier step) {
+      undecided(key, next);
+      Check.that(step.getAsBoolean(), "a step on key word " + Long.toHexString(key) + " was refused");
       table.drain();
       oracle.put(key, new long[] {next});
+    }
+
+    /** Until the drain it may be any word it might be before, or the next: a process that died may have left several. */
+    private void undecided(long key, long next) {
+      long[] before = oracle.getOrDefault(key, new long[] {0});
+      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(next)).toArray());
     }
 
     private long slot(long key) {

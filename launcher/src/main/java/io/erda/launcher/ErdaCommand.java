@@ -8,6 +8,7 @@ import io.erda.launcher.commands.PutCommand;
 import io.erda.launcher.commands.QuickstartCommand;
 import io.erda.launcher.commands.ServerCommand;
 import io.erda.launcher.commands.StatsCommand;
+import io.erda.launcher.commands.TortureCommand;
 import io.erda.launcher.commands.VerifyCommand;
 import io.erda.launcher.commands.YcsbCommand;
 import picocli.CommandLine.Command;
@@ -35,6 +36,7 @@ import picocli.CommandLine.Spec;
       VerifyCommand.class,
       YcsbCommand.class,
       EvalCommand.class,
+      TortureCommand.class,
       ClasspathCommand.class
     })
 final class ErdaCommand implements Runnable {

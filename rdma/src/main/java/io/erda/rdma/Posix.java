@@ -15,6 +15,7 @@ import java.nio.file.Path;
  * What the JDK lacks: locks that belong to an open file description (flock), so that two owners in one JVM exclude each other as two
  * processes do, and that end with the process however it ends. Descriptors are closed on exec. Linux.
  */
+@SuppressWarnings("restricted")
 final class Posix {
   private static final int O_RDWR = 2;
   private static final int O_DIRECTORY = 0x1_0000;

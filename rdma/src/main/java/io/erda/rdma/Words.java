@@ -10,6 +10,7 @@ import java.lang.invoke.VarHandle;
  * makes five of them. The price: an address of memory that was released kills the process. So nothing is loaded or stored here on a queue
  * pair that is closed, and closing it is what releases the memory.
  */
+@SuppressWarnings("restricted")
 final class Words {
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
   private static final VarHandle WORD = QueueLayout.WORD;

@@ -56,6 +56,8 @@ public abstract class DeviceContract {
   protected MemorySegment clientMemory;
   protected MemorySegment serverLocalMemory;
 
+  protected DeviceContract() {}
+
   protected abstract DeviceFixture open(Path emptyDirectory) throws IOException;
 
   @BeforeEach
@@ -478,8 +480,10 @@ public abstract class DeviceContract {
     steps(10);
     requester.postRead(2, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
     clientCompletes(2, Opcode.READ, Status.REMOTE_ACCESS);
+    clientMemory.fill((byte) 6);
     requester.postWrite(3, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
     clientCompletes(3, Opcode.WRITE, Status.REMOTE_ACCESS);
+    assertEquals(0, region.memory().get(ValueLayout.JAVA_LONG, 0), "nothing was written");
     for (int i = 0; i < 20; i++) {
       MemoryRegion other = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
       assertNotEquals(key, other.remoteKey());
@@ -608,6 +612,28 @@ public abstract class DeviceContract {
     responder.postSend(4, serverLocal, 0, 8, Flags.NONE);
     until(() -> atServer.has(Opcode.SEND));
     assertNotEquals(Status.SUCCESS, atServer.first(Opcode.SEND).status());
+  }
+
+  @Test
+  void whatWasSentBeforeTheEndArrivesEvenOneAtATime() {
+    connect();
+    for (int i = 0; i < 5; i++) {
+      responder.postReceive(i, serverLocal, 64L * i, 64);
+      assertTrue(requester.postSend(i, clientRegion, 0, 8, Flags.SIGNALED));
+    }
+    if (!fixture.hasThreads()) {
+      steps(1000);
+    }
+    requester.close();
+    requester = null;
+    for (int i = 0; i < STEPS_MAX && !atServer.has(Opcode.DISCONNECT); i++) {
+      responder.poll(atServer, 1);
+      fixture.step();
+    }
+    assertEquals(6, atServer.all.size());
+    for (int i = 0; i < 5; i++) {
+      assertEquals(new Recorder.Completion(i, Opcode.RECEIVE, Status.SUCCESS, 8, 0), atServer.all.get(i));
+    }
   }
 
   @Test

@@ -244,7 +244,7 @@ final class ShmDeviceTest extends DeviceContract {
   void aFileThatIsNotTheRegisteredOneIsNotMapped() throws IOException {
     connect();
     DeviceFixture.ServerMemory memory = fixture.serverMemory(4096);
-    MemoryRegion region = server.register(memory.segment(), memory.backing(), Access.REMOTE_READ);
+    MemoryRegion region = server.register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
     Path file = memory.backing().file();
     // Shorter: a load past its end would kill the process.
     Path elsewhere = directory.resolve("elsewhere");
@@ -257,6 +257,9 @@ final class ShmDeviceTest extends DeviceContract {
     Files.write(file, new byte[4095]);
     requester.postRead(3, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
     clientCompletes(3, Opcode.READ, Status.REMOTE_ACCESS);
+    requester.postWrite(5, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    clientCompletes(5, Opcode.WRITE, Status.REMOTE_ACCESS);
+    assertEquals(4095, Files.size(file), "a mapping to write must not extend it");
     Files.move(elsewhere, file, StandardCopyOption.ATOMIC_MOVE);
     requester.postRead(4, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
     clientCompletes(4, Opcode.READ, Status.SUCCESS);

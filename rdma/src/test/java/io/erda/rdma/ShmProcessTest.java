@@ -160,7 +160,7 @@ final class ShmProcessTest {
       QueuePair queuePair = request(device, listener).accept(ShmPeer.keyAsData(region.remoteKey()));
       assertEquals("success", peer.says());
       assertEquals("writing", peer.says());
-      peer.signal("STOP");
+      peer.stop();
       queuePair.close();
       assertFalse(device.peerLeft(queuePair), "it may be in the middle of a WRITE");
       assertEquals(1, device.strangers());
@@ -182,7 +182,7 @@ final class ShmProcessTest {
     Peer writer = start("write", served.toString());
     assertEquals("success", writer.says());
     assertEquals("writing", writer.says());
-    writer.signal("STOP");
+    writer.stop();
     killed.process.destroyForcibly();
     assertTrue(killed.process.waitFor(20, TimeUnit.SECONDS));
     try (ShmDevice device = serve()) {
@@ -261,6 +261,28 @@ final class ShmProcessTest {
     void signal(String name) throws Exception {
       Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start();
       assertEquals(0, kill.waitFor());
+    }
+
+    /** Returns when every thread has stopped: the signal alone takes its time on a busy machine. */
+    void stop() throws Exception {
+      signal("STOP");
+      long end = System.nanoTime() + PATIENCE_NS;
+      while (!isStopped()) {
+        assertTrue(System.nanoTime() - end < 0, "not stopped");
+        Thread.sleep(1);
+      }
+    }
+
+    private boolean isStopped() throws IOException {
+      try (var threads = Files.list(Path.of("/proc", Long.toString(process.pid()), "task"))) {
+        for (Path thread : threads.toList()) {
+          String stat = Files.readString(thread.resolve("stat"));
+          if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+            return false;
+          }
+        }
+        return true;
+      }
     }
   }
 }

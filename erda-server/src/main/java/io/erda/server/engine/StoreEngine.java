@@ -143,9 +143,6 @@ public final class StoreEngine implements AutoCloseable {
       throw new ErdaException.Damaged(
           "table has " + table.buckets() + " buckets, the superblock says " + superblock.buckets());
     }
-    if ((root.structureCounter() & 1) != 0) {
-      root.endMove();
-    }
     LogStore log = LogStore.open(directory, superblock.geometry(), superblock.store());
     StoreEngine engine = new StoreEngine(superblock, root, table, tableMemory, log);
     engine.recover();
@@ -167,7 +164,7 @@ public final class StoreEngine implements AutoCloseable {
         log.scan(
             (region, offset, place, bytes) -> {
               counts[0]++;
-              if (commitIfPending(region, offset, place)) {
+              if (commitIfPending(region, offset, place, bytes)) {
                 counts[1]++;
               }
             });
@@ -180,9 +177,13 @@ public final class StoreEngine implements AutoCloseable {
     recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
   }
 
-  private boolean commitIfPending(Region region, int offset, long place) {
+  /** Lengths are bounded by what the scan found whole: a writer that was stopped may still store into these bytes. */
+  private boolean commitIfPending(Region region, int offset, long place, int bytes) {
     MemorySegment memory = region.memory().segment();
     int keyLength = ObjectLayout.keyLength(memory, place);
+    if (keyLength == 0 || ObjectLayout.bytes(keyLength, 0) > bytes) {
+      return false;
+    }
     long keyWord = keyWord(memory, place + ObjectLayout.KEY_OFFSET, keyLength);
     if (headOf(keyWord) != region.head()) {
       return false;
@@ -193,7 +194,7 @@ public final class StoreEngine implements AutoCloseable {
       return false;
     }
     long word = table.versionWord(slot);
-    region.memory().flush(place, ObjectLayout.bytes(keyLength, ObjectLayout.valueLength(memory, place)));
+    region.memory().flush(place, bytes);
     region.memory().drain();
     return table.storeWord(slot, keyWord, word, VersionWord.commit(word));
   }

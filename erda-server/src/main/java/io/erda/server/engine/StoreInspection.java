@@ -123,15 +123,8 @@ public final class StoreInspection {
       Region region = engine.log().region(Entry.headOf(keyWord), offset);
       long place = engine.log().geometry().place(offset);
       if (region != null
-          && ObjectLayout.keyLength(region.memory().segment(), place) == keyLength
-          && MemorySegment.mismatch(
-                  region.memory().segment(),
-                  place + ObjectLayout.KEY_OFFSET,
-                  place + ObjectLayout.KEY_OFFSET + keyLength,
-                  memory,
-                  keyAt,
-                  keyAt + keyLength)
-              < 0) {
+          && ObjectLayout.bytes(keyLength, 0) <= engine.log().geometry().room(place)
+          && ObjectLayout.keyEquals(region.memory().segment(), place, memory, keyAt, keyLength)) {
         findings.found(bytes(memory, keyAt, keyLength), "key has two entries: " + slot + " and " + other);
       }
     }

@@ -59,6 +59,11 @@ public final class Children implements AutoCloseable {
     }
   }
 
+  /** Leaves a temporary directory where it is, for somebody to look at. */
+  public synchronized void keep(Path directory) {
+    directories.remove(directory);
+  }
+
   /** Forgets a child that has ended. */
   public synchronized void forget(Child child) {
     if (!child.isAlive()) {

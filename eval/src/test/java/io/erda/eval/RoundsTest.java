@@ -1,0 +1,58 @@
+package io.erda.eval;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RoundsTest {
+  @Test
+  void roundsInterleaveAndWarmUpDoesNotCount() {
+    List<String> order = new ArrayList<>();
+    double[] next = {100};
+    Rounds rounds =
+        new Rounds()
+            .measure("a", () -> note(order, "a", next[0]++))
+            .measure("b", () -> note(order, "b", 7))
+            .run(1, 3, new Silence());
+    assertEquals(List.of("b", "a", "a", "b", "b", "a", "a", "b"), order);
+    assertEquals(102, rounds.median("a"));
+    assertEquals(101, rounds.min("a"));
+    assertEquals(103, rounds.max("a"));
+    assertEquals(7, rounds.median("b"));
+  }
+
+  @Test
+  void medians() {
+    assertEquals(2, Rounds.median(new double[] {3, 1, 2}));
+    assertEquals(2.5, Rounds.median(new double[] {4, 1, 2, 3}));
+  }
+
+  @Test
+  void tablesAlign() {
+    String table = new Table("name", "x").row("a", "10").row("long name", "1").toString();
+    assertEquals("name        x\na          10\nlong name   1\n", table);
+    assertEquals("999 ns", Table.time(999));
+    assertEquals("1.5 µs", Table.time(1500));
+    assertEquals("150 µs", Table.time(150_000));
+    assertEquals("2.00 s", Table.time(2e9));
+    assertEquals("1,234,567", Table.count(1_234_567));
+  }
+
+  private static double note(List<String> order, String name, double value) {
+    order.add(name);
+    return value;
+  }
+
+  private static final class Silence implements Progress {
+    @Override
+    public void step(String what) {}
+
+    @Override
+    public void at(String how) {}
+
+    @Override
+    public void done(String how) {}
+  }
+}

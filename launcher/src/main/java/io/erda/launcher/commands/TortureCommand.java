@@ -1,0 +1,105 @@
+package io.erda.launcher.commands;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Table;
+import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
+import io.erda.launcher.torture.Torture;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code erda torture}: kills and stops real processes and checks what they saw. */
+@Command(
+    name = "torture",
+    description = "Kill server and clients at random instants, stop writers across restarts, check the complete history.",
+    footer = {
+      "",
+      "The history must be linearizable, so every acknowledged value must have held, and the store must verify. Exit code 1 and",
+      "a report when not; the store is kept then."
+    })
+public final class TortureCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--seconds", paramLabel = "N", description = "How long, at least; 30 by default.")
+  private int seconds = 30;
+
+  @Option(names = "--kills", paramLabel = "N", description = "How many kills of server and clients, at least.")
+  private int kills;
+
+  @Option(names = "--clients", paramLabel = "N", description = "Client processes at a time, at least 2; 2 by default.")
+  private int clients = 2;
+
+  @Option(names = "--seed", paramLabel = "S", description = "What is done when; random by default. The kernel has its say, too.")
+  private Long seed;
+
+  @Option(names = "--json", description = "Print the result as one JSON object.")
+  private boolean json;
+
+  @Option(
+      names = "--directory",
+      paramLabel = "DIR",
+      defaultValue = "${sys:java.io.tmpdir}",
+      description = "Where the store goes while it runs (default: ${DEFAULT-VALUE}).")
+  private Path directory;
+
+  @Override
+  public Integer call() throws IOException {
+    if (seconds < 0 || kills < 0 || clients < 2) {
+      throw new UserError("--seconds and --kills must not be negative, --clients must be at least 2", 2);
+    }
+    long chosen = seed != null ? seed : new SecureRandom().nextLong() >>> 1;
+    Torture.Result result;
+    try (Children children = new Children()) {
+      Torture.Options options = new Torture.Options(seconds, kills, clients, chosen, 1000, directory);
+      TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
+      result = new Torture(children, Jvm.current(LaunchSettings.load().jvmFlags()), options, progress).run();
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(json(result, chosen));
+    } else {
+      out.print(table(result, chosen));
+    }
+    if (!result.violations().isEmpty()) {
+      result.violations().forEach(violation -> out.println("\nviolation: " + violation));
+      out.flush();
+      throw new UserError(result.violations().size() + " violations; again with --seed " + chosen);
+    }
+    return 0;
+  }
+
+  private static Table table(Torture.Result result, long seed) {
+    return new Table("torture", "")
+        .row("seed", seed)
+        .row("server kills", result.serverKills())
+        .row("of them in recovery", result.serverKillsInRecovery())
+        .row("client kills", result.clientKills())
+        .row("stops across a restart", result.stopsAcrossRestart())
+        .row("operations", Table.count(result.operations()))
+        .row("unknown outcomes", result.unknownOutcomes())
+        .row("slowest access after a kill", Table.time(result.slowestAccessNs()))
+        .row("violations", result.violations().size());
+  }
+
+  private static ObjectNode json(Torture.Result result, long seed) {
+    ObjectNode node = new ObjectMapper().createObjectNode();
+    node.put("seed", seed)
+        .put("serverKills", result.serverKills())
+        .put("serverKillsInRecovery", result.serverKillsInRecovery())
+        .put("clientKills", result.clientKills())
+        .put("stopsAcrossRestart", result.stopsAcrossRestart())
+        .put("operations", result.operations())
+        .put("unknownOutcomes", result.unknownOutcomes())
+        .put("slowestAccessNs", result.slowestAccessNs());
+    result.violations().forEach(node.putArray("violations")::add);
+    return node;
+  }
+}

@@ -1,0 +1,99 @@
+package io.erda.launcher.torture;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.erda.client.ClientOptions;
+import io.erda.client.ErdaClient;
+import io.erda.client.ErdaUri;
+import io.erda.protocol.ErdaException;
+import io.erda.simulation.history.History;
+import io.erda.simulation.history.HistoryLog;
+import io.erda.simulation.history.Operation;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
+/** One client of the torture: does operations and writes down each before it begins and as it ends. One thread. */
+final class TortureActor implements AutoCloseable {
+  private static final ClientOptions OPTIONS =
+      ClientOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(2)).withOperationTimeout(Duration.ofSeconds(3));
+
+  private final String uri;
+  private final int client;
+  private final HistoryLog history;
+  private final MemorySegment[] keys;
+  private final MemorySegment value = Arena.ofAuto().allocate(TortureValue.BYTES_MAX, 8);
+  private ErdaClient erda;
+  private int sequence;
+
+  TortureActor(String uri, int client, int keyCount, HistoryLog history) {
+    this.uri = uri;
+    this.client = client;
+    this.history = history;
+    this.keys = new MemorySegment[keyCount];
+    for (int i = 0; i < keyCount; i++) {
+      keys[i] = MemorySegment.ofArray(TortureValue.key(i));
+    }
+  }
+
+  /** Connects unless it is connected; false when nobody is there. */
+  boolean connect() {
+    if (erda == null) {
+      try {
+        erda = ErdaClient.connect(ErdaUri.parse(uri), OPTIONS);
+      } catch (ErdaException.Unavailable e) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Does one operation. @return whether it was done; false: it failed or its outcome is unknown */
+  boolean step(Operation operation, int key) throws IOException {
+    long id = operation == Operation.PUT ? TortureValue.id(client, ++sequence) : 0;
+    int length = operation == Operation.PUT ? TortureValue.fill(id, value) : 0;
+    int number = history.invoke(operation, key, id);
+    try {
+      long result =
+          switch (operation) {
+            case GET -> get(key);
+            case PUT -> {
+              erda.put(keys[key], value.asSlice(0, length));
+              yield id;
+            }
+            case DELETE -> erda.delete(keys[key]) ? 1 : 0;
+          };
+      if (result == TortureValue.WRONG) {
+        wrong(key, "a get returned bytes that nobody put");
+      } else {
+        history.ok(number, result);
+      }
+      return true;
+    } catch (ErdaException.OutcomeUnknown e) {
+      return false; // as the log says without a word of its end
+    } catch (ErdaException.Unavailable e) {
+      history.failed(number);
+      return false;
+    } catch (ErdaException.Damaged e) {
+      wrong(key, e.getMessage());
+      return true;
+    }
+  }
+
+  private static void wrong(int key, String what) {
+    System.out.println("wrong: " + new String(TortureValue.key(key), US_ASCII) + ": " + what);
+  }
+
+  private long get(int key) {
+    long length = erda.get(keys[key], value);
+    return length < 0 ? History.ABSENT : TortureValue.idOf(value, length);
+  }
+
+  @Override
+  public void close() {
+    if (erda != null) {
+      erda.close();
+    }
+  }
+}

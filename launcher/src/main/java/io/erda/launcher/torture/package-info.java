@@ -1,0 +1,2 @@
+/** Kill torture: real processes, killed, stopped and restarted at random, and the complete history checked afterwards. */
+package io.erda.launcher.torture;

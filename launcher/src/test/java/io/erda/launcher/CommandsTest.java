@@ -1,0 +1,194 @@
+package io.erda.launcher;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import io.erda.server.ErdaServer;
+import io.erda.server.ServerOptions;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the commands print and how they end, against a server in this process. */
+class CommandsTest {
+  private static final ServerOptions SMALL =
+      ServerOptions.DEFAULTS
+          .withRegionBytes(1 << 20)
+          .withSegmentBytes(1 << 18)
+          .withCapacityBytes(2 << 20)
+          .withBuckets(256);
+
+  @TempDir Path directory;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+  private Path data;
+
+  @BeforeEach
+  void nameData() {
+    data = directory.resolve("data");
+  }
+
+  @Test
+  void putGetDelete() {
+    try (ErdaServer server = ErdaServer.start(data, SMALL);
+        ErdaClient other = ErdaClient.connect(server.uri())) {
+      assertEquals(0, run("put", "--uri", server.uri(), "greeting", "hello"));
+      assertArrayEquals("hello".getBytes(UTF_8), other.get("greeting".getBytes(UTF_8)));
+      assertEquals(0, run("get", "--uri", server.uri(), "greeting"));
+      assertEquals("hello", bytes.toString(UTF_8));
+      assertEquals(0, run("get", "-n", "--uri", server.uri(), "greeting"));
+      assertEquals("hellohello\n", bytes.toString(UTF_8));
+      assertEquals(0, run("delete", "--uri", server.uri(), "greeting"));
+      assertNull(other.get("greeting".getBytes(UTF_8)));
+      assertFails(1, "no such key: greeting", "get", "--uri", server.uri(), "greeting");
+      assertFails(1, "no such key: greeting", "delete", "--uri", server.uri(), "greeting");
+    }
+  }
+
+  @Test
+  void aValueFromStandardInputKeepsItsBytes() {
+    byte[] value = {0, 1, (byte) 0xff, '\n', 0};
+    try (ErdaServer server = ErdaServer.start(data, SMALL)) {
+      InputStream standardIn = System.in;
+      try {
+        System.setIn(new ByteArrayInputStream(value));
+        assertEquals(0, run("put", "--uri", server.uri(), "binary", "-"));
+      } finally {
+        System.setIn(standardIn);
+      }
+      assertEquals(0, run("get", "--uri", server.uri(), "binary"));
+      assertArrayEquals(value, bytes.toByteArray());
+    }
+  }
+
+  @Test
+  void statsAsTableAndAsJson() {
+    try (ErdaServer server = ErdaServer.start(data, SMALL)) {
+      assertEquals(0, run("stats", "--uri", server.uri()));
+      assertTrue(out.toString().contains("table.entries"), out::toString);
+      out.getBuffer().setLength(0);
+      assertEquals(0, run("stats", "--json", "--uri", server.uri()));
+      assertTrue(out.toString().startsWith("{\"") && out.toString().contains("\"table.entries\":0"), out::toString);
+    }
+  }
+
+  @Test
+  void whatIsWrongIsOneLine() throws Exception {
+    assertFails(1, "no server", "get", "--uri", "erda+shm:" + data, "key");
+    assertFails(1, "URI", "get", "--uri", "http://host/", "key");
+    assertFails(2, "--uri", "get", "key");
+    assertFails(2, "no size", "server", "--data", data.toString(), "--capacity", "7x");
+    assertFails(2, "not there yet", "server", "--data", data.toString(), "--listen", "localhost:7411");
+    assertFails(1, "power of two", "server", "--data", data.toString(), "--region-bytes", "100000");
+    assertFails(1, "no such directory", "verify", "--data", data.toString());
+    assertFails(1, "no store", "verify", "--data", directory.toString());
+    Files.createDirectories(data);
+    Files.writeString(data.resolve("letter.txt"), "dear");
+    assertFails(1, "letter.txt", "server", "--data", data.toString());
+    assertFails(2, "no experiment 'flor'", "eval", "run", "flor");
+    assertFails(2, "no device 'tcp'", "quickstart", "--device", "tcp");
+  }
+
+  @Test
+  void limitsOfTheStore() {
+    try (ErdaServer server = ErdaServer.start(data, SMALL)) {
+      assertFails(1, "in use", "verify", "--data", data.toString());
+      assertFails(1, "in use", "server", "--data", data.toString());
+      assertFails(1, "key", "put", "--uri", server.uri(), "k".repeat(10_000), "v");
+      assertFails(1, "value", "put", "--uri", server.uri(), "k", "v".repeat(1 << 19));
+      String value = "v".repeat(100_000);
+      for (int i = 0; i < 40 && run("put", "--uri", server.uri(), "key" + i, value) == 0; i++) {}
+      assertOneLine("full");
+    }
+  }
+
+  @Test
+  void verifyNamesADamagedKey() throws Exception {
+    try (ErdaServer server = ErdaServer.start(data, SMALL)) {
+      run("put", "--uri", server.uri(), "sound", "x".repeat(300));
+      run("put", "--uri", server.uri(), "broken", "y".repeat(300));
+    }
+    assertEquals(0, run("verify", "--data", data.toString()));
+    assertTrue(out.toString().contains("2 values"), out::toString);
+    flip(data, "yyyy");
+    out.getBuffer().setLength(0);
+    assertEquals(1, run("verify", "--data", data.toString()));
+    assertTrue(out.toString().contains("damaged: key 'broken'"), out::toString);
+    assertTrue(!out.toString().contains("'sound'"), out::toString);
+    assertOneLine("1 finding");
+    try (ErdaServer server = ErdaServer.start(data, SMALL)) {
+      assertEquals(0, run("get", "--uri", server.uri(), "sound"));
+      assertEquals(1, run("get", "--uri", server.uri(), "broken"));
+      assertOneLine("damaged");
+    }
+  }
+
+  @Test
+  void ycsbIsCheckedBeforeItRuns() throws Exception {
+    Path workload = Files.writeString(directory.resolve("workload"), "workload=site.ycsb.workloads.CoreWorkload\nrecordcount=10\n");
+    String file = workload.toString();
+    assertFails(1, "no such file", "ycsb", "run", "-P", file + "x");
+    assertFails(2, "property workload", "ycsb", "load");
+    assertFails(2, "no such class: a.B", "ycsb", "load", "-P", file, "-p", "workload=a.B");
+    assertFails(2, "no such class: a.B", "ycsb", "load", "-P", file, "-db", "a.B");
+    assertFails(2, "erda.uri", "ycsb", "load", "-P", file);
+    assertFails(2, "operationcount", "ycsb", "run", "-P", file);
+    assertFails(1, "no server", "ycsb", "load", "-P", file, "-p", "erda.uri=erda+shm:" + data);
+  }
+
+  /** Flips a bit of the first place in the store's regions that holds {@code text}. */
+  private static void flip(Path data, String text) throws Exception {
+    try (Stream<Path> files = Files.list(data)) {
+      for (Path file : files.filter(path -> path.getFileName().toString().startsWith("region-")).toList()) {
+        String content = new String(Files.readAllBytes(file), java.nio.charset.StandardCharsets.ISO_8859_1);
+        int at = content.indexOf(text);
+        if (at >= 0) {
+          try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(java.nio.ByteBuffer.wrap(new byte[] {(byte) (content.charAt(at) ^ 4)}), at);
+          }
+          return;
+        }
+      }
+    }
+    throw new AssertionError("not found: " + text);
+  }
+
+  private void assertFails(int exitCode, String part, String... args) {
+    assertEquals(exitCode, run(args), err::toString);
+    assertOneLine(part);
+  }
+
+  private void assertOneLine(String part) {
+    String text = err.toString();
+    assertEquals(1, text.lines().count(), text);
+    assertTrue(text.startsWith("erda: ") && text.contains(part), text);
+    err.getBuffer().setLength(0);
+  }
+
+  private int run(String... args) {
+    PrintStream standardOut = System.out;
+    System.setOut(new PrintStream(bytes, true, UTF_8));
+    try {
+      return Main.run(new PrintWriter(out), new PrintWriter(err), false, args);
+    } finally {
+      System.setOut(standardOut);
+    }
+  }
+}

@@ -1,0 +1,148 @@
+package io.erda.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.erda.client.ErdaClient;
+import io.erda.eval.Progress;
+import io.erda.eval.process.Child;
+import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
+import io.erda.eval.process.ServerChild;
+import io.erda.launcher.commands.LaunchSettings;
+import io.erda.launcher.torture.Torture;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands as processes of their own: they end as they should and leave nothing. */
+class ProcessesTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final List<String> SMALL = List.of("--region-bytes", "16M", "--capacity", "256M", "--buckets", "4096");
+
+  @TempDir Path directory;
+
+  @Test
+  void quickstartFromEndToEnd() throws Exception {
+    Path json = directory.resolve("result.json");
+    Path stores = Files.createDirectory(directory.resolve("stores"));
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exitCode =
+        Main.run(
+            new PrintWriter(out),
+            new PrintWriter(err),
+            true,
+            "quickstart", "--records", "300", "--operations", "1000", "--value-bytes", "100", "--threads", "2", "--directory",
+            stores.toString(), "--json", json.toString());
+    assertEquals(0, exitCode, err::toString);
+    assertTrue(out.toString().contains("update-only"), out::toString);
+    JsonNode result = new ObjectMapper().readTree(json.toFile());
+    assertEquals(300, result.get("records").asInt());
+    assertEquals(100, result.get("valueBytes").asInt());
+    assertEquals("shm", result.get("device").asText());
+    assertEquals(List.of("C", "B", "A", "update-only"), result.get("workloads").findValuesAsText("name"));
+    for (JsonNode workload : result.get("workloads")) {
+      assertEquals(2, workload.get("threads").asInt());
+      assertEquals(1000, workload.get("operations").asInt());
+      assertEquals(0, workload.get("errors").asInt());
+      assertTrue(workload.get("throughputOpsPerSecond").asDouble() > 0);
+      assertTrue(workload.get("serverCpuNsPerOperation").asDouble() >= 0);
+    }
+    JsonNode reads = result.get("workloads").get(0);
+    assertTrue(reads.get("readLatencyNs").get("p50").asLong() > 0 && reads.get("readLatencyNs").has("p999"));
+    assertTrue(reads.get("updateLatencyNs").isNull());
+    JsonNode updates = result.get("workloads").get(3);
+    assertTrue(updates.get("updateLatencyNs").get("p99").asLong() > 0);
+    assertTrue(updates.get("nvmBytesPerUpdate").asDouble() > 100);
+    assertEmpty(stores);
+  }
+
+  @Test
+  void aServerEndsCleanlyOnSigtermAndWithItsParent() throws Exception {
+    try (Children children = new Children()) {
+      ServerChild server = ServerChild.start(children, jvm(), directory.resolve("data"), SMALL);
+      try (ErdaClient client = ErdaClient.connect(server.uri())) {
+        client.put(new byte[] {1}, new byte[] {2});
+      }
+      server.stop(); // throws unless it ends with 0
+      ServerChild again = ServerChild.start(children, jvm(), directory.resolve("data"), List.of());
+      try (ErdaClient client = ErdaClient.connect(again.uri())) {
+        assertEquals(2, client.get(new byte[] {1})[0]);
+      }
+    }
+  }
+
+  @Test
+  void theStockYcsbClientAndOurs() throws Exception {
+    String workload = Path.of("..", "workloads", "workloada").toString();
+    try (Children children = new Children()) {
+      ServerChild server = ServerChild.start(children, jvm(), directory.resolve("data"), SMALL);
+      String uri = "erda.uri=" + server.uri();
+      List<String> stock =
+          jvm().command(
+              site.ycsb.Client.class, "-load", "-db", "io.erda.ycsb.ErdaDb", "-P", workload, "-p", "recordcount=200", "-p", uri);
+      Child load = children.start("YCSB", stock);
+      assertTrue(load.await("[INSERT], Return=OK", LONG).endsWith("200"));
+      assertEquals(0, load.awaitEnd(LONG));
+      Child run = children.start("erda ycsb", ycsb(workload, uri, "recordcount=200"));
+      assertEquals(0, run.awaitEnd(LONG), run::errorTail);
+      Child missing = children.start("erda ycsb", ycsb(workload, uri, "recordcount=100000"));
+      assertEquals(1, missing.awaitEnd(LONG));
+      assertTrue(missing.errorTail().contains("NOT_FOUND"), missing::errorTail);
+      server.stop();
+    }
+  }
+
+  @Test
+  void tortureFindsNothing() throws Exception {
+    Path stores = Files.createDirectory(directory.resolve("stores"));
+    long seed = Long.getLong("erda.seed", System.nanoTime());
+    Torture.Result result;
+    try (Children children = new Children()) {
+      Torture.Options options = new Torture.Options(8, 0, 2, seed, 10_000, stores);
+      result = new Torture(children, jvm(), options, new Silence()).run();
+    }
+    assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);
+    assertTrue(result.operations() > 100, result::toString);
+    assertTrue(5 * result.serverKillsInRecovery() >= result.serverKills(), result::toString);
+    assertEmpty(stores);
+  }
+
+  private static List<String> ycsb(String workload, String... properties) {
+    List<String> arguments = new java.util.ArrayList<>(List.of("ycsb", "run", "-P", workload, "-p", "operationcount=400"));
+    for (String property : properties) {
+      arguments.addAll(List.of("-p", property));
+    }
+    return jvm().erda(arguments.toArray(String[]::new));
+  }
+
+  private static Jvm jvm() {
+    return Jvm.current(LaunchSettings.load().jvmFlags());
+  }
+
+  private static void assertEmpty(Path stores) throws java.io.IOException {
+    try (Stream<Path> left = Files.list(stores)) {
+      assertEquals(List.of(), left.toList());
+    }
+  }
+
+  private static final class Silence implements Progress {
+    @Override
+    public void step(String what) {}
+
+    @Override
+    public void at(String how) {}
+
+    @Override
+    public void done(String how) {}
+  }
+}

@@ -1,0 +1,91 @@
+package io.erda.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.server.ErdaServer;
+import io.erda.server.ServerOptions;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.StringWriter;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The examples of the README compile as they stand there, and print what they say. */
+class ReadmeTest {
+  private static final Path README = Path.of("..", "README.md");
+  private static final Pattern EXAMPLE = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
+  private static final Pattern CLASS = Pattern.compile("public class (\\w+)");
+
+  @TempDir Path directory;
+
+  @Test
+  void theEmbeddedStore() throws Exception {
+    Path data = directory.resolve("data");
+    assertEquals(List.of("hello", "true", "null"), run("Embedded", data.toString()));
+  }
+
+  @Test
+  void theClientOfAServer() throws Exception {
+    ServerOptions small = ServerOptions.DEFAULTS.withRegionBytes(1 << 20).withSegmentBytes(1 << 16).withCapacityBytes(8 << 20).withBuckets(64);
+    try (ErdaServer server = ErdaServer.start(directory.resolve("data"), small)) {
+      assertEquals(List.of("11"), run("Client", server.uri()));
+    }
+  }
+
+  private List<String> run(String example, String argument) throws Exception {
+    Path classes = compile(example);
+    PrintStream standardOut = System.out;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    try (URLClassLoader loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, getClass().getClassLoader())) {
+      System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+      loader
+          .loadClass(example)
+          .getMethod("main", String[].class)
+          .invoke(null, (Object) new String[] {argument});
+    } finally {
+      System.setOut(standardOut);
+    }
+    return printed.toString(StandardCharsets.UTF_8).lines().toList();
+  }
+
+  private Path compile(String example) throws IOException {
+    Path source = Files.writeString(directory.resolve(example + ".java"), examples().get(example));
+    Path classes = Files.createDirectories(directory.resolve("classes"));
+    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    StringWriter messages = new StringWriter();
+    try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
+      List<String> options =
+          List.of("-d", classes.toString(), "-classpath", System.getProperty("java.class.path"), "-proc:none");
+      boolean compiled =
+          compiler.getTask(messages, files, null, options, null, files.getJavaFileObjects(source)).call();
+      assertTrue(compiled, messages::toString);
+    }
+    return classes;
+  }
+
+  private static Map<String, String> examples() throws IOException {
+    Map<String, String> examples = new TreeMap<>();
+    Matcher matcher = EXAMPLE.matcher(Files.readString(README));
+    while (matcher.find()) {
+      Matcher name = CLASS.matcher(matcher.group(1));
+      assertTrue(name.find(), "an example without a public class");
+      examples.put(name.group(1), matcher.group(1));
+    }
+    return examples;
+  }
+}
