@@ -1,5 +1,8 @@
 package io.erda.client;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.hashtable.VersionWord;
@@ -63,7 +66,6 @@ final class Get extends Operation {
 
   private static final long MOVING_PAUSE_NS_MAX = 1_000_000;
 
-  private Arena arena;
   private MemoryRegion region;
   private ObjectChecksum checksum;
   private int objectCapacity;
@@ -102,7 +104,7 @@ final class Get extends Operation {
 
   /** Makes the memory there; the first thing that happens to a slot. */
   void prepare() {
-    if (arena == null) {
+    if (memory == null) {
       allocate(Math.max(OBJECT_BYTES_MIN, ObjectLayout.padded(core.readBytes)));
     }
   }
@@ -110,7 +112,7 @@ final class Get extends Operation {
   /** REQUIRES: the length is in range. */
   void key(byte[] key) {
     keyLength = key.length;
-    MemorySegment.copy(key, 0, memory, java.lang.foreign.ValueLayout.JAVA_BYTE, KEY, key.length);
+    MemorySegment.copy(key, 0, memory, JAVA_BYTE, KEY, key.length);
   }
 
   /** REQUIRES: the length is in range. */
@@ -353,8 +355,21 @@ final class Get extends Operation {
     if (ObjectLayout.keyLength(memory, OBJECT) != keyLength) {
       return false;
     }
-    long at = OBJECT + ObjectLayout.KEY_OFFSET;
-    return MemorySegment.mismatch(memory, KEY, KEY + keyLength, memory, at, at + keyLength) < 0;
+    // By words: most keys are a few words long, and the general comparison costs as much as ten of these.
+    long at = OBJECT + ObjectLayout.KEY_OFFSET - KEY;
+    long key = KEY;
+    long end = KEY + keyLength;
+    for (; end - key >= Long.BYTES; key += Long.BYTES) {
+      if (memory.get(JAVA_LONG_UNALIGNED, key) != memory.get(JAVA_LONG_UNALIGNED, at + key)) {
+        return false;
+      }
+    }
+    for (; key < end; key++) {
+      if (memory.get(JAVA_BYTE, key) != memory.get(JAVA_BYTE, at + key)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Where the value is in {@link #memory}. */
@@ -460,28 +475,26 @@ final class Get extends Operation {
   /** Keeps what lies before {@code OBJECT + readLength}. REQUIRES: no READ into the memory is outstanding. */
   private void grow(int bytes) {
     MemorySegment old = memory;
-    Arena oldArena = arena;
     MemoryRegion oldRegion = region;
     allocate(Integer.highestOneBit(Math.max(bytes, 2) - 1) << 1);
     MemorySegment.copy(old, 0, memory, 0, OBJECT + readLength);
     core.device.deregister(oldRegion);
-    oldArena.close();
   }
 
   private void allocate(int bytes) {
     objectCapacity = bytes;
-    arena = Arena.ofShared();
-    memory = arena.allocate(OBJECT + (long) bytes, 64);
+    // Of the garbage collector: a checksum over memory that can be closed costs two locked instructions, each of which waits for the
+    // misses of the object's copy.
+    memory = Arena.ofAuto().allocate(OBJECT + (long) bytes, 64);
     region = core.registerLocal(memory);
     checksum = new ObjectChecksum(memory);
   }
 
   /** REQUIRES: the queue pair is closed. */
   void release() {
-    if (arena != null) {
+    if (memory != null) {
       core.device.deregister(region);
-      arena.close();
-      arena = null;
+      memory = null;
     }
   }
 }

@@ -38,7 +38,6 @@ final class Put extends Operation {
   private static final int REWRITES_MAX = 8;
   private static final int INVALID_MAX = 1;
 
-  private Arena arena;
   private MemoryRegion region;
   private MemorySegment memory;
   private ObjectWriter writer;
@@ -272,18 +271,17 @@ final class Put extends Operation {
     }
     release();
     capacity = Math.max(CAPACITY_MIN, Integer.highestOneBit(needed - 1) << 1);
-    arena = Arena.ofShared();
-    memory = arena.allocate(capacity, 64);
+    // Of the garbage collector, as in a get: see there.
+    memory = Arena.ofAuto().allocate(capacity, 64);
     region = core.registerLocal(memory);
     writer = new ObjectWriter(memory);
   }
 
   /** REQUIRES: the queue pair is closed, or nothing of this slot is outstanding. */
   void release() {
-    if (arena != null) {
+    if (memory != null) {
       core.device.deregister(region);
-      arena.close();
-      arena = null;
+      memory = null;
       capacity = 0;
     }
   }

@@ -2,6 +2,7 @@ package io.erda.server;
 
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.rdma.Listener;
 import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
@@ -36,24 +37,36 @@ public final class ErdaServer implements AutoCloseable {
    * @throws ErdaException with one line that says what is wrong: in use, foreign, of another version, damaged, full
    */
   public static ErdaServer start(Path data, ServerOptions options) {
-    OpenedStore store = OpenedStore.open(data, options, true);
     Path shm = data.resolve(SHM);
-    ShmDevice device = null;
+    ShmDevice[] device = new ShmDevice[1];
+    OpenedStore store = null;
     try {
-      device =
-          ShmDevice.open(
-              ShmOptions.toServe(shm, System::nanoTime)
-                  .withWrites(options.counted(), options.writeLatencyNs()));
+      store = OpenedStore.open(data, options, true, () -> device[0] = device(shm, options));
       ServerCore core = new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
-      core.listen(device, device.listen(shm.toString()));
+      core.listen(device[0], listen(device[0], shm));
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
       store.addFigures(core);
-      return new ErdaServer(data, store, ServerThread.start(core, device, store, options));
-    } catch (IOException | RuntimeException e) {
-      if (device != null) {
-        device.close();
+      return new ErdaServer(data, store, ServerThread.start(core, device[0], store, options));
+    } catch (RuntimeException e) {
+      if (device[0] != null) {
+        device[0].close();
       }
-      store.close();
+      if (store != null) {
+        store.close();
+      }
+      throw e;
+    }
+  }
+
+  private static ShmDevice device(Path shm, ServerOptions options) throws IOException {
+    return ShmDevice.open(
+        ShmOptions.toServe(shm, System::nanoTime).withWrites(options.counted(), options.writeLatencyNs()));
+  }
+
+  private static Listener listen(ShmDevice device, Path shm) {
+    try {
+      return device.listen(shm.toString());
+    } catch (IOException e) {
       throw new ErdaException.Unusable("can't listen in " + shm + ": " + e.getMessage(), e);
     }
   }

@@ -42,7 +42,7 @@ public final class ErdaStore implements AutoCloseable {
 
   /** {@link #open(Path)}, created and served as the options say. */
   public static ErdaStore open(Path data, ServerOptions options) {
-    OpenedStore store = OpenedStore.open(data, options, true);
+    OpenedStore store = OpenedStore.open(data, options, true, () -> {});
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
     try {

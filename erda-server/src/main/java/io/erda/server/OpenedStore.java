@@ -27,13 +27,19 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
   private static final String SUPERBLOCK = "superblock";
   private static final Set<String> OURS = Set.of("root", "regions", "superblock.new", "shm");
 
+  /** Something to do between locking the directory and recovering the store. */
+  interface BeforeRecovery {
+    void run() throws IOException;
+  }
+
   /**
    * Opens the store in {@code data}, or creates it there.
    *
    * @param create whether to create directory and store where there is none
+   * @param before fences what clients of an earlier server still hold, so that nothing of theirs lands behind recovery's back
    * @throws ErdaException with one line that says what is wrong
    */
-  static OpenedStore open(Path data, ServerOptions options, boolean create) {
+  static OpenedStore open(Path data, ServerOptions options, boolean create, BeforeRecovery before) {
     StoreOptions creation = creation(options);
     StoreCounter counter = options.counted() ? new StoreCounter() : null;
     MemoryDirectory directory = decorated(directory(data, options, create), options, counter);
@@ -43,6 +49,7 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
         throw new ErdaException.Unusable("store is in use by another process: " + data);
       }
       requireStoreOrEmpty(data, create);
+      before.run();
       StoreEngine engine = StoreEngine.open(directory, create ? creation : null, new SecureRandom());
       done = true;
       return new OpenedStore(directory, engine, counter);

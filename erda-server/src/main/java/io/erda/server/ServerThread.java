@@ -69,7 +69,11 @@ final class ServerThread implements AutoCloseable {
     }
     try (device;
         store) {
-      core.close();
+      if (device.readsOutlivePeer()) {
+        core.leave();
+      } else {
+        core.close();
+      }
     } catch (Throwable e) {
       failure = failure == null ? e : failure;
     }

@@ -15,7 +15,7 @@ public final class StoreVerifier {
    * @throws ErdaException.Damaged when its structures can't be opened at all
    */
   public static VerifyReport verify(Path data) {
-    try (OpenedStore store = OpenedStore.open(data, ServerOptions.DEFAULTS, false)) {
+    try (OpenedStore store = OpenedStore.open(data, ServerOptions.DEFAULTS, false, () -> {})) {
       List<VerifyReport.Finding> findings = new ArrayList<>();
       StoreInspection inspection =
           new StoreInspection(

@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
 /**
@@ -232,7 +233,7 @@ final class CrashExplorer {
     void insert(long key, boolean pending) {
       long word = VersionWord.first(++offset, pending);
       long[] before = oracle.getOrDefault(key, new long[] {0});
-      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(word)).toArray());
+      undecided(key, word);
       boolean inserted = table.insert(key, word) != HashTable.NONE;
       table.drain();
       oracle.put(key, inserted ? new long[] {word} : before);
@@ -243,32 +244,60 @@ final class CrashExplorer {
       long slot = slot(key);
       long word = table.versionWord(slot);
       long next = VersionWord.update(word, ++offset, pending);
-      store(key, word, next, () -> table.storeWord(slot, key, word, next));
+      store(key, next, () -> table.storeWord(slot, key, word, next));
     }
 
     void commit(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);
-      store(key, word, VersionWord.commit(word), () -> table.storeWord(slot, key, word, VersionWord.commit(word)));
+      store(key, VersionWord.commit(word), () -> table.storeWord(slot, key, word, VersionWord.commit(word)));
     }
 
     void rollback(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);
-      store(key, word, VersionWord.rollback(word), () -> table.rollback(slot, key, word));
+      store(key, VersionWord.rollback(word), () -> table.rollback(slot, key, word));
     }
 
     void empty(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);
-      store(key, word, 0, () -> table.empty(slot, key, word));
+      store(key, 0, () -> table.empty(slot, key, word));
     }
 
-    private void store(long key, long word, long next, BooleanSupplier step) {
-      oracle.put(key, new long[] {word, next});
-      Check.that(step.getAsBoolean(), "the entry holds " + VersionWord.toString(word) + " and the step was refused");
+    /** Some operation: the insertion of key number {@code number}, or the next step in the life of a key that is there. */
+    void anyStep(RandomGenerator random, int number) {
+      long[] present = oracle.keySet().stream().filter(key -> table.find(key, (s, w) -> true) != HashTable.NONE).mapToLong(k -> k).toArray();
+      if (random.nextInt(3) == 0) {
+        insert(key(random.nextInt(3) * 13, number), random.nextBoolean());
+        return;
+      }
+      long key = present[random.nextInt(present.length)];
+      boolean even = random.nextBoolean();
+      if (VersionWord.pending(table.versionWord(slot(key)))) {
+        if (even) {
+          commit(key);
+        } else {
+          rollback(key);
+        }
+      } else if (even) {
+        update(key, random.nextBoolean());
+      } else {
+        empty(key);
+      }
+    }
+
+    private void store(long key, long next, BooleanSupplier step) {
+      undecided(key, next);
+      Check.that(step.getAsBoolean(), "a step on key word " + Long.toHexString(key) + " was refused");
       table.drain();
       oracle.put(key, new long[] {next});
+    }
+
+    /** Until the drain it may be any word it might be before, or the next: a process that died may have left several. */
+    private void undecided(long key, long next) {
+      long[] before = oracle.getOrDefault(key, new long[] {0});
+      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(next)).toArray());
     }
 
     private long slot(long key) {

@@ -3,6 +3,7 @@ package io.erda.hashtable;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.CrashExplorer.Driver;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -154,6 +155,30 @@ class CrashTest {
   static void fillLeftSlot(Driver driver) {
     driver.insert(driver.key(26, 107), false);
     driver.update(keyAtStart(driver, 28), false);
+  }
+
+  /** Random scripts, on what a process left that died within another random script. More of them with -Derda.crashScripts=N. */
+  @Test
+  void randomScripts() {
+    for (long seed = SEED; seed < SEED + Integer.getInteger("erda.crashScripts", 2); seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      long before = random.nextLong();
+      long after = random.nextLong();
+      int event = random.nextInt(60);
+      Consumer<Driver> setup =
+          driver -> {
+            fill(driver);
+            driver.dieWithin(event, () -> steps(driver, before, 300));
+          };
+      new CrashExplorer(BUCKETS, seed, setup, driver -> steps(driver, after, 400)).explore();
+    }
+  }
+
+  private static void steps(Driver driver, long seed, int number) {
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int i = 0; i < 8; i++) {
+      driver.anyStep(random, number + i);
+    }
   }
 
   private static void explore(Consumer<Driver> setup, Consumer<Driver> script) {

@@ -6,7 +6,6 @@ import io.erda.logstore.LeaseResult;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
-import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Message;
 import io.erda.protocol.Promise;
@@ -566,7 +565,12 @@ public final class ServerCore implements AutoCloseable {
     return sum;
   }
 
-  /** Ends every connection, then the store. @throws ErdaException never for a store that is only read */
+  /** Closes the store and leaves the connections as the end of the process would: where the device allows it, clients read on. */
+  public void leave() {
+    engine.close();
+  }
+
+  /** Ends every connection, then closes the store. */
   @Override
   public void close() {
     for (Connection connection : connections) {

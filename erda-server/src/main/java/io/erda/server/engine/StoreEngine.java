@@ -143,9 +143,6 @@ public final class StoreEngine implements AutoCloseable {
       throw new ErdaException.Damaged(
           "table has " + table.buckets() + " buckets, the superblock says " + superblock.buckets());
     }
-    if ((root.structureCounter() & 1) != 0) {
-      root.endMove();
-    }
     LogStore log = LogStore.open(directory, superblock.geometry(), superblock.store());
     StoreEngine engine = new StoreEngine(superblock, root, table, tableMemory, log);
     engine.recover();

@@ -9,9 +9,10 @@ import java.util.Arrays;
  */
 final class ConfigurationSet {
   private static final int SMALL = 64;
+  private static final int THRIFTY_MAX = 3;
 
   int size;
-  /** Leaves out more than it may: what used no fewer optional operations in sum. */
+  /** Leaves out more than it may: keeps a few of those that differ in the optional operations used alone. */
   boolean thrifty;
   long[] taken = new long[SMALL];
   int[] values = new int[SMALL];
@@ -34,11 +35,16 @@ final class ConfigurationSet {
   void add(long bits, int value, int usedDeletes, int usedPuts) {
     int mask = table.length - 1;
     int at = hash(bits, value) & mask;
+    int alike = 0;
     for (; table[at] != 0; at = (at + 1) & mask) {
       int i = table[at] - 1;
       if (taken[i] == bits && values[i] == value && covers(i, usedDeletes, usedPuts)) {
         return;
       }
+      alike += taken[i] == bits && values[i] == value ? 1 : 0;
+    }
+    if (thrifty && alike >= THRIFTY_MAX) {
+      return;
     }
     if (size == taken.length) {
       grow();
@@ -54,9 +60,7 @@ final class ConfigurationSet {
   }
 
   private boolean covers(int i, int usedDeletes, int usedPuts) {
-    return thrifty
-        ? deletes[i] + puts[i] <= usedDeletes + usedPuts
-        : deletes[i] <= usedDeletes && puts[i] <= usedPuts;
+    return deletes[i] <= usedDeletes && puts[i] <= usedPuts;
   }
 
   private static int hash(long bits, int value) {

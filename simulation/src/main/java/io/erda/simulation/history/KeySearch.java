@@ -20,8 +20,8 @@ import java.util.Map;
  *       right before a get or delete that found nothing; all of a kind are alike, so they are counted, in order of invocation.
  * </ul>
  *
- * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it would have to (what used the fewest
- * optional operations; puts that nobody saw take effect before the next put). Only when it finds nothing the full search decides.
+ * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it would have to (of those that differ
+ * only in which optional operations they used, a few). Only when it finds nothing the full search decides.
  *
  * <p>A part of a history is searched too, to shorten reports: up to an end, where what is open then counts as unknown; and from a
  * start, where the register may hold anything and open operations may have taken effect or not. Both only widen what is explained.
@@ -54,7 +54,6 @@ final class KeySearch {
   private final int[] wants;
   private final long[] ends;
   private final int[] laterGets;
-  private final boolean[] seen;
   private long[] optionalPuts;
   private long[] optionalDeletes;
   private int optionalPutCount;
@@ -71,8 +70,6 @@ final class KeySearch {
   private ConfigurationSet states = new ConfigurationSet();
   private ConfigurationSet next = new ConfigurationSet();
   private final ConfigurationSet visited = new ConfigurationSet();
-  private long unread;
-  private boolean quick;
   private String trouble;
 
   /** @throws IllegalArgumentException when two puts have one value */
@@ -84,7 +81,6 @@ final class KeySearch {
     this.wants = new int[count];
     this.ends = new long[count];
     this.laterGets = new int[count];
-    this.seen = new boolean[count];
     this.slotOf = new int[count];
     this.optionalPuts = new long[8];
     this.optionalDeletes = new long[8];
@@ -164,7 +160,6 @@ final class KeySearch {
   }
 
   private Answer sweep(boolean quickly, long from, long to, BitSet without) {
-    quick = quickly;
     states.thrifty = quickly;
     next.thrifty = quickly;
     visited.thrifty = quickly;
@@ -211,8 +206,6 @@ final class KeySearch {
   /** Returns false when a get is wrong by itself. */
   private boolean prepare(long from, long to, BitSet without) {
     Arrays.fill(laterGets, 0);
-    Arrays.fill(seen, false);
-    unread = 0;
     optionalPutCount = 0;
     optionalDeleteCount = 0;
     putsAvailable = 0;
@@ -259,7 +252,6 @@ final class KeySearch {
     }
     wants[get] = put;
     laterGets[put]++;
-    seen[put] = true;
     ends[put] = Math.min(ends[put], ends[get]);
     return true;
   }
@@ -312,8 +304,6 @@ final class KeySearch {
       findingNothing |= bit;
     } else if (kinds[i] == DELETE) {
       findingSomething |= bit;
-    } else if (!seen[i]) {
-      unread |= bit;
     }
     return true;
   }
@@ -324,7 +314,6 @@ final class KeySearch {
     readers &= ~bit;
     findingNothing &= ~bit;
     findingSomething &= ~bit;
-    unread &= ~bit;
   }
 
   /** The register holds anything, and of the open operations any may have taken effect. */
@@ -391,8 +380,7 @@ final class KeySearch {
     for (long rest = open & ~readers & ~taken; rest != 0; rest &= rest - 1) {
       long bit = Long.lowestOneBit(rest);
       if ((findingSomething & bit) == 0) {
-        long before = quick ? unread : 0;
-        offer(slot, taken | bit | before, opOf[Long.numberOfTrailingZeros(rest)], deletes, puts);
+        offer(slot, taken | bit, opOf[Long.numberOfTrailingZeros(rest)], deletes, puts);
       } else if (value != ABSENT) {
         offer(slot, taken | bit, ABSENT, deletes, puts);
       }

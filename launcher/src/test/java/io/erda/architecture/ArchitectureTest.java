@@ -1,0 +1,124 @@
+package io.erda.architecture;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What the module descriptors cannot hold, over the classes of every module. */
+class ArchitectureTest {
+  private static final Set<String> STRUCTURES =
+      Set.of("pmem", "rdma", "protocol", "hashtable", "logstore");
+
+  /** Module → what it may know. A new module begins with a line here. */
+  private static final Map<String, Set<String>> ARROWS =
+      Map.of(
+          "pmem", Set.of(),
+          "protocol", Set.of(),
+          "rdma", Set.of("pmem"),
+          "hashtable", Set.of("pmem"),
+          "logstore", Set.of("pmem"),
+          "client", STRUCTURES,
+          "server", and(STRUCTURES, "client"), // ErdaStore offers a client
+          "ycsb", Set.of("client", "protocol"),
+          "simulation", and(STRUCTURES, "client", "server"),
+          "eval", and(STRUCTURES, "client", "server", "ycsb"));
+
+  /** They are wiring from end to end: they start processes and measure them. */
+  private static final Set<String> WIRING_MODULES = Set.of("eval", "launcher");
+
+  /** Where the real clock and real chance come in. */
+  private static final Set<String> WIRING =
+      Set.of(
+          "io.erda.client.Devices",
+          "io.erda.server.ErdaServer",
+          "io.erda.server.ErdaStore",
+          "io.erda.server.OpenedStore",
+          "io.erda.server.ServerThread");
+
+  private static final Set<String> ALLOWED_STATICS =
+      Set.of(
+          "io.erda.rdma.QueueFile.NEXT", // file names that are unique in this JVM
+          "io.erda.ycsb.CheckedExporter.LAST"); // YCSB makes the exporter itself, by its class name
+
+  private static final ArchitectureRules RULES =
+      new ArchitectureRules(
+          "io.erda",
+          new ClassFileImporter()
+              .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+              .importPackages("io.erda"));
+
+  @Test
+  void theArrowsBetweenModulesHold() {
+    Map<String, Set<String>> arrows = new HashMap<>(ARROWS);
+    arrows.put("launcher", ARROWS.keySet());
+    assertNone(RULES.wrongArrows(arrows));
+  }
+
+  @Test
+  void whatNeedsTheJdkAloneNeedsTheJdkAlone() {
+    assertNone(RULES.beyondTheJdk(Set.of("pmem", "rdma", "protocol")));
+  }
+
+  @Test
+  void timeAndChanceComeInByConstructor() {
+    assertNone(RULES.ownTimeOrChance(WIRING_MODULES, WIRING));
+  }
+
+  @Test
+  void noStaticStateIsMutable() {
+    assertNone(RULES.mutableStatics(ALLOWED_STATICS));
+  }
+
+  /** The rules on two small modules that break each of them. */
+  @Test
+  void theRulesFindWhatBreaksThem() {
+    JavaClasses broken = new ClassFileImporter().importPackages("io.erda.architecture.broken");
+    ArchitectureRules rules = new ArchitectureRules("io.erda.architecture.broken", broken);
+
+    assertFinds("low must not know high", rules.wrongArrows(Map.of("low", Set.of(), "high", Set.of())));
+    assertNone(rules.wrongArrows(Map.of("low", Set.of("high"), "high", Set.of())));
+    assertFinds("without arrows: high", rules.wrongArrows(Map.of("low", Set.of("high"))));
+
+    assertFinds("org.junit", rules.beyondTheJdk(Set.of("high")));
+    assertNone(rules.beyondTheJdk(Set.of("low")));
+
+    Collection<String> time = rules.ownTimeOrChance(Set.of(), Set.of());
+    assertFinds("System.nanoTime()", time); // a method reference
+    assertFinds("System.currentTimeMillis()", time); // a call
+    assertFinds("Random.<init>()", time);
+    assertFinds("Math.random()", time);
+    assertEquals(4, time.size(), time::toString); // the seeded Random is none
+    assertNone(rules.ownTimeOrChance(Set.of("low"), Set.of()));
+    assertNone(rules.ownTimeOrChance(Set.of(), Set.of("io.erda.architecture.broken.low.Low")));
+
+    Collection<String> statics = rules.mutableStatics(Set.of());
+    assertFinds("Low.counter", statics);
+    assertFinds("Low.ATOMIC", statics);
+    assertEquals(2, statics.size(), statics::toString);
+  }
+
+  private static Set<String> and(Set<String> some, String... more) {
+    return Stream.concat(some.stream(), Stream.of(more))
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  private static void assertNone(Collection<String> findings) {
+    assertTrue(findings.isEmpty(), () -> "\n" + String.join("\n", findings));
+  }
+
+  private static void assertFinds(String part, Collection<String> findings) {
+    Predicate<String> contains = finding -> finding.contains(part);
+    assertTrue(findings.stream().anyMatch(contains), () -> part + " not in " + findings);
+  }
+}
