@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
@@ -17,6 +18,7 @@ import java.nio.file.Path;
  */
 @SuppressWarnings("restricted")
 final class Posix {
+  private static final int ENOENT = 2;
   private static final int O_RDWR = 2;
   private static final int O_DIRECTORY = 0x1_0000;
   private static final int O_NOFOLLOW = 0x2_0000;
@@ -62,6 +64,9 @@ final class Posix {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
       int fd = (int) OPEN.invokeExact(state, arena.allocateFrom(file.toString()), flags);
+      if (fd < 0 && (int) ERRNO.get(state, 0L) == ENOENT) {
+        throw new NoSuchFileException(file.toString());
+      }
       if (fd < 0) {
         throw failed("open " + file, state);
       }

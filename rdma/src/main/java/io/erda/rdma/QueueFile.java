@@ -7,6 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -67,15 +68,14 @@ final class QueueFile {
     int descriptor = -1;
     try {
       descriptor = Posix.open(file);
-      if (!Posix.tryLock(descriptor)) {
-        throw new IOException(file + " is locked by another");
-      }
-      long inode = ShmRegistry.inode(file);
-      ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
-      MemorySegment queue = channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
-      if (Files.exists(file) && inode == ShmRegistry.inode(file)) {
+      // A server that starts just now may hold the lock for a moment: it looks whether this file's owner is dead.
+      if (Posix.tryLock(descriptor) && Files.exists(file)) {
+        ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
+        MemorySegment queue = channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
         return new QueueFile(file, arena, queue, descriptor);
       }
+    } catch (NoSuchFileException e) {
+      // Removed by that server before it was locked.
     } catch (IOException | RuntimeException e) {
       release(arena, descriptor);
       Files.deleteIfExists(file);
