@@ -7,6 +7,8 @@ module io.erda.server {
   requires transitive io.erda.pmem;
   requires transitive io.erda.rdma;
   requires org.jnrproject.posix;
+  requires org.jnrproject.constants;
+  requires jdk.management;
   requires java.management;
 
   exports io.erda.server;

@@ -1,7 +1,6 @@
 /** Hopscotch table of entries with the 8-byte flip-bit version word. */
 module io.erda.hashtable {
   requires transitive io.erda.pmem;
-  requires zero.allocation.hashing;
 
   exports io.erda.hashtable;
 }

@@ -1,9 +1,14 @@
 package io.erda.server;
 
+import io.erda.pmem.CountedDirectory;
+import io.erda.pmem.DelayedDirectory;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.StoreCounter;
+import io.erda.pmem.WriteDelay;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreOptions;
 import java.io.IOException;
@@ -18,7 +23,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /** A directory that is locked and whose store is open. Owns both. */
-record OpenedStore(MemoryDirectory directory, StoreEngine engine) implements AutoCloseable {
+record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter counter) implements AutoCloseable {
   private static final String SUPERBLOCK = "superblock";
   private static final Set<String> OURS = Set.of("root", "regions", "superblock.new", "shm");
 
@@ -30,7 +35,8 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine) implements Aut
    */
   static OpenedStore open(Path data, ServerOptions options, boolean create) {
     StoreOptions creation = creation(options);
-    MemoryDirectory directory = directory(data, options, create);
+    StoreCounter counter = options.counted() ? new StoreCounter() : null;
+    MemoryDirectory directory = decorated(directory(data, options, create), options, counter);
     boolean done = false;
     try {
       if (!directory.lock()) {
@@ -39,7 +45,9 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine) implements Aut
       requireStoreOrEmpty(data, create);
       StoreEngine engine = StoreEngine.open(directory, create ? creation : null, new SecureRandom());
       done = true;
-      return new OpenedStore(directory, engine);
+      return new OpenedStore(directory, engine, counter);
+    } catch (ErdaException.Full e) {
+      throw new ErdaException.Full(e.what(), e.getMessage() + Limits.explain(options.regionBytes()));
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + e.getMessage(), e);
     } finally {
@@ -73,6 +81,25 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine) implements Aut
       throw new ErdaException.Unusable("not a directory: " + data, e);
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static MemoryDirectory decorated(MemoryDirectory directory, ServerOptions options, StoreCounter counter) {
+    MemoryDirectory decorated = directory;
+    if (options.writeLatencyNs() > 0) {
+      decorated = new DelayedDirectory(decorated, WriteDelay.perStore(options.writeLatencyNs()), System::nanoTime);
+    }
+    return counter == null ? decorated : new CountedDirectory(decorated, counter);
+  }
+
+  /** Shows what the server stores, where it is counted. */
+  void addFigures(ServerCore core) {
+    if (counter != null) {
+      core.figure("pmem.stores", () -> counter.statistics().stores());
+      core.figure("pmem.bytes.stored", () -> counter.statistics().bytesStored());
+      core.figure("pmem.bytes.changed", () -> counter.statistics().bytesChanged());
+      core.figure("pmem.lines.flushed", () -> counter.statistics().linesFlushed());
+      core.figure("pmem.drains", () -> counter.statistics().drains());
     }
   }
 

@@ -40,7 +40,11 @@ public final class Entry {
     return ((long) head(hash, heads) << TAG_BITS) | (tag == 0 ? 1 : tag);
   }
 
-  /** The head of a key: a fixed function of its hash. */
+  /**
+   * The head of a key: a fixed function of its hash. Its bits lie above the tag, so head and bucket are independent.
+   *
+   * @param heads 1…256
+   */
   public static int head(long hash, int heads) {
     return (int) (((hash >>> TAG_BITS) * heads) >>> 8);
   }
@@ -55,12 +59,12 @@ public final class Entry {
     return keyWord & (buckets - 1);
   }
 
-  /** Key word of the entry at {@code base}, loaded atomically. */
+  /** Key word of the entry at {@code base}, loaded atomically. The segment is native or a {@code long[]}, 8-aligned at base. */
   public static long keyWordAt(MemorySegment memory, long base) {
     return (long) WORD_HANDLE.getAcquire(memory, base + KEY_WORD_OFFSET);
   }
 
-  /** Version word of the entry at {@code base}, loaded atomically. */
+  /** Version word of the entry at {@code base}, loaded atomically. The segment as for {@link #keyWordAt}. */
   public static long versionWordAt(MemorySegment memory, long base) {
     return (long) WORD_HANDLE.getAcquire(memory, base + VERSION_WORD_OFFSET);
   }

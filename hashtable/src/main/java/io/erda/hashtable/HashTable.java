@@ -1,102 +1,378 @@
 package io.erda.hashtable;
 
+import static io.erda.hashtable.TableLayout.entryOffset;
+
 import io.erda.pmem.PersistentMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * The hopscotch table, server's side: the only writer of its memory. See {@code FORMAT.md}. One thread. Borrows its memory.
  *
  * <p>The neighbourhood of bucket b is the contiguous entries [b, b + neighbourhood); the table is padded, there is no wrap. A slot is the
- * index of an entry. A key lies in the neighbourhood of its home bucket, or not in the table.
+ * index of an entry. A key lies in the neighbourhood of its home bucket, or not in the table. No hop bitmaps are stored: readers fetch
+ * the whole neighbourhood anyway, and the home bucket of an entry follows from its key word.
+ *
+ * <p>A slot is free when its version word is 0; its key word may then be left over from a crash. What is stored is visible to one-sided
+ * readers at once; it is durable after {@link #drain()}, or earlier where a method says so.
  */
 public final class HashTable {
   /** No slot: not found, or no room. */
   public static final long NONE = -1;
 
-  /** Bytes of memory that a table needs. @param buckets a power of two */
-  public static long bytesFor(long buckets) {
-    throw new UnsupportedOperationException("to be written");
-  }
+  /**
+   * How far from its home bucket an insertion looks for a free slot. It bounds what one insertion costs: 64 KiB of loads, and 4095
+   * displacements at the very worst. It does not limit how full a table gets: when insertions begin to fail for want of a displacement
+   * ({@code FORMAT.md}, "How full"), the nearest free slot is tens of slots away, not thousands.
+   */
+  static final int PROBE_SLOTS = 4096;
 
-  /** Formats zeroed memory of {@link #bytesFor} bytes, durably. */
-  public static HashTable create(PersistentMemory memory, long buckets, StructureCounter counter) {
-    throw new UnsupportedOperationException("to be written");
+  /** Slots that one {@link #doWork()} looks at: 64 KiB, some microseconds when in cache. */
+  static final int COUNT_SLOTS = 4096;
+
+  private final PersistentMemory memory;
+  private final MemorySegment segment;
+  private final Displacement displacement;
+  private final long buckets;
+  private final long slots;
+
+  /** {@code occupied} counts the entries in use in [0, counted). */
+  private long counted;
+
+  private long occupied;
+
+  private HashTable(PersistentMemory memory, StructureCounter counter, long buckets) {
+    this.memory = memory;
+    this.segment = memory.segment();
+    this.displacement = new Displacement(memory, counter, buckets);
+    this.buckets = buckets;
+    this.slots = TableLayout.slots(buckets);
   }
 
   /**
-   * Opens a formatted table and finishes a displacement that was interrupted. May be interrupted and repeated.
+   * Bytes of memory that a table needs.
    *
-   * @throws DamagedTableException when header or intent are not what this version writes; the message names the values
+   * @param buckets a power of two, 1 … 2^40
+   */
+  public static long bytesFor(long buckets) {
+    return TableLayout.bytesFor(buckets);
+  }
+
+  /**
+   * Formats zeroed memory of {@link #bytesFor} bytes, durably. Does not touch the counter. A crash meanwhile leaves memory that {@link
+   * #open} refuses and that may be formatted again.
+   */
+  public static HashTable create(PersistentMemory memory, long buckets, StructureCounter counter) {
+    if (memory.segment().byteSize() < bytesFor(buckets)) {
+      throw new IllegalArgumentException(
+          buckets + " buckets need " + bytesFor(buckets) + " bytes, there are " + memory.segment().byteSize());
+    }
+    TableLayout.putHeader(memory, buckets);
+    memory.flush(0, TableLayout.HEADER_BYTES);
+    memory.drain();
+    HashTable table = new HashTable(memory, counter, buckets);
+    table.counted = table.slots;
+    return table;
+  }
+
+  /**
+   * Opens a formatted table and finishes a displacement that was interrupted. May be interrupted and repeated. Looks at the header and at
+   * two entries at most, however large the table is. The counter is even and higher afterwards.
+   *
+   * @throws DamagedTableException when header or intent are not what this version writes; the message names the values, and nothing is
+   *     stored
    */
   public static HashTable open(PersistentMemory memory, StructureCounter counter) {
-    throw new UnsupportedOperationException("to be written");
+    HashTable table = new HashTable(memory, counter, TableLayout.checkedBuckets(memory.segment()));
+    table.displacement.recover();
+    return table;
+  }
+
+  /**
+   * Looks at every word of a table, open or not, and stores nothing; the offline check. Whether two entries that share a key word have
+   * different keys, and whether a key's hash is its entry's key word, only the caller can tell, who reads the objects.
+   */
+  public static void check(MemorySegment memory, Consumer<? super TableFinding> findings) {
+    new TableCheck(memory, findings).run();
+  }
+
+  /** {@link #check(MemorySegment, Consumer)} of this table. */
+  public void check(Consumer<? super TableFinding> findings) {
+    check(segment, findings);
   }
 
   /** Entries of a neighbourhood: what one READ fetches. */
   public static int neighbourhood() {
-    return 16;
+    return Neighbourhood.ENTRIES;
   }
 
   /** Where entry 0 begins in the memory, bytes. */
   public static long entriesOffset() {
-    return 4096;
+    return TableLayout.ENTRIES_OFFSET;
   }
 
   public long buckets() {
-    throw new UnsupportedOperationException("to be written");
+    return buckets;
   }
 
   /** Slots: buckets plus padding. */
   public long slots() {
-    throw new UnsupportedOperationException("to be written");
+    return slots;
   }
 
-  /** Entries in use, tombstones and pending ones too. */
+  /**
+   * Entries in use, tombstones and pending ones too. Nothing is persisted for it: after {@link #open} the table is counted by {@link
+   * #doWork()}, or here when someone asks before that is done, which reads the rest of the table.
+   */
   public long size() {
-    throw new UnsupportedOperationException("to be written");
+    while (doWork() > 0) {
+      // counts on
+    }
+    return occupied;
   }
 
-  /** The slot of a key, or {@link #NONE}. Every entry with this key word is offered to {@code probe}. */
+  /** Whether {@link #size()} is at hand without reading the table. */
+  public boolean sizeKnown() {
+    return counted == slots;
+  }
+
+  /** Counts entries in the next stretch of the table. Returns slots looked at; 0 when the size is known. */
+  public int doWork() {
+    long end = Math.min(slots, counted + COUNT_SLOTS);
+    int looked = (int) (end - counted);
+    for (; counted < end; counted++) {
+      occupied += TableLayout.versionWord(segment, counted) != 0 ? 1 : 0;
+    }
+    return looked;
+  }
+
+  /** The slot of a key, or {@link #NONE}. Every entry in use with this key word is offered to {@code probe}. Allocates nothing. */
   public long find(long keyWord, KeyProbe probe) {
-    throw new UnsupportedOperationException("to be written");
+    long home = Entry.bucket(keyWord, buckets);
+    long base = entryOffset(home);
+    for (int i = Neighbourhood.nextMatch(segment, base, keyWord, 0); i >= 0; ) {
+      if (probe.matches(home + i, Neighbourhood.versionWord(segment, base, i))) {
+        return home + i;
+      }
+      i = Neighbourhood.nextMatch(segment, base, keyWord, i + 1);
+    }
+    return NONE;
   }
 
   public long keyWord(long slot) {
-    throw new UnsupportedOperationException("to be written");
+    return TableLayout.keyWord(segment, Objects.checkIndex(slot, slots));
   }
 
   public long versionWord(long slot) {
-    throw new UnsupportedOperationException("to be written");
+    return TableLayout.versionWord(segment, Objects.checkIndex(slot, slots));
+  }
+
+  /** Shows every entry in use to {@code visitor}; see {@link #forEach(long, long, EntryVisitor)}. */
+  public void forEach(EntryVisitor visitor) {
+    forEach(0, slots, visitor);
+  }
+
+  /**
+   * Shows the entries in use in slots [from, to) to {@code visitor}, in order. The visitor may store the word of the entry it is shown,
+   * or empty it. Insertions between two calls, or by the visitor, may move entries, upwards only: a walk from slot 0 up in several calls
+   * misses none that was there all the time, and may show one twice.
+   */
+  public void forEach(long from, long to, EntryVisitor visitor) {
+    Objects.checkFromToIndex(from, to, slots);
+    for (long slot = from; slot < to; slot++) {
+      long versionWord = TableLayout.versionWord(segment, slot);
+      if (versionWord != 0) {
+        visitor.entry(slot, TableLayout.keyWord(segment, slot), versionWord);
+      }
+    }
   }
 
   /**
    * Stores a version word in one atomic store and flushes it, if the entry still holds {@code keyWord} and {@code expected}. The caller
-   * drains. {@code next} is not 0: see {@link #empty}.
+   * drains. {@code next} is not 0: see {@link #empty} and {@link #rollback}.
    *
    * @return false, and nothing is stored, when the entry holds something else
    */
   public boolean storeWord(long slot, long keyWord, long expected, long next) {
-    throw new UnsupportedOperationException("to be written");
+    if (next == 0) {
+      throw new IllegalArgumentException("a version word of 0 would free the entry");
+    }
+    if (!holds(slot, keyWord, expected)) {
+      return false;
+    }
+    putVersionWord(slot, next);
+    return true;
   }
 
   /**
-   * Adds an entry: key word, flush, drain, then version word, flush; the caller drains. Displaces others where it must.
+   * Adds an entry: key word, flush, drain, then version word, flush; the caller drains. Displaces others where it must, durably.
    *
-   * @return its slot, or {@link #NONE} when no room can be made in its neighbourhood: nothing of this key is stored then
+   * <p>The caller knows that the key is not in the table; entries of other keys with the same key word may be.
+   *
+   * @param keyWord not 0
+   * @param versionWord not 0
+   * @return its slot, or {@link #NONE} when no room can be made in its neighbourhood: nothing is stored then. Pending entries can't be
+   *     displaced, so with some of them decided the same insertion may succeed.
    */
   public long insert(long keyWord, long versionWord) {
-    throw new UnsupportedOperationException("to be written");
+    if (keyWord == 0 || versionWord == 0) {
+      throw new IllegalArgumentException("an entry needs a key word and a version word: " + keyWord + ", " + versionWord);
+    }
+    long home = Entry.bucket(keyWord, buckets);
+    long free = firstFree(home);
+    if (free == NONE || !reaches(home, free)) {
+      return NONE;
+    }
+    clearLeftKeyWords(home, free);
+    while (free - home >= Neighbourhood.ENTRIES) {
+      long source = movable(free);
+      displacement.move(source, free);
+      countOccupied(free);
+      countFreed(source);
+      free = source;
+    }
+    fill(free, keyWord, versionWord);
+    return free;
   }
 
   /**
    * Frees an entry, if it still holds {@code keyWord} and {@code expected} and is not pending: version word 0, flush, drain, key word 0,
    * flush; the caller drains.
+   *
+   * @return false, and nothing is stored, when the entry holds something else or is pending
    */
   public boolean empty(long slot, long keyWord, long expected) {
-    throw new UnsupportedOperationException("to be written");
+    if (VersionWord.pending(expected) || !holds(slot, keyWord, expected)) {
+      return false;
+    }
+    free(slot);
+    return true;
+  }
+
+  /**
+   * Takes back the pending newest version of an entry, if it still holds {@code keyWord} and {@code expected}: its word becomes {@link
+   * VersionWord#rollback}, and an entry without a version before is freed, in the order of {@link #empty}. The caller drains.
+   *
+   * @param expected pending
+   * @return false, and nothing is stored, when the entry holds something else
+   */
+  public boolean rollback(long slot, long keyWord, long expected) {
+    long next = VersionWord.rollback(expected);
+    if (!holds(slot, keyWord, expected)) {
+      return false;
+    }
+    if (next == 0) {
+      free(slot);
+    } else {
+      putVersionWord(slot, next);
+    }
+    return true;
   }
 
   /** Waits until all that was flushed is durable. */
   public void drain() {
-    throw new UnsupportedOperationException("to be written");
+    memory.drain();
+  }
+
+  private boolean holds(long slot, long keyWord, long versionWord) {
+    if (versionWord == 0) {
+      throw new IllegalArgumentException("slot " + slot + ": a free entry is filled by insertion only");
+    }
+    return versionWord(slot) == versionWord && keyWord(slot) == keyWord;
+  }
+
+  private void putVersionWord(long slot, long versionWord) {
+    long offset = entryOffset(slot) + Entry.VERSION_WORD_OFFSET;
+    memory.putLongRelease(offset, versionWord);
+    memory.flush(offset, Long.BYTES);
+  }
+
+  /**
+   * Makes sure that what is seen to be free is durably free, where that is in doubt. {@link #free} drains between version word and key
+   * word, so only a free slot with a key word left can have an emptied version word that is not durable: a process crashed there, and
+   * nobody drains its store any more. A power failure would put the old version word beside the next key word of the slot, or bring this
+   * key's old entry back beside the new one in another slot of the neighbourhood.
+   */
+  private void clearLeftKeyWords(long home, long free) {
+    for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
+      clearLeftKeyWord(slot);
+    }
+    clearLeftKeyWord(free);
+  }
+
+  private void clearLeftKeyWord(long slot) {
+    if (TableLayout.versionWord(segment, slot) == 0 && TableLayout.keyWord(segment, slot) != 0) {
+      memory.flush(entryOffset(slot), Entry.BYTES);
+      memory.drain();
+      putKeyWord(slot, 0);
+    }
+  }
+
+  private void putKeyWord(long slot, long keyWord) {
+    memory.putLongRelease(entryOffset(slot) + Entry.KEY_WORD_OFFSET, keyWord);
+    memory.flush(entryOffset(slot) + Entry.KEY_WORD_OFFSET, Long.BYTES);
+  }
+
+  /** No version word but 0 is ever durable beside another key's key word: the key word is durable before the version word is stored. */
+  private void fill(long slot, long keyWord, long versionWord) {
+    putKeyWord(slot, keyWord);
+    memory.drain();
+    putVersionWord(slot, versionWord);
+    countOccupied(slot);
+  }
+
+  /** The other way round, for the same reason. */
+  private void free(long slot) {
+    putVersionWord(slot, 0);
+    memory.drain();
+    putKeyWord(slot, 0);
+    countFreed(slot);
+  }
+
+  private long firstFree(long home) {
+    long end = Math.min(slots, home + PROBE_SLOTS);
+    for (long slot = home; slot < end; slot++) {
+      if (TableLayout.versionWord(segment, slot) == 0) {
+        return slot;
+      }
+    }
+    return NONE;
+  }
+
+  /**
+   * Whether displacements bring a free slot from {@code free} into the neighbourhood of {@code home}. Stores nothing: the slot to move
+   * from depends on slots below the free one only, and the moves before it changed none of those.
+   *
+   * <p>The first free slot decides for all: to bring a farther one below {@code free}, some entry from below must move to {@code free} or
+   * above it, and that entry could have moved to {@code free}. For the same reason the choice among several movable entries does not
+   * matter for success; the farthest makes the fewest moves.
+   */
+  private boolean reaches(long home, long free) {
+    while (free != NONE && free - home >= Neighbourhood.ENTRIES) {
+      free = movable(free);
+    }
+    return free != NONE;
+  }
+
+  /** The lowest slot whose entry may move to {@code free}: committed, and {@code free} is in its neighbourhood. */
+  private long movable(long free) {
+    for (long slot = Math.max(0, free - TableLayout.PADDING); slot < free; slot++) {
+      long versionWord = TableLayout.versionWord(segment, slot);
+      long home = Entry.bucket(TableLayout.keyWord(segment, slot), buckets);
+      boolean decided = versionWord != 0 && !VersionWord.pending(versionWord);
+      if (decided && home <= slot && free - home < Neighbourhood.ENTRIES) {
+        return slot;
+      }
+    }
+    return NONE;
+  }
+
+  private void countOccupied(long slot) {
+    occupied += slot < counted ? 1 : 0;
+  }
+
+  private void countFreed(long slot) {
+    occupied -= slot < counted ? 1 : 0;
   }
 }

@@ -1,15 +1,88 @@
 package io.erda.hashtable;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Objects;
+import net.openhft.hashing.Access;
+import net.openhft.hashing.LongHashFunction;
 
-/** The 64-bit hash of keys, seeded per store: XXH3 of the Zero-Allocation-Hashing library over {@link MemorySegment}. Immutable, thread-safe. */
+/**
+ * The 64-bit hash of keys, seeded per store: XXH3 of the Zero-Allocation-Hashing library over {@link MemorySegment}. Part of the byte
+ * format: the same bytes and seed give the same hash on every platform, heap or native. Immutable, thread-safe.
+ */
 public final class KeyHash {
+  private final LongHashFunction function;
+
   public KeyHash(long seed) {
-    throw new UnsupportedOperationException("to be written");
+    function = LongHashFunction.xx3(seed);
   }
 
-  /** Hash of {@code length} bytes of {@code segment} (heap or native) at {@code offset}. Allocates nothing. */
+  /**
+   * Hash of {@code length} bytes of {@code segment} (heap or native) at {@code offset}. Allocates nothing.
+   *
+   * @throws IndexOutOfBoundsException when the bytes are not all in the segment
+   */
   public long of(MemorySegment segment, long offset, long length) {
-    throw new UnsupportedOperationException("to be written");
+    Objects.checkFromIndexSize(offset, length, segment.byteSize());
+    return function.hash(segment, SegmentAccess.INSTANCE, offset, length);
+  }
+
+  /**
+   * Loads for the library. Always little-endian, so the library never asks for the reverse. Every load is checked for bounds, thread and
+   * liveness by the segment; the library's own way to native memory, by address, is not, and a segment that another thread closes
+   * meanwhile would crash the JVM.
+   */
+  private static final class SegmentAccess extends Access<MemorySegment> {
+    static final SegmentAccess INSTANCE = new SegmentAccess();
+
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    @Override
+    public long getLong(MemorySegment input, long offset) {
+      return input.get(LONG, offset);
+    }
+
+    @Override
+    public long getUnsignedInt(MemorySegment input, long offset) {
+      return input.get(INT, offset) & 0xFFFF_FFFFL;
+    }
+
+    @Override
+    public int getInt(MemorySegment input, long offset) {
+      return input.get(INT, offset);
+    }
+
+    @Override
+    public int getUnsignedShort(MemorySegment input, long offset) {
+      return input.get(SHORT, offset) & 0xFFFF;
+    }
+
+    @Override
+    public int getShort(MemorySegment input, long offset) {
+      return input.get(SHORT, offset);
+    }
+
+    @Override
+    public int getUnsignedByte(MemorySegment input, long offset) {
+      return input.get(ValueLayout.JAVA_BYTE, offset) & 0xFF;
+    }
+
+    @Override
+    public int getByte(MemorySegment input, long offset) {
+      return input.get(ValueLayout.JAVA_BYTE, offset);
+    }
+
+    @Override
+    public ByteOrder byteOrder(MemorySegment input) {
+      return ByteOrder.LITTLE_ENDIAN;
+    }
+
+    @Override
+    protected Access<MemorySegment> reverseAccess() {
+      throw new UnsupportedOperationException("keys are hashed little-endian");
+    }
   }
 }

@@ -44,10 +44,19 @@ public final class VersionWord {
     return pending(word) ? older(word) : newest(word);
   }
 
-  /** The word after an update: the tag flips and only the older offset is overwritten. REQUIRES: {@code word} is not pending. */
+  /**
+   * The word after an update: the tag flips and only the older offset is overwritten.
+   *
+   * <p>REQUIRES: {@code word} is not pending.
+   *
+   * @param offset of the new version, 1 … {@link #OFFSET_MAX}
+   */
   public static long update(long word, int offset, boolean pending) {
     if (pending(word)) {
-      throw new IllegalStateException("two undecided versions in one word: " + Long.toHexString(word));
+      throw new IllegalStateException("two undecided versions in one word: " + toString(word));
+    }
+    if (offset == NONE) {
+      throw new IllegalArgumentException("an update needs an offset: " + toString(word));
     }
     return withNewest(word ^ NEW_TAG, offset) | (pending ? PENDING : 0);
   }
@@ -63,10 +72,15 @@ public final class VersionWord {
   }
 
   /**
-   * The word without its newest version: the tag flips back and the rolled-back offset becomes {@link #NONE}. 0, a free entry, when there
-   * was no version before.
+   * The word without its newest version: the tag flips back and the rolled-back offset becomes
+   * {@link #NONE}. 0, a free entry, when there was no version before.
+   *
+   * <p>REQUIRES: {@code word} is pending; what is committed is never rolled back.
    */
   public static long rollback(long word) {
+    if (!pending(word)) {
+      throw new IllegalStateException("a committed version is not rolled back: " + toString(word));
+    }
     if (older(word) == NONE) {
       return 0L;
     }
@@ -75,12 +89,12 @@ public final class VersionWord {
 
   /** The same word with another offset of the newest version: relocation by the cleaner. */
   public static long withNewest(long word, int offset) {
-    return word < 0 ? (word & ~OFFSET_1) | ((long) offset << 32) : (word & ~OFFSET_0) | ((long) offset << 1);
+    return word < 0 ? withOffset1(word, offset) : withOffset0(word, offset);
   }
 
   /** The same word with another offset of the older version: relocation by the cleaner. */
   public static long withOlder(long word, int offset) {
-    return word < 0 ? (word & ~OFFSET_0) | ((long) offset << 1) : (word & ~OFFSET_1) | ((long) offset << 32);
+    return word < 0 ? withOffset0(word, offset) : withOffset1(word, offset);
   }
 
   /** The word in words, for messages. */
@@ -96,6 +110,22 @@ public final class VersionWord {
 
   private static int offset0(long word) {
     return (int) (word >>> 1) & OFFSET_MAX;
+  }
+
+  private static long withOffset1(long word, int offset) {
+    return (word & ~OFFSET_1) | ((long) checked(offset) << 32);
+  }
+
+  private static long withOffset0(long word, int offset) {
+    return (word & ~OFFSET_0) | ((long) checked(offset) << 1);
+  }
+
+  /** A negative offset would spill into the new tag. */
+  private static int checked(int offset) {
+    if (offset < 0) {
+      throw new IllegalArgumentException("offset beyond 31 bits: " + Integer.toUnsignedString(offset));
+    }
+    return offset;
   }
 
   private VersionWord() {}

@@ -2,23 +2,29 @@ package io.erda.logstore;
 
 /**
  * A stretch of a region that one client may write; never spans two segments. Handed out once per generation. Open until
- * {@link LogStore#end}; the part that is not settled holds back the low-water mark.
+ * {@link LogStore#end}; the part that is not settled holds back the low-water mark. Belongs to the {@link LogStore}'s thread.
  */
 public final class Extent {
-  private final Region region;
+  final RegionState state;
   private final long place;
   private final int length;
   private long settled;
+  private boolean open = true;
 
-  Extent(Region region, long place, int length) {
-    this.region = region;
+  /** Neighbours among the open extents of the region, by place; kept by {@link RegionState}. */
+  Extent previous;
+
+  Extent next;
+
+  Extent(RegionState state, long place, int length) {
+    this.state = state;
     this.place = place;
     this.length = length;
     this.settled = place;
   }
 
   public Region region() {
-    return region;
+    return state.region;
   }
 
   /** Where it begins in the region, bytes; a multiple of 8. */
@@ -31,12 +37,31 @@ public final class Extent {
     return length;
   }
 
+  /** Where it ends in the region, bytes. */
+  public long end() {
+    return place + length;
+  }
+
   /** Everything before this place is committed and durable, or will never be. */
   public long settled() {
     return settled;
   }
 
+  /** Whether it was not ended. */
+  public boolean open() {
+    return open;
+  }
+
   void settle(long upTo) {
     settled = Math.max(settled, upTo);
+  }
+
+  void close() {
+    open = false;
+  }
+
+  @Override
+  public String toString() {
+    return "extent of " + length + " bytes at " + place + " in " + state + ", settled to " + settled + (open ? "" : ", ended");
   }
 }

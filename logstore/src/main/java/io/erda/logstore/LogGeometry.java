@@ -33,9 +33,17 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
     return (int) Math.min(regionsMax, (1L << 34) / regionBytes);
   }
 
-  /** Index of the region that holds an offset (8-byte units) along a head's regions. */
+  /** The most bytes that may ever be linked: what {@code regionsMax} and 16 GiB a head allow. */
+  public long capacityBytes() {
+    return Math.min(regionsMax, (long) heads * regionsPerHeadMax()) * regionBytes;
+  }
+
+  /**
+   * Index of the region that holds an offset (8-byte units, not negative) along a head's regions. Sizes are powers of two: a shift, no
+   * division, because every get and put comes here.
+   */
   public int regionIndex(int offset) {
-    return (int) (((long) offset << 3) / regionBytes);
+    return (int) (((long) offset << 3) >>> Long.numberOfTrailingZeros(regionBytes));
   }
 
   /** Place in its region of an offset, bytes. */
@@ -48,9 +56,17 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
     return (int) ((regionIndex * regionBytes + place) >>> 3);
   }
 
-  /** Bytes from a place to the end of its segment: the most an object there may take. */
+  /**
+   * Bytes from a place to the end of its segment: the most an object there may take. The place behind a segment's last byte belongs to
+   * the next segment.
+   */
   public long room(long place) {
     return segmentBytes - (place & (segmentBytes - 1));
+  }
+
+  /** Where the segment ends that holds a place; a place in the region, bytes. */
+  public long segmentEnd(long place) {
+    return place + room(place);
   }
 
   /** The longest object, bytes: what the first segment holds behind the region header. */

@@ -1,110 +1,636 @@
 package io.erda.logstore;
 
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
- * The log: heads, the regions linked to them, extents handed out to writers, and the water marks that recovery looks between.
- * See {@code FORMAT.md}. The server's side and the only writer of the region table. One thread. Owns the memories it opens.
+ * The log: heads, the regions linked to them, extents handed out to writers, and the water marks that recovery looks between (Erda
+ * paper, sections 3.2.1 and 4.1). See {@code FORMAT.md}. The server's side and the only writer of the region table. One thread. Owns the
+ * memories it opens; the directory must be locked by the caller and stay open.
+ *
+ * <p>Life: {@link #create} → use; or {@link #open} → {@link #scan}, decide, {@link #closeMarks} → use; at the end {@link #close}.
  *
  * <p>Names in the directory: {@code regions} (the region table) and {@code region-SLOT-GENERATION}.
+ *
+ * <p><b>Order of linking</b>, each step durable before the next: next generation; file; its header; its name; marks; link word; then the
+ * listeners; then leases. What a crash leaves in between is a file that no record names, and a number that is not used.
+ *
+ * <p><b>Marks.</b> The high-water mark is durable before a place above it is handed out. The low-water mark follows what is committed and
+ * durable, is stored when it has moved on by 256 KiB or so, and is not drained: one that is too low, because it was not stored yet or got
+ * lost, makes recovery look at more places and nothing else. Recovery acts on an object only where its key's word names this very place
+ * and is pending; the word says the same whichever mark led there. What must never be is a mark above the truth; it is computed from
+ * what is durable, so it may become durable at any time.
+ *
+ * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}): that bounds the holes that dying clients leave. It
+ * limits what is granted beyond the least that was asked, never whether something is granted: a client that needs one object gets the
+ * room for it while there is any, since otherwise clients that sit on their extents would stop the others' puts. So the bound is
+ * 1/16 of the capacity and one object for each client and head with an open extent.
  */
 public final class LogStore implements AutoCloseable {
-  /** Formats an empty log, durably. No region is linked yet. Leftovers of an interrupted creation are replaced. */
-  public static LogStore create(MemoryDirectory directory, LogGeometry geometry, UUID store) throws IOException {
-    throw new UnsupportedOperationException("to be written");
+  /** How far ahead the high-water mark is stored. */
+  private static final int HIGH_STEP_BYTES_MAX = 1 << 20;
+
+  /** How far the low-water mark may lag behind before it is stored. */
+  private static final int LOW_STEP_BYTES_MAX = 256 << 10;
+
+  private static final int OPEN_SHARE = 16;
+
+  private static final Pattern REGION_FILE = Pattern.compile("region-[0-9]+-[0-9]+");
+
+  private final MemoryDirectory directory;
+  private final LogGeometry geometry;
+  private final UUID store;
+  private final RegionTable table;
+  private final int highStepBytes;
+  private final int lowStepBytes;
+  private final long openBytesMax;
+  private final List<LinkListener> listeners = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
+  private final RegionState[] bySlot;
+
+  /** By head and index; as long as the head ever needed. */
+  private final RegionState[][] byHead;
+
+  /** Where each head appends: its region with the highest generation. */
+  private final RegionState[] newest;
+
+  private List<Region> regions = List.of();
+
+  /** Of the next region: no file ever had it. */
+  private int generation;
+
+  /** Whether the stored next generation is beyond {@link #generation} already. */
+  private boolean generationStored;
+  private boolean marksClosed;
+  private boolean closed;
+  private long openBytes;
+  private int openExtents;
+
+  private LogStore(MemoryDirectory directory, LogGeometry geometry, UUID store, RegionTable table) {
+    this.directory = directory;
+    this.geometry = geometry;
+    this.store = store;
+    this.table = table;
+    this.highStepBytes = Math.min(HIGH_STEP_BYTES_MAX, geometry.segmentBytes());
+    this.lowStepBytes = Math.min(LOW_STEP_BYTES_MAX, highStepBytes);
+    this.openBytesMax = geometry.capacityBytes() / OPEN_SHARE;
+    this.bySlot = new RegionState[geometry.regionsMax()];
+    this.byHead = new RegionState[geometry.heads()][0];
+    this.newest = new RegionState[geometry.heads()];
   }
 
   /**
-   * Opens a log: maps every linked region and checks its header; removes region files that no record names. Between the water marks
-   * nothing is decided yet: see {@link #scan} and {@link #closeMarks}.
+   * Formats an empty log, durably. No region is linked yet. Leftovers of an interrupted creation are replaced: the caller knows that no
+   * store is there.
+   *
+   * @throws OutOfSpaceException when there is no room for the region table
+   */
+  public static LogStore create(MemoryDirectory directory, LogGeometry geometry, UUID store) throws IOException {
+    for (String name : directory.names()) {
+      if (name.equals(RegionTable.NAME) || REGION_FILE.matcher(name).matches()) {
+        directory.delete(name);
+      }
+    }
+    PersistentMemory memory = directory.create(RegionTable.NAME, RegionTable.bytes(geometry));
+    RegionTable table = new RegionTable(memory);
+    table.format(geometry, store);
+    directory.sync();
+    LogStore log = new LogStore(directory, geometry, store, table);
+    log.generation = table.nextGeneration();
+    log.marksClosed = true;
+    return log;
+  }
+
+  /**
+   * Opens a log: maps every linked region and checks its header; removes region files that no record names. Looks at nothing else, so it
+   * is quick however much is stored. Between the water marks nothing is decided yet: see {@link #scan} and {@link #closeMarks}.
    *
    * @throws DamagedLogException when table or headers are not what this version writes for this store
    */
   public static LogStore open(MemoryDirectory directory, LogGeometry geometry, UUID store) throws IOException {
-    throw new UnsupportedOperationException("to be written");
+    PersistentMemory memory;
+    try {
+      memory = directory.open(RegionTable.NAME);
+    } catch (NoSuchFileException e) {
+      throw new DamagedLogException("there is no region table: " + e.getMessage());
+    }
+    RegionTable table = new RegionTable(memory);
+    LogStore log = new LogStore(directory, geometry, store, table);
+    boolean opened = false;
+    try {
+      table.check(geometry, store);
+      table.flushAll();
+      log.openRegions();
+      log.removeUnnamed();
+      opened = true;
+      return log;
+    } finally {
+      if (!opened) {
+        log.closeMemories();
+      }
+    }
+  }
+
+  private void openRegions() throws IOException {
+    generation = table.nextGeneration();
+    long[] linkWords = table.linkWords();
+    for (int slot = 0; slot < linkWords.length; slot++) {
+      if (linkWords[slot] != 0) {
+        openRegion(slot, linkWords[slot]);
+      }
+    }
+    for (RegionState state : bySlot) {
+      if (state != null && newest[state.region.head()] != state) {
+        state.append = geometry.regionBytes();
+      }
+    }
+    listRegions();
+  }
+
+  private void openRegion(int slot, long linkWord) throws IOException {
+    requireRecord(slot, linkWord);
+    int head = RegionTable.head(linkWord);
+    int index = RegionTable.index(linkWord);
+    int itsGeneration = RegionTable.generation(linkWord);
+    PersistentMemory memory = openMemory(slot, itsGeneration);
+    boolean added = false;
+    try {
+      RegionHeader.check(memory.segment(), geometry, store, slot, head, index, itsGeneration);
+      Region region = new Region(slot, head, index, itsGeneration, memory, new ObjectChecksum(memory.segment()));
+      long high = table.high(slot);
+      RegionState state = new RegionState(region, table.low(slot), high, high);
+      state.announced = true;
+      add(state);
+      added = true;
+    } finally {
+      if (!added) {
+        memory.close();
+      }
+    }
+  }
+
+  private PersistentMemory openMemory(int slot, int itsGeneration) throws IOException {
+    String name = RegionHeader.fileName(slot, itsGeneration);
+    try {
+      return directory.open(name);
+    } catch (NoSuchFileException e) {
+      throw new DamagedLogException("slot " + slot + " names " + name + ", which is not there");
+    }
+  }
+
+  private void requireRecord(int slot, long linkWord) {
+    int head = RegionTable.head(linkWord);
+    int index = RegionTable.index(linkWord);
+    int itsGeneration = RegionTable.generation(linkWord);
+    String what = "region table, slot " + slot + ": ";
+    if (RegionTable.state(linkWord) != RegionTable.STATE_LINKED) {
+      throw new DamagedLogException(what + "link word 0x" + Long.toHexString(linkWord) + " has no known state");
+    }
+    if (head >= geometry.heads() || index >= geometry.regionsPerHeadMax()) {
+      throw new DamagedLogException(
+          what + "head " + head + ", index " + index + " of " + geometry.heads() + " heads, " + geometry.regionsPerHeadMax() + " regions each");
+    }
+    if (at(byHead[head], index) != null) {
+      throw new DamagedLogException(what + "head " + head + ", index " + index + " is linked to slot " + byHead[head][index].region.slot() + " too");
+    }
+    if (itsGeneration <= 0 || itsGeneration >= generation) {
+      throw new DamagedLogException(what + "generation " + itsGeneration + ", next is " + generation);
+    }
+    long high = table.high(slot);
+    long low = table.low(slot);
+    boolean ordered = Region.HEADER_BYTES <= low && low <= high && high <= geometry.regionBytes();
+    if (!ordered || ((low | high) & 7) != 0) {
+      throw new DamagedLogException(
+          what + "marks low " + low + ", high " + high + " in a region of " + geometry.regionBytes() + " bytes");
+    }
+  }
+
+  private void removeUnnamed() throws IOException {
+    Set<String> named = new HashSet<>();
+    for (Region region : regions) {
+      named.add(RegionHeader.fileName(region.slot(), region.generation()));
+    }
+    int removed = 0;
+    for (String name : directory.names()) {
+      if (REGION_FILE.matcher(name).matches() && !named.contains(name)) {
+        directory.delete(name);
+        removed++;
+      }
+    }
+    if (removed > 0) {
+      notes.add("removed " + removed + " region file(s) that no record names: the linking was interrupted");
+    }
+  }
+
+  /** What opening found and repaired, a sentence each. */
+  public List<String> notes() {
+    return List.copyOf(notes);
   }
 
   public LogGeometry geometry() {
-    throw new UnsupportedOperationException("to be written");
+    return geometry;
   }
 
   /** All linked regions, by head and index. */
   public List<Region> regions() {
-    throw new UnsupportedOperationException("to be written");
+    return regions;
   }
 
-  /** The region that holds an offset of a head, or null when none is linked there. */
+  /** The region that holds an offset of a head, or null when none is linked there, whatever the arguments. */
   public Region region(int head, int offset) {
-    throw new UnsupportedOperationException("to be written");
+    if (head < 0 || head >= byHead.length || offset < 0) {
+      return null;
+    }
+    RegionState state = at(byHead[head], geometry.regionIndex(offset));
+    return state == null ? null : state.region;
+  }
+
+  private static RegionState at(RegionState[] ofHead, int index) {
+    return index < ofHead.length ? ofHead[index] : null;
   }
 
   /** Told of every region that becomes linked, before anyone gets space in it. */
   public interface LinkListener {
+    /** When it throws, the region stays linked, {@link LogStore#lease} fails, and the next lease tells all listeners again. */
     void linked(Region region);
   }
 
   public void onLink(LinkListener listener) {
-    throw new UnsupportedOperationException("to be written");
+    listeners.add(listener);
   }
 
   /**
    * Hands out space of a head: at least {@code bytesMin} (padded) in one segment, {@code bytesWanted} if it is at hand. Links another
-   * region when it must. The high-water mark above it is durable when this returns.
+   * region when it must. The high-water mark above it is durable when this returns. What is too little of a segment's end is skipped.
+   *
+   * <p>After {@code DiskFull} the next call tries again, which costs an allocation of a whole region that fails: don't call in a loop.
+   *
+   * @param bytesMin 1 to {@link LogGeometry#objectBytesMax()}
+   * @param bytesWanted granted while open extents hold less than {@link #openBytesMax()}; less than {@code bytesMin} counts as that
+   * @throws IllegalStateException between {@link #open} and {@link #closeMarks}
+   * @throws UncheckedIOException when the directory fails otherwise than for want of space; the log stays as it was
    */
   public LeaseResult lease(int head, int bytesMin, int bytesWanted) {
-    throw new UnsupportedOperationException("to be written");
+    requireReady();
+    if (head < 0 || head >= newest.length) {
+      throw new IllegalArgumentException("head " + head + " of " + newest.length);
+    }
+    if (bytesMin < 1 || bytesMin > geometry.objectBytesMax()) {
+      throw new IllegalArgumentException("bytes asked: " + bytesMin + ", must be 1 to " + geometry.objectBytesMax());
+    }
+    int least = ObjectLayout.padded(bytesMin);
+    RegionState state = newest[head];
+    if (state == null || placeFor(state, least) < 0) {
+      LeaseResult refusal = link(head);
+      if (refusal != null) {
+        return refusal;
+      }
+      state = newest[head];
+    }
+    announce(state);
+    return new LeaseResult.Leased(grant(state, least, bytesWanted));
   }
 
-  /** Says that everything in {@code extent} before {@code place} is committed and durable. Cheap; the low-water mark follows lazily. */
+  /** The first place at or behind the point of appending with {@code bytes} in one segment, or −1. */
+  private long placeFor(RegionState state, int bytes) {
+    long place = state.append;
+    if (place < geometry.regionBytes() && geometry.room(place) < bytes) {
+      place = geometry.segmentEnd(place);
+    }
+    return place < geometry.regionBytes() ? place : -1;
+  }
+
+  private Extent grant(RegionState state, int least, int bytesWanted) {
+    long place = placeFor(state, least);
+    long atHand = Math.min(geometry.room(place), openBytesMax - openBytes) & -ObjectLayout.ALIGNMENT;
+    int length = (int) Math.max(least, Math.min(atHand, ((long) bytesWanted + 7) & -ObjectLayout.ALIGNMENT));
+    Extent extent = new Extent(state, place, length);
+    if (extent.end() > state.high) {
+      raiseHigh(state, extent.end());
+    }
+    state.append = extent.end();
+    state.opened(extent);
+    openBytes += length;
+    openExtents++;
+    return extent;
+  }
+
+  private void raiseHigh(RegionState state, long end) {
+    long high = Math.min(geometry.regionBytes(), (end + highStepBytes - 1) & -(long) highStepBytes);
+    table.storeHigh(state.region.slot(), high);
+    table.drain();
+    state.high = high;
+  }
+
+  /** Links another region to a head; null when that worked. See the order in the class comment. */
+  private LeaseResult link(int head) {
+    int slot = freeIn(bySlot, geometry.regionsMax());
+    int index = freeIn(byHead[head], geometry.regionsPerHeadMax());
+    if (slot < 0 || index < 0 || generation == Integer.MAX_VALUE) {
+      return new LeaseResult.LogFull(geometry.capacityBytes());
+    }
+    try {
+      PersistentMemory memory = createMemory(slot);
+      link(new Region(slot, head, index, generation++, memory, new ObjectChecksum(memory.segment())));
+      return null;
+    } catch (OutOfSpaceException e) {
+      return new LeaseResult.DiskFull(e.getMessage());
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't link a region to head " + head, e);
+    }
+  }
+
+  /** A file for {@link #generation}, which is used up with it. */
+  private PersistentMemory createMemory(int slot) throws IOException {
+    if (!generationStored) {
+      table.storeNextGeneration(generation + 1);
+    }
+    // Without room no file came to be, so the number is still fresh: a disk that stays full does not eat them up.
+    generationStored = true;
+    try {
+      PersistentMemory memory = directory.create(RegionHeader.fileName(slot, generation), geometry.regionBytes());
+      generationStored = false;
+      return memory;
+    } catch (OutOfSpaceException e) {
+      throw e;
+    } catch (IOException e) {
+      generation++;
+      generationStored = false;
+      throw e;
+    }
+  }
+
+  private void link(Region region) throws IOException {
+    int slot = region.slot();
+    RegionHeader.format(region.memory(), geometry, store, slot, region.head(), region.index(), region.generation());
+    syncNameOf(region);
+    long high = Math.min(geometry.regionBytes(), highStepBytes);
+    table.storeLow(slot, Region.HEADER_BYTES);
+    table.storeHigh(slot, high);
+    table.drain();
+    table.storeLinkWord(slot, RegionTable.linkWord(region.head(), region.index(), region.generation()));
+    table.drain();
+    seal(newest[region.head()]);
+    add(new RegionState(region, Region.HEADER_BYTES, high, Region.HEADER_BYTES));
+    listRegions();
+  }
+
+  private void syncNameOf(Region region) throws IOException {
+    try {
+      directory.sync();
+    } catch (IOException e) {
+      region.memory().close();
+      directory.delete(RegionHeader.fileName(region.slot(), region.generation()));
+      throw e;
+    }
+  }
+
+  /** What is left of a head's former region is never handed out: a hole. */
+  private void seal(RegionState state) {
+    if (state != null) {
+      state.append = geometry.regionBytes();
+      lowMoved(state);
+    }
+  }
+
+  private static int freeIn(RegionState[] states, int limit) {
+    for (int i = 0; i < states.length; i++) {
+      if (states[i] == null) {
+        return i;
+      }
+    }
+    return states.length < limit ? states.length : -1;
+  }
+
+  private void add(RegionState state) {
+    Region region = state.region;
+    int head = region.head();
+    bySlot[region.slot()] = state;
+    if (byHead[head].length <= region.index()) {
+      byHead[head] = Arrays.copyOf(byHead[head], region.index() + 1);
+    }
+    byHead[head][region.index()] = state;
+    if (newest[head] == null || newest[head].region.generation() < region.generation()) {
+      newest[head] = state;
+    }
+  }
+
+  private void listRegions() {
+    List<Region> list = new ArrayList<>();
+    for (RegionState[] ofHead : byHead) {
+      for (RegionState state : ofHead) {
+        if (state != null) {
+          list.add(state.region);
+        }
+      }
+    }
+    regions = List.copyOf(list);
+  }
+
+  private void announce(RegionState state) {
+    if (!state.announced) {
+      for (LinkListener listener : listeners) {
+        listener.linked(state.region);
+      }
+      state.announced = true;
+    }
+  }
+
+  /**
+   * Says that everything in {@code extent} before {@code place} is committed and durable, or will never be written. Cheap; the low-water
+   * mark follows lazily.
+   *
+   * @param place in the region, not beyond the extent's end; one that was settled before changes nothing
+   * @throws IllegalStateException when the extent was ended: recovery may not look there any more, nothing may be committed in it
+   */
   public void settle(Extent extent, long place) {
-    throw new UnsupportedOperationException("to be written");
+    if (!extent.open()) {
+      throw new IllegalStateException("settling " + place + " in an " + extent);
+    }
+    if (place > extent.end()) {
+      throw new IllegalArgumentException("settling " + place + " beyond the end of an " + extent);
+    }
+    extent.settle(place);
+    if (extent.previous == null) {
+      lowMoved(extent.state);
+    }
   }
 
-  /** Ends an extent: what of it was not published is a hole for good. */
+  /** Ends an extent: what of it was not published is a hole for good. One that was ended is left alone. */
   public void end(Extent extent) {
-    throw new UnsupportedOperationException("to be written");
+    if (!extent.open()) {
+      return;
+    }
+    extent.close();
+    openBytes -= extent.length();
+    openExtents--;
+    extent.state.ended(extent);
+    lowMoved(extent.state);
+  }
+
+  /** Stores the low-water mark when it moved far enough, or to where it stays. */
+  private void lowMoved(RegionState state) {
+    long settled = state.settled();
+    if (settled - state.low >= lowStepBytes || (settled == state.high && state.append == geometry.regionBytes())) {
+      storeLow(state, settled);
+    }
+  }
+
+  /**
+   * Stores every low-water mark that moved, flushed, not drained. For when the server is idle: the next recovery then has less to look
+   * at.
+   */
+  public void storeLowMarks() {
+    requireReady();
+    for (RegionState state : bySlot) {
+      if (state != null) {
+        storeLow(state, state.settled());
+      }
+    }
+  }
+
+  private void storeLow(RegionState state, long settled) {
+    if (settled != state.low) {
+      table.storeLow(state.region.slot(), settled);
+      state.low = settled;
+    }
   }
 
   /** Visits what lies between the marks: every 8-byte place with a valid positional checksum. */
   public interface ScanVisitor {
     /**
-     * A whole object at a place.
+     * A whole object at a place. It may lie inside another's value, where a client wrote it on purpose; so a find counts only if the word
+     * of its key names exactly this place.
      *
      * @param offset 8-byte units along the head's regions
+     * @param bytes of header, key and value, without padding
      */
     void object(Region region, int offset, long place, int bytes);
   }
 
-  /** Walks [low, high) of every region. Returns bytes looked at. */
+  /**
+   * Walks [low, high) of every region, by head and index, rising. Returns bytes looked at. Every 8-byte place is looked at, also inside
+   * objects that were found, and an object never counts that reaches beyond its segment or the high-water mark. The time is bounded by
+   * the bytes, whatever clients wrote there; memory beside is 1.5 times the longest stretch in one segment.
+   */
   public long scan(ScanVisitor visitor) {
-    throw new UnsupportedOperationException("to be written");
+    ObjectScan scan = new ObjectScan();
+    long looked = 0;
+    for (Region region : regions) {
+      RegionState state = bySlot[region.slot()];
+      for (long from = state.low; from < state.high; ) {
+        long to = Math.min(state.high, geometry.segmentEnd(from));
+        scan.scan(
+            region.memory().segment(),
+            region.head(),
+            region.generation(),
+            geometry.offset(region.index(), from),
+            from,
+            to,
+            (place, bytes) -> visitor.object(region, geometry.offset(region.index(), place), place, bytes));
+        looked += to - from;
+        from = to;
+      }
+    }
+    return looked;
   }
 
-  /** Closes the marks of every region at high, durably: what is below is never handed out again in this generation. */
+  /**
+   * Closes the marks of every region at high, durably: what is below is never handed out again in this generation. Whatever the caller
+   * decided about what {@link #scan} found is durable before. May be interrupted and repeated; does nothing in a log that is in use.
+   */
   public void closeMarks() {
-    throw new UnsupportedOperationException("to be written");
+    if (marksClosed) {
+      return;
+    }
+    for (RegionState state : bySlot) {
+      if (state != null) {
+        // open() put the point of appending at high, and made high durable: low never overtakes it in what survives.
+        storeLow(state, state.high);
+      }
+    }
+    table.drain();
+    marksClosed = true;
+  }
+
+  /** The most that open extents may hold before leases get no more than their minimum, bytes. */
+  public long openBytesMax() {
+    return openBytesMax;
   }
 
   /** Bytes handed out and capacity, over all regions. */
   public Usage usage() {
-    throw new UnsupportedOperationException("to be written");
+    long used = 0;
+    for (Region region : regions) {
+      used += bySlot[region.slot()].append;
+    }
+    return new Usage(regions.size() * geometry.regionBytes(), used, openBytes, geometry.capacityBytes(), openExtents);
   }
 
   /**
    * How full the log is.
    *
    * @param linkedBytes of linked regions
-   * @param usedBytes below the points of appending, holes too
-   * @param openBytes in open extents
+   * @param usedBytes below the points of appending, holes and region headers too
+   * @param openBytes in open extents, their settled parts too
    * @param capacityBytes that may be linked at most
    */
   public record Usage(long linkedBytes, long usedBytes, long openBytes, long capacityBytes, int openExtents) {}
 
+  private void requireReady() {
+    if (closed) {
+      throw new IllegalStateException("the log is closed");
+    }
+    if (!marksClosed) {
+      throw new IllegalStateException("the marks of the last run are not closed yet");
+    }
+  }
+
+  /**
+   * Stores the marks as they are, durably, and releases the memories. What was leased stays below the high-water mark; what was not is
+   * given back, so a restart in order costs no space. Between {@link #open} and {@link #closeMarks} it stores nothing. Closing again has
+   * no effect.
+   */
   @Override
   public void close() {
-    throw new UnsupportedOperationException("to be written");
+    if (closed) {
+      return;
+    }
+    if (marksClosed) {
+      storeLowMarks();
+      storeHighMarksAtAppend();
+      table.drain();
+    }
+    closed = true;
+    closeMemories();
+  }
+
+  private void storeHighMarksAtAppend() {
+    for (RegionState state : bySlot) {
+      if (state != null && state.append < state.high) {
+        table.storeHigh(state.region.slot(), state.append);
+        state.high = state.append;
+      }
+    }
+  }
+
+  private void closeMemories() {
+    for (RegionState state : bySlot) {
+      if (state != null) {
+        state.region.memory().close();
+      }
+    }
+    table.memory().close();
   }
 }

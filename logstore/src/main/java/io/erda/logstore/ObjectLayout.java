@@ -15,7 +15,7 @@ import java.nio.ByteOrder;
  *  10   key, then value, then zeros to a multiple of 8 (not covered by the checksum)
  * </pre>
  *
- * The position mix covers head, region generation and offset, so that what lies in a reused region never passes for a new object. All
+ * A tombstone has no value. The position mix covers head, region generation and offset, so that what lies in a reused region never passes for a new object. All
  * zeros is never valid, because the key length is then 0. Static access over any {@link MemorySegment}; little-endian, unaligned.
  */
 public final class ObjectLayout {
@@ -30,12 +30,16 @@ public final class ObjectLayout {
   /** Objects begin at multiples of this. */
   public static final int ALIGNMENT = 8;
 
+  /** The shortest object, without padding: a key of one byte, no value. */
+  public static final int BYTES_MIN = HEADER_BYTES + 1;
+
   public static final int KEY_BYTES_MAX = 0xFFFF;
   public static final int VALUE_BYTES_MAX = 0xFF_FFFF;
 
   private static final int DELETE_TAG = 1 << 24;
   private static final int FLAGS_UNKNOWN = 0xFE << 24;
 
+  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -53,6 +57,15 @@ public final class ObjectLayout {
   public static void putHeader(MemorySegment memory, long base, int keyLength, int valueLength, boolean tombstone) {
     memory.set(INT, base + VALUE_LENGTH_OFFSET, valueLength | (tombstone ? DELETE_TAG : 0));
     memory.set(SHORT, base + KEY_LENGTH_OFFSET, (short) keyLength);
+  }
+
+  /** Checksum, value length and flags: {@link #plausibleBytes} and {@link #checksum(long)} take them apart. */
+  static long firstWord(MemorySegment memory, long base) {
+    return memory.get(WORD, base);
+  }
+
+  static int checksum(long firstWord) {
+    return (int) firstWord;
   }
 
   public static void putChecksum(MemorySegment memory, long base, int checksum) {
@@ -77,16 +90,31 @@ public final class ObjectLayout {
 
   /** Whether the header could be an object's that has {@code room} bytes at most; says nothing about the checksum. */
   public static boolean plausible(MemorySegment memory, long base, long room) {
-    if (room < HEADER_BYTES + 1) {
-      return false;
-    }
-    int lengthAndFlags = memory.get(INT, base + VALUE_LENGTH_OFFSET);
-    int keyLength = keyLength(memory, base);
+    return room >= BYTES_MIN && plausibleBytes(memory.get(WORD, base), keyLength(memory, base), room) != 0;
+  }
+
+  /**
+   * {@link #bytes} of an object, or 0 when these can't be an object's fields that has {@code room} bytes at most.
+   *
+   * @param word the first eight bytes of the header
+   */
+  static int plausibleBytes(long word, int keyLength, long room) {
+    int lengthAndFlags = (int) (word >>> 32);
     int valueLength = lengthAndFlags & VALUE_BYTES_MAX;
-    return keyLength > 0
-        && (lengthAndFlags & FLAGS_UNKNOWN) == 0
-        && ((lengthAndFlags & DELETE_TAG) == 0 || valueLength == 0)
-        && bytes(keyLength, valueLength) <= room;
+    int bytes = bytes(keyLength, valueLength);
+    boolean plausible =
+        keyLength > 0
+            && (lengthAndFlags & FLAGS_UNKNOWN) == 0
+            && ((lengthAndFlags & DELETE_TAG) == 0 || valueLength == 0)
+            && bytes <= room;
+    return plausible ? bytes : 0;
+  }
+
+  /** Whether the object at {@code base} has this key. The object was validated before: its key lies inside {@code memory}. */
+  public static boolean keyEquals(MemorySegment memory, long base, MemorySegment key, long keyOffset, int keyLength) {
+    long begin = base + KEY_OFFSET;
+    return keyLength(memory, base) == keyLength
+        && MemorySegment.mismatch(memory, begin, begin + keyLength, key, keyOffset, keyOffset + keyLength) == -1;
   }
 
   private ObjectLayout() {}

@@ -1,7 +1,6 @@
 package io.erda.pmem;
 
 import java.io.IOException;
-import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -10,14 +9,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.util.Optional;
 
 /**
  * The calls to the C library that the JDK does not offer. Linux on a 64-bit machine.
@@ -55,25 +52,29 @@ final class Libc {
   private static final int LOCK_EX = 2;
   private static final int LOCK_NB = 4;
 
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
-  private static final AddressLayout POINTER = ValueLayout.ADDRESS;
+  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
   private static final Linker LINKER = Linker.nativeLinker();
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
-  private static final VarHandle ERRNO =
-      STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+  private static final long ERRNO =
+      STATE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
 
-  private static final MethodHandle OPEN =
-      bind("open", FunctionDescriptor.of(INT, POINTER, INT, INT), Linker.Option.firstVariadicArg(2));
-  private static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(INT, INT));
-  private static final MethodHandle FALLOCATE =
-      bind("fallocate", FunctionDescriptor.of(INT, INT, INT, LONG, LONG));
-  private static final MethodHandle PWRITE =
-      bind("pwrite", FunctionDescriptor.of(LONG, INT, POINTER, LONG, LONG));
-  private static final MethodHandle FSYNC = bind("fsync", FunctionDescriptor.of(INT, INT));
-  private static final MethodHandle FLOCK = bind("flock", FunctionDescriptor.of(INT, INT, INT));
-  private static final MethodHandle LINKAT =
-      bind("linkat", FunctionDescriptor.of(INT, INT, POINTER, INT, POINTER, INT));
+  /**
+   * One shape for all calls, because linking a shape is what costs time when a process starts. An argument, int or pointer, is one
+   * 64-bit register; a call takes as many as it wants, and the low half of the result where it returns an int.
+   */
+  private static final MethodHandle CALL =
+      LINKER.downcallHandle(
+          FunctionDescriptor.of(WORD, WORD, WORD, WORD, WORD, WORD),
+          Linker.Option.captureCallState("errno"));
+
+  private static final MemorySegment OPEN = find("open");
+  private static final MemorySegment CLOSE = find("close");
+  private static final MemorySegment FALLOCATE = find("fallocate");
+  private static final MemorySegment PWRITE = find("pwrite");
+  private static final MemorySegment FSYNC = find("fsync");
+  private static final MemorySegment FLOCK = find("flock");
+  private static final MemorySegment LINKAT = find("linkat");
+  private static final MemorySegment STRERROR = find("strerror");
 
   private Libc() {}
 
@@ -86,102 +87,77 @@ final class Libc {
     return System.getProperty("os.arch").equals("aarch64") ? 0x4000 : 0x10000;
   }
 
-  private static MethodHandle bind(
-      String name, FunctionDescriptor type, Linker.Option... options) {
-    Optional<MemorySegment> symbol = LINKER.defaultLookup().find(name);
-    Linker.Option[] all = new Linker.Option[options.length + 1];
-    all[0] = Linker.Option.captureCallState("errno");
-    System.arraycopy(options, 0, all, 1, options.length);
-    return LINKER.downcallHandle(symbol.orElseThrow(), type, all);
+  private static MemorySegment find(String function) {
+    return LINKER.defaultLookup().findOrThrow(function);
   }
 
   /** A file descriptor. The mode of a new file is 0660 less the umask. */
   static int open(Path path, int flags) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      MemorySegment name = arena.allocateFrom(path.toString());
-      int result = (int) OPEN.invokeExact(state, name, flags | O_CLOEXEC, 0660);
-      return result < 0 ? -errno(state) : result;
-    } catch (Throwable e) {
-      throw unexpected(e);
+      return call(OPEN, name(arena, path.toString()), flags | O_CLOEXEC, 0660, 0, 0);
     }
   }
 
   static int close(int descriptor) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      int result = (int) CLOSE.invokeExact(state, descriptor);
-      return result < 0 ? -errno(state) : result;
-    } catch (Throwable e) {
-      throw unexpected(e);
-    }
+    return call(CLOSE, descriptor, 0, 0, 0, 0);
   }
 
   /** Allocates the range; bytes that are there keep their value, new ones read as zero, the file grows to contain it. */
   static int fallocate(int descriptor, long offset, long length) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      int result = (int) FALLOCATE.invokeExact(state, descriptor, 0, offset, length);
-      return result < 0 ? -errno(state) : result;
-    } catch (Throwable e) {
-      throw unexpected(e);
-    }
+    return call(FALLOCATE, descriptor, 0, offset, length, 0);
   }
 
-  static long pwrite(int descriptor, MemorySegment bytes, long length, long offset) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      long result = (long) PWRITE.invokeExact(state, descriptor, bytes, length, offset);
-      return result < 0 ? -errno(state) : result;
-    } catch (Throwable e) {
-      throw unexpected(e);
-    }
+  /** How many bytes it wrote. {@code bytes} is native memory. */
+  static int pwrite(int descriptor, MemorySegment bytes, int length, long offset) {
+    return call(PWRITE, descriptor, bytes.address(), length, offset, 0);
   }
 
   static int fsync(int descriptor) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      int result = (int) FSYNC.invokeExact(state, descriptor);
-      return result < 0 ? -errno(state) : result;
-    } catch (Throwable e) {
-      throw unexpected(e);
-    }
+    return call(FSYNC, descriptor, 0, 0, 0, 0);
   }
 
   /** An exclusive lock of the open file, not of the process; -EAGAIN when another opening has it. */
   static int flock(int descriptor) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(STATE);
-      int result = (int) FLOCK.invokeExact(state, descriptor, LOCK_EX | LOCK_NB);
-      return result < 0 ? -errno(state) : result;
-    } catch (Throwable e) {
-      throw unexpected(e);
-    }
+    return call(FLOCK, descriptor, LOCK_EX | LOCK_NB, 0, 0, 0);
   }
 
   /** Gives a file that was opened with {@link #O_TMPFILE} its name, which must be free. */
   static int link(int descriptor, Path path) {
     try (Arena arena = Arena.ofConfined()) {
+      long from = name(arena, "/proc/self/fd/" + descriptor);
+      long to = name(arena, path.toString());
+      return call(LINKAT, AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+    }
+  }
+
+  private static long name(Arena arena, String text) {
+    return arena.allocateFrom(text).address();
+  }
+
+  private static int call(MemorySegment function, long a, long b, long c, long d, long e) {
+    try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
-      MemorySegment from = arena.allocateFrom("/proc/self/fd/" + descriptor);
-      MemorySegment to = arena.allocateFrom(path.toString());
-      int result =
-          (int) LINKAT.invokeExact(state, AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
-      return result < 0 ? -errno(state) : result;
-    } catch (Throwable e) {
-      throw unexpected(e);
+      int result = (int) raw(function, state, a, b, c, d, e);
+      return result < 0 ? -state.get(ValueLayout.JAVA_INT, ERRNO) : result;
     }
   }
 
-  private static int errno(MemorySegment state) {
-    return (int) ERRNO.get(state, 0L);
-  }
-
-  private static RuntimeException unexpected(Throwable e) {
-    if (e instanceof Error error) {
+  private static long raw(
+      MemorySegment function, MemorySegment state, long a, long b, long c, long d, long e) {
+    try {
+      return (long) CALL.invokeExact(function, state, a, b, c, d, e);
+    } catch (Error error) {
       throw error;
+    } catch (Throwable unexpected) {
+      throw new IllegalStateException(unexpected);
     }
-    return new IllegalStateException(e);
+  }
+
+  private static String text(int errno) {
+    try (Arena arena = Arena.ofConfined()) {
+      long text = raw(STRERROR, arena.allocate(STATE), errno, 0, 0, 0, 0);
+      return MemorySegment.ofAddress(text).reinterpret(256).getString(0);
+    }
   }
 
   /**
@@ -189,11 +165,11 @@ final class Libc {
    *
    * @throws IOException naming call, file and error; of the JDK's own kind where it has one
    */
-  static long check(String call, long result, Path file) throws IOException {
+  static int check(String call, int result, Path file) throws IOException {
     if (result >= 0) {
       return result;
     }
-    int errno = (int) -result;
+    int errno = -result;
     String reason = call + ": " + text(errno) + " (errno " + errno + ")";
     throw switch (errno) {
       case ENOENT -> new NoSuchFileException(file.toString(), null, reason);
@@ -204,18 +180,5 @@ final class Libc {
           new OutOfSpaceException(file + ": " + reason, null);
       default -> new FileSystemException(file.toString(), null, reason);
     };
-  }
-
-  private static String text(int errno) {
-    MethodHandle strerror =
-        LINKER.downcallHandle(
-            LINKER.defaultLookup().find("strerror").orElseThrow(),
-            FunctionDescriptor.of(POINTER, INT));
-    try {
-      MemorySegment text = (MemorySegment) strerror.invokeExact(errno);
-      return text.reinterpret(256).getString(0);
-    } catch (Throwable e) {
-      throw unexpected(e);
-    }
   }
 }

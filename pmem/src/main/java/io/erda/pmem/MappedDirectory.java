@@ -1,7 +1,9 @@
 package io.erda.pmem;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -61,7 +63,7 @@ public final class MappedDirectory implements MemoryDirectory {
   public static MappedDirectory open(Path directory, Mode mode) throws IOException {
     Path absolute = directory.toAbsolutePath();
     int flags = Libc.O_RDONLY | Libc.O_DIRECTORY;
-    int descriptor = (int) Libc.check("open", Libc.open(absolute, flags), absolute);
+    int descriptor = Libc.check("open", Libc.open(absolute, flags), absolute);
     boolean done = false;
     try {
       MappedFile.Kind kind =
@@ -113,14 +115,14 @@ public final class MappedDirectory implements MemoryDirectory {
 
   @Override
   public void delete(String name) throws IOException {
-    Files.deleteIfExists(file(name));
+    Files.deleteIfExists(noDirectory(file(name)));
   }
 
   /** {@inheritDoc} The {@link Backing} of what this directory opened as {@code from} follows. */
   @Override
   public void rename(String from, String to) throws IOException {
     Path target = file(to);
-    Files.move(file(from), target, StandardCopyOption.ATOMIC_MOVE);
+    Files.move(noDirectory(file(from)), target, StandardCopyOption.ATOMIC_MOVE);
     opened.forEach(
         (memory, name) -> {
           if (name.equals(from)) {
@@ -190,6 +192,13 @@ public final class MappedDirectory implements MemoryDirectory {
     requireOpen();
     MemoryDirectory.requireName(name);
     return directory.resolve(name);
+  }
+
+  private static Path noDirectory(Path file) throws FileSystemException {
+    if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+      throw new FileSystemException(file.toString(), null, "is a directory, not a memory");
+    }
+    return file;
   }
 
   private void requireOpen() {

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,33 +34,40 @@ final class MappedFile {
 
   /**
    * Creates {@code file} with {@code length} bytes that are allocated. The name appears when the space is there, in one step, so that
-   * neither an error nor a kill leaves a part of a file behind; where the file system has no nameless files, only an error does not.
+   * neither an error nor a kill leaves a part of a file behind.
    */
   static void create(Path file, long length, Kind kind) throws IOException {
-    int descriptor = Libc.open(file.getParent(), Libc.O_RDWR | Libc.O_TMPFILE);
-    if (descriptor < 0) {
-      createNamed(file, length, kind);
-      return;
-    }
-    int linked;
     try {
-      allocate(descriptor, file, length, kind);
-      linked = Libc.link(descriptor, file);
-    } finally {
-      Libc.close(descriptor);
-    }
-    if (linked == -Libc.EEXIST) {
-      Libc.check("linkat", linked, file);
-    }
-    if (linked < 0) {
-      createNamed(file, length, kind);
+      if (!createNameless(file, length, kind)) {
+        createNamed(file, length, kind);
+      }
+    } catch (OutOfSpaceException e) {
+      throw outOfSpace(file, length, e);
     }
   }
 
-  /** Without nameless files: a kill in the middle leaves a file that is too short. */
+  /** Whether the file system has nameless files that can be given a name; then it is done. */
+  private static boolean createNameless(Path file, long length, Kind kind) throws IOException {
+    int descriptor = Libc.open(file.getParent(), Libc.O_RDWR | Libc.O_TMPFILE);
+    if (descriptor < 0) {
+      return false;
+    }
+    try {
+      allocate(descriptor, file, length, kind);
+      int linked = Libc.link(descriptor, file);
+      if (linked == -Libc.EEXIST) {
+        Libc.check("linkat", linked, file);
+      }
+      return linked >= 0;
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
+  /** An error leaves nothing behind; a kill in the middle leaves a file that is too short. */
   static void createNamed(Path file, long length, Kind kind) throws IOException {
     int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL;
-    int descriptor = (int) Libc.check("open", Libc.open(file, flags), file);
+    int descriptor = Libc.check("open", Libc.open(file, flags), file);
     boolean done = false;
     try {
       allocate(descriptor, file, length, kind);
@@ -74,15 +82,11 @@ final class MappedFile {
 
   private static void allocate(int descriptor, Path file, long length, Kind kind)
       throws IOException {
-    try {
-      if (!reserve(descriptor, file, length)) {
-        writeZeros(descriptor, file, length);
-      }
-      if (kind.survives() == Survives.POWER_FAILURE) {
-        Libc.check("fsync", Libc.fsync(descriptor), file);
-      }
-    } catch (OutOfSpaceException e) {
-      throw outOfSpace(file, length, e);
+    if (!reserve(descriptor, file, length)) {
+      writeZeros(descriptor, file, length);
+    }
+    if (kind.survives() == Survives.POWER_FAILURE) {
+      Libc.check("fsync", Libc.fsync(descriptor), file);
     }
   }
 
@@ -118,7 +122,8 @@ final class MappedFile {
       MemorySegment zeros = arena.allocate(ZEROS);
       long done = 0;
       while (done < length) {
-        long result = Libc.pwrite(descriptor, zeros, Math.min(ZEROS, length - done), done);
+        int step = (int) Math.min(ZEROS, length - done);
+        int result = Libc.pwrite(descriptor, zeros, step, done);
         if (result != -Libc.EINTR) {
           done += Libc.check("pwrite", result, file);
         }
@@ -161,7 +166,7 @@ final class MappedFile {
   }
 
   private static long fill(Path file) throws IOException {
-    int descriptor = (int) Libc.check("open", Libc.open(file, Libc.O_RDWR), file);
+    int descriptor = Libc.check("open", Libc.open(file, Libc.O_RDWR), file);
     try {
       long length = Files.size(file);
       if (length == 0) {
@@ -183,23 +188,44 @@ final class MappedFile {
   /** Whether files in {@code directory} can be mapped with {@code MAP_SYNC}; tried on a file that never has a name. */
   static boolean isDax(Path directory) throws IOException {
     int descriptor = Libc.open(directory, Libc.O_RDWR | Libc.O_TMPFILE);
-    if (descriptor == -Libc.EOPNOTSUPP || descriptor == -Libc.EISDIR || descriptor == -Libc.EINVAL) {
-      // Every file system with MAP_SYNC has nameless files.
-      return false;
+    switch (-descriptor) {
+      case Libc.EOPNOTSUPP, Libc.EISDIR, Libc.EINVAL -> {
+        // Every file system with MAP_SYNC has nameless files.
+        return false;
+      }
+      case Libc.ENOSPC, Libc.EDQUOT -> {
+        return isDaxThoughFull(directory, descriptor);
+      }
+      default -> Libc.check("open", descriptor, directory);
     }
-    Libc.check("open", descriptor, directory);
+    try {
+      return mapsSynchronously(Path.of("/proc/self/fd/" + descriptor), 4096);
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
+  /** A store whose disk ran full must open all the same: tried on one of its files, which this does not change. */
+  private static boolean isDaxThoughFull(Path directory, int error) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+      for (Path file : files) {
+        if (Files.isRegularFile(file) && Files.size(file) > 0) {
+          return mapsSynchronously(file, 1);
+        }
+      }
+    }
+    Libc.check("open", error, directory);
+    return false;
+  }
+
+  private static boolean mapsSynchronously(Path file, long length) {
     try (Arena arena = Arena.ofConfined();
         FileChannel channel =
-            FileChannel.open(
-                Path.of("/proc/self/fd/" + descriptor),
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE)) {
-      channel.map(ExtendedMapMode.READ_WRITE_SYNC, 0, 4096, arena);
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      channel.map(ExtendedMapMode.READ_WRITE_SYNC, 0, length, arena);
       return true;
     } catch (IOException | UnsupportedOperationException e) {
       return false;
-    } finally {
-      Libc.close(descriptor);
     }
   }
 }

@@ -7,7 +7,9 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put} or {@link #putLongRelease}: an implementation may
  * count, delay or lose stores, and a store that bypasses it is a defect. An implementer owes: {@code putLongRelease} is one atomic
- * 8-byte store with release semantics; {@code put} never tears an 8-aligned word when source and destination agree mod 8; what was
+ * 8-byte store with release semantics; {@code put} never tears an 8-aligned word that lies whole in its range when the source is native
+ * memory and agrees with the destination mod 8 (nothing of ours leans on it: words that readers look at go through
+ * {@code putLongRelease}, all else has a checksum; the simulation loses stores word by word because of it); what was
  * flushed before a {@link #drain()} has, after it, the promise of {@link #survives()}; what was not may or may not survive, word by
  * word.
  *
@@ -18,16 +20,30 @@ public interface PersistentMemory extends AutoCloseable {
   /** The bytes, for loads. Length is {@link Backing#length()}; 8-aligned at offset 0. */
   MemorySegment segment();
 
-  /** Stores {@code length} bytes of {@code source} from {@code sourceOffset} at {@code offset}. Order within is free. */
+  /**
+   * Stores {@code length} bytes of {@code source} from {@code sourceOffset} at {@code offset}. Order within is free. The two ranges do
+   * not overlap.
+   *
+   * @throws IndexOutOfBoundsException when one of the ranges is not within its segment; then nothing is stored
+   */
   void put(long offset, MemorySegment source, long sourceOffset, long length);
 
-  /** Stores one little-endian 8-byte word atomically, after all stores this thread made before. {@code offset} is 8-aligned. */
+  /**
+   * Stores one little-endian 8-byte word atomically, after all stores this thread made before.
+   *
+   * @throws IllegalArgumentException when {@code offset} is not 8-aligned
+   */
   void putLongRelease(long offset, long value);
 
   /** Starts write-back of the cache lines that hold {@code [offset, offset + length)}. */
   void flush(long offset, long length);
 
-  /** Waits until everything this thread flushed has the promise of {@link #survives()}. */
+  /**
+   * Waits until everything this thread flushed has the promise of {@link #survives()}.
+   *
+   * @throws java.io.UncheckedIOException when the device failed; from then on every drain of this memory fails, and what was flushed
+   *     since the last drain that did not fail is lost or not, word by word
+   */
   void drain();
 
   /** The strongest failure that drained bytes survive. */

@@ -15,13 +15,25 @@ import java.util.Objects;
  * failure is final: every later drain throws it again.
  */
 final class SyncedMemory extends SegmentMemory {
+  /** msync(2) of a range of the mapping; fails with an {@link UncheckedIOException}. */
+  @FunctionalInterface
+  interface Force {
+    void force(MemorySegment segment, long offset, long length);
+  }
+
+  private final Force force;
   private final Object draining = new Object();
   private final DirtyRanges noted = new DirtyRanges();
   private final DirtyRanges taken = new DirtyRanges();
   private UncheckedIOException failure;
 
   SyncedMemory(MemorySegment segment, Arena arena, Backing backing) {
+    this(segment, arena, backing, (all, offset, length) -> all.asSlice(offset, length).force());
+  }
+
+  SyncedMemory(MemorySegment segment, Arena arena, Backing backing, Force force) {
     super(segment, arena, backing);
+    this.force = force;
   }
 
   @Override
@@ -51,7 +63,7 @@ final class SyncedMemory extends SegmentMemory {
 
   private void sync(long start, long end) {
     try {
-      segment().asSlice(start, end - start).force();
+      force.force(segment(), start, end - start);
     } catch (UncheckedIOException e) {
       failure =
           new UncheckedIOException(

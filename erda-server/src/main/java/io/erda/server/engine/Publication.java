@@ -93,11 +93,13 @@ final class Publication {
     Region region = request.region();
     MemorySegment memory = region.memory().segment();
     int mix = ObjectChecksum.positionMix(region.head(), region.generation(), request.offset);
-    if (!region.checksum().valid(request.place, request.bytes, mix)) {
+    if (region.checksum().validBytes(request.place, request.bytes, mix) != request.bytes) {
       return false;
     }
+    // Loaded once and bounded: nothing that a writer stores after its publication may lead out of the object.
     int keyLength = ObjectLayout.keyLength(memory, request.place);
-    if (ObjectLayout.bytes(keyLength, ObjectLayout.valueLength(memory, request.place)) != request.bytes
+    if (keyLength == 0
+        || ObjectLayout.bytes(keyLength, 0) > request.bytes
         || ObjectLayout.tombstone(memory, request.place) != request.delete
         || keyLength > engine.keyBytesMax()) {
       return false;
@@ -223,16 +225,8 @@ final class Publication {
       long place = log.geometry().place(offset);
       long room = log.geometry().room(place);
       MemorySegment objects = region.memory().segment();
-      if (ObjectLayout.plausible(objects, place, room)
-          && ObjectLayout.keyLength(objects, place) == keyLength
-          && MemorySegment.mismatch(
-                  objects,
-                  place + ObjectLayout.KEY_OFFSET,
-                  place + ObjectLayout.KEY_OFFSET + keyLength,
-                  memory,
-                  keyAt,
-                  keyAt + keyLength)
-              < 0) {
+      if (ObjectLayout.bytes(keyLength, 0) <= room
+          && ObjectLayout.keyEquals(objects, place, memory, keyAt, keyLength)) {
         return true;
       }
       int mix = ObjectChecksum.positionMix(head, region.generation(), offset);

@@ -44,6 +44,7 @@ public final class StoreEngine implements AutoCloseable {
   private final Promise promise;
   private RecoveryReport recovery;
   private boolean undecided;
+  private boolean closed;
 
   private StoreEngine(
       Superblock superblock, RootFile root, HashTable table, PersistentMemory tableMemory, LogStore log) {
@@ -166,7 +167,7 @@ public final class StoreEngine implements AutoCloseable {
         log.scan(
             (region, offset, place, bytes) -> {
               counts[0]++;
-              if (commitIfPending(region, offset, place)) {
+              if (commitIfPending(region, offset, place, bytes)) {
                 counts[1]++;
               }
             });
@@ -179,9 +180,13 @@ public final class StoreEngine implements AutoCloseable {
     recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
   }
 
-  private boolean commitIfPending(Region region, int offset, long place) {
+  /** Lengths are bounded by what the scan found whole: a writer that was stopped may still store into these bytes. */
+  private boolean commitIfPending(Region region, int offset, long place, int bytes) {
     MemorySegment memory = region.memory().segment();
     int keyLength = ObjectLayout.keyLength(memory, place);
+    if (keyLength == 0 || ObjectLayout.bytes(keyLength, 0) > bytes) {
+      return false;
+    }
     long keyWord = keyWord(memory, place + ObjectLayout.KEY_OFFSET, keyLength);
     if (headOf(keyWord) != region.head()) {
       return false;
@@ -192,13 +197,13 @@ public final class StoreEngine implements AutoCloseable {
       return false;
     }
     long word = table.versionWord(slot);
-    region.memory().flush(place, ObjectLayout.bytes(keyLength, ObjectLayout.valueLength(memory, place)));
+    region.memory().flush(place, bytes);
     region.memory().drain();
     return table.storeWord(slot, keyWord, word, VersionWord.commit(word));
   }
 
   /** The key word of {@code length} key bytes. */
-  long keyWord(MemorySegment memory, long at, int length) {
+  public long keyWord(MemorySegment memory, long at, int length) {
     return Entry.keyWord(hash.of(memory, at, length), superblock.geometry().heads());
   }
 
@@ -291,15 +296,15 @@ public final class StoreEngine implements AutoCloseable {
     return root;
   }
 
-  HashTable table() {
+  public HashTable table() {
     return table;
   }
 
-  PersistentMemory tableMemory() {
+  public PersistentMemory tableMemory() {
     return tableMemory;
   }
 
-  LogStore log() {
+  public LogStore log() {
     return log;
   }
 
@@ -307,9 +312,14 @@ public final class StoreEngine implements AutoCloseable {
     return publication;
   }
 
-  /** Makes everything durable and releases the memories. */
+  /** Makes everything durable and releases the memories. Idempotent. */
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    log.storeLowMarks();
     table.drain();
     log.close();
     tableMemory.close();

@@ -109,7 +109,7 @@ record Superblock(long sequence, UUID store, LogGeometry geometry, int tableGene
 
   private static int checksum(MemorySegment memory, long at) {
     CRC32C crc = new CRC32C();
-    crc.update(memory.asSlice(at, CHECKSUM_OFFSET).asByteBuffer());
+    crc.update(memory.asSlice(at, CHECKSUM_OFFSET).toArray(ValueLayout.JAVA_BYTE));
     return (int) crc.getValue();
   }
 }

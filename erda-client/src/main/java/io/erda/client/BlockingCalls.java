@@ -1,0 +1,99 @@
+package io.erda.client;
+
+import io.erda.protocol.ErdaException;
+import io.erda.rdma.Poller;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+
+/** Turns operations into calls: drive the core, poll for a bounded time, then sleep until something completes. */
+final class BlockingCalls {
+  /** A sleep is bounded: time-outs of operations are looked at between two. */
+  private static final long AWAIT_NS = 100_000_000;
+
+  private final ClientCore core;
+  private Poller poller;
+
+  BlockingCalls(ClientCore core) {
+    this.core = core;
+  }
+
+  /** Returns when the first connection is made. @throws ErdaException when it is not */
+  void connect() {
+    long asked = core.options.pollingNs();
+    poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);
+    core.connect();
+    while (!core.connected()) {
+      if (core.connectFailure() != null) {
+        throw core.connectFailure();
+      }
+      turn(core.doWork());
+    }
+    if (asked == ClientOptions.SERVER_HINT) {
+      poller = poller(Math.max(0, core.welcome().pollingNs()));
+    }
+  }
+
+  private Poller poller(long budgetNs) {
+    return new Poller(core.nanoTime, Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
+  }
+
+  /** Runs a get whose key is set. What it found stays until the next one begins. */
+  void run(Get get) {
+    get.begin();
+    drive(get);
+    if (get.error != null) {
+      throw free(get);
+    }
+    get.step = Operation.IDLE;
+  }
+
+  /** A put, or a delete when {@code value} is null. Returns what a delete says. */
+  boolean put(MemorySegment key, MemorySegment value) {
+    // Hear of a server that went away before anything is sent to it: that is the difference between "unavailable" and "unknown".
+    core.doWork();
+    Put put = core.freePut();
+    put.build(key, value);
+    put.begin();
+    drive(put);
+    if (put.error != null) {
+      throw free(put);
+    }
+    put.step = Operation.IDLE;
+    return put.existed;
+  }
+
+  Map<String, Long> stats() {
+    core.doWork();
+    StatsQuery query = core.query;
+    query.begin();
+    drive(query);
+    if (query.error != null) {
+      throw free(query);
+    }
+    query.step = Operation.IDLE;
+    return query.figures;
+  }
+
+  private static ErdaException free(Operation operation) {
+    operation.step = Operation.IDLE;
+    return operation.error;
+  }
+
+  private void drive(Operation operation) {
+    poller.reset();
+    while (operation.step != Operation.DONE) {
+      int work = core.doWork();
+      if (operation.step != Operation.DONE) {
+        turn(work);
+      }
+    }
+  }
+
+  /** Polls on, or sleeps when polling was in vain for long enough. */
+  private void turn(int work) {
+    if (!poller.mayPoll(work)) {
+      core.await(AWAIT_NS);
+      poller.reset();
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package io.erda.client;
+
+/**
+ * What a client has done so far.
+ *
+ * @param gets finished, absent ones too
+ * @param absent gets that found nothing
+ * @param puts finished without error
+ * @param deletes finished without error
+ * @param lookUps times a neighbourhood and the root were READ
+ * @param objectReads first READs of an object
+ * @param secondReads READs of what an object is longer than the first READ
+ * @param invalidObjects private copies that failed their check
+ * @param absenceRetries look-ups repeated because entries may have moved meanwhile
+ * @param mapRefreshes region maps fetched, the first one too
+ * @param leases extents leased
+ * @param rewrites objects written again at another place
+ * @param resolves times the server was asked about an object
+ * @param connections made, the first one too
+ */
+public record ClientStatistics(
+    long gets,
+    long absent,
+    long puts,
+    long deletes,
+    long lookUps,
+    long objectReads,
+    long secondReads,
+    long invalidObjects,
+    long absenceRetries,
+    long mapRefreshes,
+    long leases,
+    long rewrites,
+    long resolves,
+    long connections) {}

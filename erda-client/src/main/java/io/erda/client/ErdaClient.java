@@ -1,0 +1,192 @@
+package io.erda.client;
+
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake.Welcome;
+import io.erda.protocol.Promise;
+import io.erda.rdma.Device;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+
+/**
+ * A client of one store: get, put, delete (Erda paper, section 3.3). Gets are one-sided READs that the server does not notice; puts and
+ * deletes are one round trip.
+ *
+ * <p>A client belongs to one thread; make one for each thread. Each call blocks until it is done or fails with an
+ * {@link ErdaException}, at the latest after {@link ClientOptions#operationTimeout()}. Keys are 1 to {@link #keyBytesMax()} bytes, values
+ * 0 to {@link #valueBytesMax()}. The {@link MemorySegment} forms allocate nothing in the steady state; segments may lie on the heap or
+ * outside of it.
+ *
+ * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link #promise()}. When the server is restarted the
+ * next operation connects anew; while none runs, gets over shared memory go on. Errors of every operation:
+ *
+ * <ul>
+ *   <li>{@link ErdaException.Unavailable}: no server, or no answer; nothing was changed, trying again is safe
+ *   <li>{@link ErdaException.OutcomeUnknown}: a put or delete was sent when the connection ended; it took effect or never will
+ *   <li>{@link ErdaException.Refused}: another store, version or promise is there now
+ *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written
+ *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}
+ *   <li>{@link IllegalStateException}: the client is closed
+ * </ul>
+ */
+public final class ErdaClient implements AutoCloseable {
+  private final ClientCore core;
+  private final Device owned;
+  private final BlockingCalls calls;
+
+  private ErdaClient(ClientCore core, Device owned) {
+    this.core = core;
+    this.owned = owned;
+    this.calls = new BlockingCalls(core);
+  }
+
+  /**
+   * Connects to a store.
+   *
+   * @param uri {@code erda+shm:/path/to/data}, {@code erda://host:port} or {@code erda+rdma://host:port}
+   * @throws ErdaException.BadArgument when the URI is none, or names a device that this build does not have
+   * @throws ErdaException.Unavailable when there is no server
+   * @throws ErdaException.Refused when client and server do not fit
+   */
+  public static ErdaClient connect(String uri) {
+    return connect(ErdaUri.parse(uri), ClientOptions.DEFAULT);
+  }
+
+  /** Connects to a store: see {@link #connect(String)}. */
+  public static ErdaClient connect(ErdaUri uri, ClientOptions options) {
+    Device device = Devices.open(uri);
+    try {
+      return blocking(device, Devices.address(uri), options, Devices.CLOCK, ProcessHandle.current().pid(), device);
+    } catch (RuntimeException | Error e) {
+      device.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Connects over a device of the caller's, which stays the caller's and must outlive the client. Blocks: not for a device in virtual
+   * time, which takes {@link ErdaAsyncClient#over}.
+   *
+   * @param address of the server, in the device's form
+   * @param nanoTime the clock for time-outs, monotonic, ns
+   */
+  public static ErdaClient over(Device device, String address, ClientOptions options, LongSupplier nanoTime) {
+    return blocking(device, address, options, nanoTime, 0, null);
+  }
+
+  private static ErdaClient blocking(
+      Device device, String address, ClientOptions options, LongSupplier nanoTime, long processId, Device owned) {
+    ErdaClient client = new ErdaClient(new ClientCore(device, address, options, nanoTime, processId, 1, null), owned);
+    try {
+      client.calls.connect();
+    } catch (RuntimeException | Error e) {
+      client.core.close();
+      throw e;
+    }
+    return client;
+  }
+
+  /** Stores a value. Returns when it has the promise of the store. */
+  public void put(byte[] key, byte[] value) {
+    put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+  }
+
+  /** Stores a value. Returns when it has the promise of the store; both segments may be reused then. */
+  public void put(MemorySegment key, MemorySegment value) {
+    core.requireOpen();
+    core.requireKey(key.byteSize());
+    core.requireValue(key.byteSize(), value.byteSize());
+    calls.put(key, value);
+  }
+
+  /** The value of a key, or null when it has none. */
+  public byte[] get(byte[] key) {
+    core.requireOpen();
+    core.requireKey(key.length);
+    Get get = core.freeGet();
+    get.key(key);
+    calls.run(get);
+    if (get.length < 0) {
+      return null;
+    }
+    byte[] value = new byte[(int) get.length];
+    MemorySegment.copy(get.memory, ValueLayout.JAVA_BYTE, get.valueAt(), value, 0, value.length);
+    return value;
+  }
+
+  /**
+   * Copies the value of a key to the beginning of {@code into}.
+   *
+   * @return its length, bytes; -1 when the key has no value; when it is more than {@code into.byteSize()} nothing was copied
+   */
+  public long get(MemorySegment key, MemorySegment into) {
+    core.requireOpen();
+    core.requireKey(key.byteSize());
+    Get get = core.freeGet();
+    get.key(key);
+    calls.run(get);
+    long length = get.length;
+    if (length > 0 && length <= into.byteSize()) {
+      MemorySegment.copy(get.memory, get.valueAt(), into, 0, length);
+    }
+    return length;
+  }
+
+  /** Removes a key and its value. Returns whether it had one. */
+  public boolean delete(byte[] key) {
+    return delete(MemorySegment.ofArray(key));
+  }
+
+  /** Removes a key and its value. Returns whether it had one. */
+  public boolean delete(MemorySegment key) {
+    core.requireOpen();
+    core.requireKey(key.byteSize());
+    return calls.put(key, null);
+  }
+
+  /** The server's figures by name, in its order. */
+  public Map<String, Long> stats() {
+    core.requireOpen();
+    return calls.stats();
+  }
+
+  /** What this client has done. */
+  public ClientStatistics statistics() {
+    return core.statistics();
+  }
+
+  /** What an acknowledgement of this store means. */
+  public Promise promise() {
+    return welcome().promise();
+  }
+
+  /** The identity of the store; it stays when the server is restarted or the files are moved. */
+  public UUID storeId() {
+    return welcome().store();
+  }
+
+  /** The longest key, bytes. */
+  public int keyBytesMax() {
+    return welcome().keyBytesMax();
+  }
+
+  /** The longest value, bytes; with a long key a little less may fit. */
+  public int valueBytesMax() {
+    return welcome().valueBytesMax();
+  }
+
+  private Welcome welcome() {
+    return core.welcome();
+  }
+
+  /** Ends the connection. Idempotent; every later call throws {@link IllegalStateException}. */
+  @Override
+  public void close() {
+    core.close();
+    if (owned != null) {
+      owned.close();
+    }
+  }
+}

@@ -1,0 +1,487 @@
+package io.erda.client;
+
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.Neighbourhood;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Message;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Result;
+import io.erda.protocol.Root;
+import io.erda.rdma.Flags;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A get (design, "Reading and writing"; Erda paper, section 3.3): READ the neighbourhood and the root, then the object, and believe
+ * nothing but the private copy.
+ *
+ * <p>Its memory: {@code root 64 | neighbourhood 256 | key 2048 | object}. The object part grows on demand.
+ *
+ * <p><b>Absent.</b> A key that is there may be missed while its entry is moved: the READ may see the old place after and the new place
+ * before. The structure counter is odd exactly while that happens, and grows. So nothing moved during a neighbourhood READ when one root
+ * READ executed before it and one executed after it both show the same even counter. The root posted with the neighbourhood executes
+ * after it, because READs of a queue pair execute in order. The one before may belong to any earlier look-up on this queue pair: what
+ * counts is that it had executed, which is certain when its completion was seen before the neighbourhood was posted. The counter can't
+ * have left that value in between and come back. (A restart of the server keeps the counter growing, and shows in the incarnation.)
+ * Thus one round trip is enough while nothing moves. A single entry that is emptied or filled meanwhile needs no counter: each is one
+ * store, and the key was absent at an instant between the begin of the READ and its end.
+ */
+final class Get extends Operation {
+  static final long ABSENT = -1;
+
+  private static final int POST_NEIGHBOURHOOD = OWN_STEPS;
+  private static final int POST_ROOT = OWN_STEPS + 1;
+  private static final int LOOKING = OWN_STEPS + 2;
+  private static final int POST_OBJECT = OWN_STEPS + 3;
+  private static final int READING = OWN_STEPS + 4;
+  private static final int POST_REST = OWN_STEPS + 5;
+  private static final int READING_REST = OWN_STEPS + 6;
+  private static final int POST_RESOLVE = OWN_STEPS + 7;
+  private static final int RESOLVING = OWN_STEPS + 8;
+
+  private static final int ROOT = 0;
+  private static final int NEIGHBOURHOOD = 64;
+  private static final int KEY = NEIGHBOURHOOD + Neighbourhood.BYTES;
+  private static final int OBJECT = KEY + Protocol.KEY_BYTES_MAX;
+  private static final int OBJECT_BYTES_MIN = 4096;
+
+  /** Private copies that may fail their check before the server is asked: a place may be reused or cleaned meanwhile. */
+  private static final int INVALID_MAX = 4;
+
+  private static final int RESOLVES_MAX = 3;
+  private static final int STALE_MAPS_MAX = 64;
+  private static final int READ_ERRORS_MAX = 4;
+
+  /** Look-ups repeated at once while entries move; then with pauses. A move takes about a microsecond. */
+  private static final int MOVING_AT_ONCE_MAX = 64;
+
+  private static final long MOVING_PAUSE_NS_MAX = 1_000_000;
+
+  private Arena arena;
+  private MemoryRegion region;
+  private ObjectChecksum checksum;
+  private int objectCapacity;
+
+  /** Where the caller finds the value. */
+  MemorySegment memory;
+
+  /** Of the value, bytes, or {@link #ABSENT}. */
+  long length;
+
+  private int keyLength;
+  private long keyWord;
+  private long serial;
+  private RegionMap map;
+  private long counterBefore;
+  private long counterAfter;
+  private int candidate;
+  private int head;
+  private int generation;
+  private int offset;
+  private long remoteKey;
+  private long place;
+  private long room;
+  private int readLength;
+  private int objectBytes;
+
+  private int invalid;
+  private int resolves;
+  private int staleMaps;
+  private int readErrors;
+  private int moving;
+
+  Get(ClientCore core, int slot) {
+    super(core, slot);
+  }
+
+  /** Makes the memory there; the first thing that happens to a slot. */
+  void prepare() {
+    if (arena == null) {
+      allocate(Math.max(OBJECT_BYTES_MIN, ObjectLayout.padded(core.readBytes)));
+    }
+  }
+
+  /** REQUIRES: the length is in range. */
+  void key(byte[] key) {
+    keyLength = key.length;
+    MemorySegment.copy(key, 0, memory, java.lang.foreign.ValueLayout.JAVA_BYTE, KEY, key.length);
+  }
+
+  /** REQUIRES: the length is in range. */
+  void key(MemorySegment key) {
+    keyLength = (int) key.byteSize();
+    MemorySegment.copy(key, 0, memory, KEY, keyLength);
+  }
+
+  void begin() {
+    open();
+    keyWord = 0;
+    invalid = 0;
+    resolves = 0;
+    staleMaps = 0;
+    readErrors = 0;
+    moving = 0;
+    restart();
+  }
+
+  @Override
+  void restart() {
+    Session usable = core.readSession(needsServer);
+    if (usable == null) {
+      awaitSession();
+      return;
+    }
+    if (keyWord == 0) {
+      if (keyLength > usable.welcome.keyBytesMax()) {
+        fail(ClientCore.badKey(keyLength, usable.welcome.keyBytesMax()));
+        return;
+      }
+      keyWord = Entry.keyWord(core.keyHash.of(memory, KEY, keyLength), usable.heads);
+      head = Entry.headOf(keyWord);
+    }
+    session = usable;
+    lookUp();
+  }
+
+  private void lookUp() {
+    map = session.map;
+    counterBefore = session.counterSeen;
+    serial++;
+    core.lookUps++;
+    step = POST_NEIGHBOURHOOD;
+    postLookUp();
+  }
+
+  /** The neighbourhood reports no success: the root's, posted behind it, stands for both. */
+  private void postLookUp() {
+    QueuePair queuePair = session.queuePair;
+    long wrId = Session.workId(serial, slot);
+    if (step == POST_NEIGHBOURHOOD) {
+      long at = map.entriesOffset + Entry.bucket(keyWord, map.buckets) * Entry.BYTES;
+      if (!queuePair.postRead(wrId, region, NEIGHBOURHOOD, map.tableKey, at, Neighbourhood.BYTES, Flags.NONE)) {
+        stall();
+        return;
+      }
+      step = POST_ROOT;
+    }
+    if (!queuePair.postRead(wrId, region, ROOT, session.rootKey, 0, Root.BYTES, Flags.SIGNALED)) {
+      stall();
+      return;
+    }
+    step = LOOKING;
+  }
+
+  /** A READ of this operation completed. */
+  void onRead(long ofSerial) {
+    if (ofSerial != serial) {
+      return;
+    }
+    switch (step) {
+      case LOOKING -> onRoot();
+      case READING -> onObject();
+      case READING_REST -> check();
+      default -> {
+        // Of an attempt that was given up.
+      }
+    }
+  }
+
+  private void onRoot() {
+    if (Root.incarnation(memory, ROOT) != map.incarnation) {
+      onOtherIncarnation();
+      return;
+    }
+    if (Root.epoch(memory, ROOT) != map.epoch) {
+      onStaleMap();
+      return;
+    }
+    counterAfter = Root.structureCounter(memory, ROOT);
+    session.counterSeen = counterAfter;
+    tryEntries(0);
+  }
+
+  /** Another server has this store: it may not have got as far as to accept connections. */
+  private void onOtherIncarnation() {
+    patient = true;
+    Session old = session;
+    long now = Root.incarnation(memory, ROOT);
+    old.fail("the server was started anew (incarnation " + Long.toHexString(now) + ", was " + Long.toHexString(map.incarnation) + ")");
+  }
+
+  private void onStaleMap() {
+    if (++staleMaps > STALE_MAPS_MAX) {
+      fail(
+          new ErdaException.Unavailable(
+              describe() + ": the region map was stale " + staleMaps + " times; root says epoch " + Root.epoch(memory, ROOT)
+                  + ", map says " + map.epoch));
+    } else if (session.map != map) {
+      lookUp();
+    } else {
+      refreshMap();
+    }
+  }
+
+  private void refreshMap() {
+    if (session.refreshMap()) {
+      step = WAIT_MAP;
+    } else {
+      // Only a server can tell the new map, and this one is gone.
+      needsServer = true;
+      session = null;
+      awaitSession();
+    }
+  }
+
+  /** Tries the entries from {@code from} on: a tag is not a key, so every equal one counts. */
+  private void tryEntries(int from) {
+    for (int i = from; (i = Neighbourhood.nextMatch(memory, NEIGHBOURHOOD, keyWord, i)) >= 0; i++) {
+      int committed = VersionWord.committed(Neighbourhood.versionWord(memory, NEIGHBOURHOOD, i));
+      if (committed != VersionWord.NONE) {
+        candidate = i;
+        readObject(committed);
+        return;
+      }
+    }
+    onNoMatch();
+  }
+
+  private void onNoMatch() {
+    if (counterBefore == counterAfter && (counterAfter & 1) == 0) {
+      length = ABSENT;
+      finish();
+      return;
+    }
+    core.absenceRetries++;
+    if (++moving <= MOVING_AT_ONCE_MAX) {
+      lookUp();
+    } else if (!session.ready() && (counterAfter & 1) != 0) {
+      fail(
+          new ErdaException.Unavailable(
+              describe() + " was not found, and the server died while it moved entries (structure counter " + counterAfter
+                  + "): whether the key is absent is known after the next start"));
+    } else {
+      backOff(Math.min(1000L << Math.min(moving - MOVING_AT_ONCE_MAX, 10), MOVING_PAUSE_NS_MAX));
+    }
+  }
+
+  private void readObject(int committed) {
+    offset = committed;
+    long position = (long) committed << 3;
+    int index = (int) (position >>> session.regionShift);
+    remoteKey = map.remoteKey(head, index);
+    if (remoteKey == RegionMap.NONE) {
+      onInvalid();
+      return;
+    }
+    generation = map.generation(head, index);
+    place = position & (session.regionBytes - 1);
+    room = session.segmentBytes - (place & (session.segmentBytes - 1));
+    readLength = (int) Math.min(Math.min(core.readBytes, objectCapacity), room);
+    core.objectReads++;
+    step = POST_OBJECT;
+    postObject();
+  }
+
+  private void postObject() {
+    if (session.queuePair.postRead(Session.workId(serial, slot), region, OBJECT, remoteKey, place, readLength, Flags.SIGNALED)) {
+      step = READING;
+    } else {
+      stall();
+    }
+  }
+
+  private void onObject() {
+    if (!ObjectLayout.plausible(memory, OBJECT, room)) {
+      onInvalid();
+      return;
+    }
+    int objectKeyLength = ObjectLayout.keyLength(memory, OBJECT);
+    int objectValueLength = ObjectLayout.valueLength(memory, OBJECT);
+    if (objectKeyLength > session.welcome.keyBytesMax() || objectValueLength > session.welcome.valueBytesMax()) {
+      onInvalid();
+      return;
+    }
+    objectBytes = ObjectLayout.bytes(objectKeyLength, objectValueLength);
+    if (objectBytes <= readLength) {
+      check();
+    } else {
+      core.secondReads++;
+      readRest();
+    }
+  }
+
+  private void readRest() {
+    int padded = ObjectLayout.padded(objectBytes);
+    if (padded > objectCapacity) {
+      grow(padded);
+    }
+    step = POST_REST;
+    postRest();
+  }
+
+  private void postRest() {
+    int rest = ObjectLayout.padded(objectBytes) - readLength;
+    if (session.queuePair.postRead(
+        Session.workId(serial, slot), region, OBJECT + readLength, remoteKey, place + readLength, rest, Flags.SIGNALED)) {
+      step = READING_REST;
+    } else {
+      stall();
+    }
+  }
+
+  /** The whole object is here, if it is one. */
+  private void check() {
+    core.met(ObjectLayout.padded(objectBytes));
+    int positionMix = ObjectChecksum.positionMix(head, generation, offset);
+    if (checksum.compute(OBJECT, objectBytes, positionMix) != ObjectLayout.checksum(memory, OBJECT)) {
+      onInvalid();
+    } else if (!isKey()) {
+      tryEntries(candidate + 1);
+    } else {
+      length = ObjectLayout.tombstone(memory, OBJECT) ? ABSENT : ObjectLayout.valueLength(memory, OBJECT);
+      finish();
+    }
+  }
+
+  private boolean isKey() {
+    if (ObjectLayout.keyLength(memory, OBJECT) != keyLength) {
+      return false;
+    }
+    long at = OBJECT + ObjectLayout.KEY_OFFSET;
+    return MemorySegment.mismatch(memory, KEY, KEY + keyLength, memory, at, at + keyLength) < 0;
+  }
+
+  /** Where the value is in {@link #memory}. */
+  long valueAt() {
+    return OBJECT + ObjectLayout.KEY_OFFSET + keyLength;
+  }
+
+  /** The word named something else by now, most likely; only the server says that an object is damaged. */
+  private void onInvalid() {
+    core.invalidObjects++;
+    if (++invalid <= INVALID_MAX) {
+      lookUp();
+    } else if (resolves >= RESOLVES_MAX) {
+      fail(
+          new ErdaException.Unavailable(
+              describe() + " fails its check here (head " + head + ", offset " + offset + ", generation " + generation
+                  + "), and the server finds it sound"));
+    } else if (!session.ready()) {
+      needsServer = true;
+      session = null;
+      awaitSession();
+    } else {
+      resolves++;
+      core.resolves++;
+      step = POST_RESOLVE;
+      postResolve();
+    }
+  }
+
+  private void postResolve() {
+    MemorySegment message = session.memory;
+    long base = session.requestAt(slot);
+    Message.putInt(message, base + Message.RESOLVE_KEY_LENGTH, keyLength);
+    Message.putInt(message, base + Message.RESOLVE_KEY_LENGTH + 4, 0);
+    MemorySegment.copy(memory, KEY, message, base + Message.RESOLVE_KEY, keyLength);
+    if (session.send(slot, base, Message.RESOLVE, Message.RESOLVE_KEY + keyLength)) {
+      step = RESOLVING;
+    } else {
+      stall();
+    }
+  }
+
+  @Override
+  void onResponse(int type, int result, MemorySegment message, long base, int bytes) {
+    switch (result) {
+      case Result.OK -> {
+        invalid = 0;
+        restart();
+      }
+      case Result.DAMAGED ->
+          fail(new ErdaException.Damaged(describe() + ": its newest object is damaged (head " + head + ", offset " + offset + ")"));
+      default -> fail(new ErdaException.Unavailable(describe() + " fails its check, and the server says: " + Result.name(result)));
+    }
+  }
+
+  /** A READ of this operation failed. */
+  void onReadFailed(long ofSerial, int status) {
+    if (ofSerial != serial || step < OWN_STEPS || step > READING_REST) {
+      return;
+    }
+    // The other READs of this attempt end in nothing.
+    serial++;
+    if (++readErrors > READ_ERRORS_MAX) {
+      fail(new ErdaException.Unavailable(describe() + ": READs failed " + readErrors + " times, the last one: " + Status.name(status)));
+    } else if (status == Status.REMOTE_ACCESS) {
+      // What was named was retired meanwhile: the map that named it is old.
+      refreshMap();
+    } else if (session.ready() || status != Status.FLUSHED || !session.readsOutlive) {
+      session.fail("a READ ended with: " + Status.name(status));
+    } else {
+      session = null;
+      awaitSession();
+    }
+  }
+
+  @Override
+  void resume() {
+    stalled = false;
+    switch (step) {
+      case POST_NEIGHBOURHOOD, POST_ROOT -> postLookUp();
+      case POST_OBJECT -> postObject();
+      case POST_REST -> postRest();
+      case POST_RESOLVE -> postResolve();
+      default -> restart();
+    }
+  }
+
+  @Override
+  boolean outlives(Session lost) {
+    return lost.readable() && step >= OWN_STEPS && step < POST_RESOLVE;
+  }
+
+  @Override
+  String describe() {
+    return "get of " + KeyText.of(memory, KEY, keyLength);
+  }
+
+  @Override
+  void deliver(OperationHandler handler) {
+    handler.onGet(token, memory, valueAt(), length);
+  }
+
+  /** Keeps what lies before {@code OBJECT + readLength}. REQUIRES: no READ into the memory is outstanding. */
+  private void grow(int bytes) {
+    MemorySegment old = memory;
+    Arena oldArena = arena;
+    MemoryRegion oldRegion = region;
+    allocate(Integer.highestOneBit(Math.max(bytes, 2) - 1) << 1);
+    MemorySegment.copy(old, 0, memory, 0, OBJECT + readLength);
+    core.device.deregister(oldRegion);
+    oldArena.close();
+  }
+
+  private void allocate(int bytes) {
+    objectCapacity = bytes;
+    arena = Arena.ofShared();
+    memory = arena.allocate(OBJECT + (long) bytes, 64);
+    region = core.registerLocal(memory);
+    checksum = new ObjectChecksum(memory);
+  }
+
+  /** REQUIRES: the queue pair is closed. */
+  void release() {
+    if (arena != null) {
+      core.device.deregister(region);
+      arena.close();
+      arena = null;
+    }
+  }
+}

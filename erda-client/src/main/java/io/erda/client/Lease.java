@@ -1,0 +1,50 @@
+package io.erda.client;
+
+/** An extent of a head's log that this client alone writes to, from {@link #cursor} to {@link #end}. Reused for the next one. */
+final class Lease {
+  /** Meaningless while {@link #held} is false. */
+  long reservation;
+
+  boolean held;
+  int regionIndex;
+  int generation;
+  /** {@link RegionMap#NONE} until the map that names the region is here. */
+  long remoteKey;
+  /** Of the map that names the region, at least. */
+  long epoch;
+  private long cursor;
+  private long end;
+
+  void hold(long ofReservation, int ofIndex, int ofGeneration, long ofEpoch, long place, int bytes) {
+    held = true;
+    reservation = ofReservation;
+    regionIndex = ofIndex;
+    generation = ofGeneration;
+    epoch = ofEpoch;
+    remoteKey = RegionMap.NONE;
+    cursor = place;
+    end = place + bytes;
+  }
+
+  void drop() {
+    held = false;
+    cursor = 0;
+    end = 0;
+    remoteKey = RegionMap.NONE;
+  }
+
+  long remaining() {
+    return end - cursor;
+  }
+
+  boolean fits(int padded) {
+    return remaining() >= padded && remoteKey != RegionMap.NONE;
+  }
+
+  /** REQUIRES: {@link #fits}. */
+  long take(int padded) {
+    long place = cursor;
+    cursor += padded;
+    return place;
+  }
+}

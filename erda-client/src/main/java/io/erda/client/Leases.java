@@ -1,0 +1,209 @@
+package io.erda.client;
+
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.protocol.Message;
+import io.erda.protocol.Result;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The leases of a session: per head the one that is written to and the next one, asked for before it is needed.
+ *
+ * <p>A lease that is full or replaced is ended, so that the server need not wait for it.
+ */
+final class Leases {
+  /** The smallest object, padded: less room than this is none. */
+  private static final int OBJECT_BYTES_MIN = ObjectLayout.padded(ObjectLayout.HEADER_BYTES + 1);
+
+  private static final class Head {
+    final Lease first = new Lease();
+    final Lease second = new Lease();
+    /** A LEASE request is out. */
+    boolean requested;
+    /** Bytes of the request that is out, or that could not be sent yet. */
+    int asked;
+    /** A request could not be sent yet. */
+    boolean deferred;
+    /** The server had nothing when it was asked ahead of need. */
+    boolean refused;
+    /** Bytes of the extent that was leased last. */
+    int extentBytes;
+    /** Objects placed: from the second one on it is worth to ask ahead. */
+    long placed;
+  }
+
+  private final Session session;
+  private final Head[] heads;
+
+  Leases(Session session, int count) {
+    this.session = session;
+    this.heads = new Head[count];
+    for (int i = 0; i < count; i++) {
+      heads[i] = new Head();
+    }
+  }
+
+  /** A lease with room for {@code padded} bytes, or null. */
+  Lease fitting(int head, int padded) {
+    Head of = heads[head];
+    if (of.first.fits(padded)) {
+      return of.first;
+    }
+    return of.second.fits(padded) ? of.second : null;
+  }
+
+  /** Asks for room, unless that is under way. */
+  void request(int head, int padded) {
+    Head of = heads[head];
+    if (of.requested || unresolved(of.first) || unresolved(of.second)) {
+      return;
+    }
+    of.asked = of.deferred ? Math.max(of.asked, padded) : padded;
+    of.requested = session.sendLease(head, of.asked);
+    of.deferred = !of.requested;
+    if (of.deferred) {
+      session.defer();
+    }
+  }
+
+  /** An object of {@code padded} bytes was placed: asks for the next extent when what is left runs low. */
+  void placed(int head, int padded) {
+    Head of = heads[head];
+    of.placed++;
+    endFull(head, of.first);
+    endFull(head, of.second);
+    long left = Math.max(of.first.remaining(), of.second.remaining());
+    long low = Math.max(2L * padded, of.extentBytes >> 3);
+    if (left < low && of.placed > 1 && !of.requested && !of.refused) {
+      request(head, padded);
+    }
+  }
+
+  /** Sends what could not be sent. Returns whether something remains. */
+  boolean retryDeferred() {
+    boolean remains = false;
+    for (int head = 0; head < heads.length; head++) {
+      Head of = heads[head];
+      if (of.deferred) {
+        of.deferred = false;
+        request(head, of.asked);
+        remains |= of.deferred;
+      }
+    }
+    return remains;
+  }
+
+  /** The server does not take it any more. */
+  void drop(int head, long reservation) {
+    Head of = heads[head];
+    if (of.first.held && of.first.reservation == reservation) {
+      end(head, of.first);
+    }
+    if (of.second.held && of.second.reservation == reservation) {
+      end(head, of.second);
+    }
+  }
+
+  private void endFull(int head, Lease lease) {
+    if (lease.held && lease.remaining() < OBJECT_BYTES_MIN) {
+      end(head, lease);
+    }
+  }
+
+  /** The response to a LEASE request. */
+  void onResponse(int head, int asked, int result, MemorySegment memory, long base) {
+    Head of = heads[head];
+    of.requested = false;
+    if (result != Result.OK) {
+      of.refused = true;
+      session.core.leaseRefused(session, head, asked, result);
+      return;
+    }
+    of.refused = false;
+    of.extentBytes = Message.getInt(memory, base + Message.LEASED_LENGTH);
+    session.core.leases++;
+    long place = Message.getLong(memory, base + Message.LEASED_PLACE);
+    int length = Message.getInt(memory, base + Message.LEASED_LENGTH);
+    int index = Message.getInt(memory, base + Message.LEASED_REGION_INDEX);
+    String wrong = wrong(asked, place, length, index);
+    if (wrong != null) {
+      session.fail("the server leased " + wrong);
+      return;
+    }
+    Lease lease = of.first.remaining() <= of.second.remaining() ? of.first : of.second;
+    end(head, lease);
+    lease.hold(
+        Message.getLong(memory, base + Message.LEASED_RESERVATION),
+        index,
+        Message.getInt(memory, base + Message.LEASED_GENERATION),
+        Message.getLong(memory, base + Message.LEASED_EPOCH),
+        place,
+        length);
+    resolve(head, lease);
+    if (lease.remoteKey != RegionMap.NONE) {
+      session.core.leaseArrived(session, head);
+    } else {
+      session.refreshMap();
+    }
+  }
+
+  private String wrong(int asked, long place, int length, int index) {
+    long regionBytes = session.regionBytes;
+    int segmentBytes = session.segmentBytes;
+    boolean inRegion = place >= Region.HEADER_BYTES && place < regionBytes && (place & 7) == 0;
+    boolean inSegment = inRegion && length <= segmentBytes - (place & (segmentBytes - 1));
+    boolean indexed = index >= 0 && index < session.regionsPerHeadMax;
+    return length >= asked && (length & 7) == 0 && inSegment && indexed
+        ? null
+        : length + " bytes at place " + place + " of region " + index + " when asked for " + asked
+            + " (regions of " + regionBytes + ", segments of " + segmentBytes + ")";
+  }
+
+  /** A new map is here. */
+  void onMap() {
+    for (int head = 0; head < heads.length; head++) {
+      boolean waiting = unresolved(heads[head].first) | unresolved(heads[head].second);
+      resolve(head, heads[head].first);
+      resolve(head, heads[head].second);
+      if (waiting) {
+        requireResolved(head, heads[head].first);
+        requireResolved(head, heads[head].second);
+        session.core.leaseArrived(session, head);
+      }
+    }
+  }
+
+  private static boolean unresolved(Lease lease) {
+    return lease.held && lease.remoteKey == RegionMap.NONE;
+  }
+
+  private void resolve(int head, Lease lease) {
+    RegionMap map = session.map;
+    if (unresolved(lease)) {
+      long key = map.remoteKey(head, lease.regionIndex);
+      if (key != RegionMap.NONE && map.generation(head, lease.regionIndex) == lease.generation) {
+        lease.remoteKey = key;
+      }
+    }
+  }
+
+  /** A lease that the map of its own epoch, or a later one, does not name is good for nothing. */
+  private void requireResolved(int head, Lease lease) {
+    if (unresolved(lease)) {
+      if (session.map.epoch < lease.epoch) {
+        session.refreshMap();
+      } else {
+        session.fail(
+            "the server leased region " + lease.regionIndex + " of head " + head + ", generation " + lease.generation
+                + ", which its map of epoch " + session.map.epoch + " does not name");
+      }
+    }
+  }
+
+  private void end(int head, Lease lease) {
+    if (lease.held) {
+      session.sendEnd(head, lease.reservation);
+    }
+    lease.drop();
+  }
+}

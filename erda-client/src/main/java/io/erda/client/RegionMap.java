@@ -1,0 +1,54 @@
+package io.erda.client;
+
+/**
+ * The region map of one epoch: where each region along a head's regions is reached, and the table's geometry. Immutable once published
+ * by its session.
+ */
+final class RegionMap {
+  /** No region: a remote key is never 0. */
+  static final long NONE = 0;
+
+  final long incarnation;
+  final long epoch;
+  final long tableKey;
+  final long entriesOffset;
+  final long buckets;
+
+  private final long[][] keys;
+  private final int[][] generations;
+
+  RegionMap(long incarnation, long epoch, long tableKey, long entriesOffset, long buckets, int heads) {
+    this.incarnation = incarnation;
+    this.epoch = epoch;
+    this.tableKey = tableKey;
+    this.entriesOffset = entriesOffset;
+    this.buckets = buckets;
+    this.keys = new long[heads][];
+    this.generations = new int[heads][];
+    for (int head = 0; head < heads; head++) {
+      keys[head] = new long[0];
+      generations[head] = new int[0];
+    }
+  }
+
+  void add(int head, int index, int generation, long remoteKey) {
+    if (index >= keys[head].length) {
+      int length = Math.max(index + 1, 2 * keys[head].length);
+      keys[head] = java.util.Arrays.copyOf(keys[head], length);
+      generations[head] = java.util.Arrays.copyOf(generations[head], length);
+    }
+    keys[head][index] = remoteKey;
+    generations[head][index] = generation;
+  }
+
+  /** Remote key of a region, or {@link #NONE} when no region is linked there. */
+  long remoteKey(int head, int index) {
+    long[] ofHead = keys[head];
+    return index < ofHead.length ? ofHead[index] : NONE;
+  }
+
+  /** Generation of a region that is linked. */
+  int generation(int head, int index) {
+    return generations[head][index];
+  }
+}

@@ -1,0 +1,619 @@
+package io.erda.client;
+
+import io.erda.hashtable.Neighbourhood;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Handshake.Refusal;
+import io.erda.protocol.Handshake.Welcome;
+import io.erda.protocol.Message;
+import io.erda.protocol.Promise;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Result;
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.Flags;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * One connection, and what is valid in it alone: what the server said of itself, the region map, the leases, the requests that are out.
+ * Owns its queue pair and message memory.
+ *
+ * <p>Everything the server sends is checked before it is used; what is wrong ends the connection. A connection is never ended from within
+ * a completion: it is marked, and the core ends it after the poll.
+ *
+ * <p>Message memory: {@code one request per operation | control requests | receives}. At most as many requests are out as receives are
+ * posted, so a response always finds one.
+ */
+final class Session implements CompletionHandler {
+  private static final int CONNECTING = 0;
+  private static final int MAPPING = 1;
+  private static final int READY = 2;
+  /** The server is gone; READs may go on where the device says so. */
+  private static final int LOST = 3;
+  /** Good for nothing. */
+  private static final int FAILED = 4;
+  private static final int CLOSED = 5;
+
+  private static final int SLOT_BITS = 16;
+  private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
+
+  private static final int CONTROLS = 16;
+  private static final int CONTROL_BYTES = 64;
+  private static final int REQUEST_BYTES = Message.RESOLVE_KEY + Protocol.KEY_BYTES_MAX + 8;
+  private static final int POLL_LIMIT = 64;
+  private static final int MAP_RESTARTS_MAX = 16;
+  private static final int REGIONS_MAX = 65536;
+  private static final long HEAD_BYTES_MAX = 1L << 34;
+
+  final ClientCore core;
+  final QueuePair queuePair;
+  final boolean readsOutlive;
+  final MemorySegment memory;
+  final long startedNs;
+  private final Arena arena;
+  private final MemoryRegion region;
+  private final int operations;
+  private final int receives;
+  private final int outstandingMax;
+
+  // Of the welcome, taken apart for the hot path.
+  Welcome welcome;
+  int heads;
+  long rootKey;
+  long regionBytes;
+  int regionShift;
+  int segmentBytes;
+  int regionsPerHeadMax;
+
+  RegionMap map;
+  Leases leases;
+  /** The structure counter that a completed root READ of this connection showed last; odd before the first. See {@link Get}. */
+  long counterSeen = -1;
+
+  private int phase = CONNECTING;
+  private ErdaException failure;
+  private String reason = "";
+  private boolean unsettled;
+
+  // Requests that are out, by slot: operations first, then controls.
+  private final long[] requestIds;
+  private final int[] requestTypes;
+  private final int[] controlHeads;
+  private final int[] controlAsked;
+  private long requestSerial;
+  private int outstanding;
+  private long unpostedReceives;
+
+  private RegionMap incoming;
+  private int incomingCount;
+  private boolean refreshing;
+  private boolean mapDeferred;
+  private int mapRestarts;
+
+  Session(ClientCore core, QueuePair queuePair, int operations, boolean readsOutlive) {
+    this.core = core;
+    this.queuePair = queuePair;
+    this.operations = operations;
+    this.readsOutlive = readsOutlive;
+    this.startedNs = core.nanoTime.getAsLong();
+    int requests = operations + CONTROLS;
+    // One more than requests are out: while a response is handled its receive is not posted, and a request may be sent.
+    this.outstandingMax = Math.min(requests, Protocol.REQUESTS_MAX);
+    this.receives = outstandingMax + 1;
+    this.requestIds = new long[requests];
+    this.requestTypes = new int[requests];
+    this.controlHeads = new int[CONTROLS];
+    this.controlAsked = new int[CONTROLS];
+    this.arena = Arena.ofShared();
+    this.memory = arena.allocate(receiveAt(receives), 64);
+    this.region = core.registerLocal(memory);
+    for (int i = 0; i < receives; i++) {
+      postReceive(i);
+    }
+  }
+
+  static long workId(long serial, int slot) {
+    return serial << SLOT_BITS | slot;
+  }
+
+  /** Where the request of an operation is built. */
+  long requestAt(int slot) {
+    return (long) slot * REQUEST_BYTES;
+  }
+
+  private long controlAt(int control) {
+    return (long) operations * REQUEST_BYTES + (long) control * CONTROL_BYTES;
+  }
+
+  private long receiveAt(int receive) {
+    return controlAt(CONTROLS) + (long) receive * Protocol.MESSAGE_BYTES_MAX;
+  }
+
+  boolean ready() {
+    return phase == READY;
+  }
+
+  /** Whether READs may be posted. */
+  boolean readable() {
+    return phase == READY || (phase == LOST && readsOutlive);
+  }
+
+  boolean failed() {
+    return phase >= FAILED;
+  }
+
+  /** Whether anything can still complete that is worth to wait for. */
+  boolean waitable() {
+    return phase <= READY;
+  }
+
+  /** Why the connection ended, in words. */
+  String reason() {
+    return reason;
+  }
+
+  /** Why it was never made; null for a connection that was made. */
+  ErdaException failure() {
+    return failure;
+  }
+
+  /** Whether its end was not told to the operations yet; asked once. */
+  boolean takeUnsettled() {
+    boolean was = unsettled;
+    unsettled = false;
+    return was;
+  }
+
+  int poll() {
+    return queuePair.poll(this, POLL_LIMIT);
+  }
+
+  /** Marks the connection as good for nothing. */
+  void fail(String why) {
+    failWith(phase < READY ? new ErdaException.Unavailable("no connection to " + core.address + ": " + why) : null, why);
+  }
+
+  private void failWith(ErdaException whyNever, String why) {
+    if (phase < FAILED) {
+      phase = FAILED;
+      failure = whyNever;
+      reason = why;
+      unsettled = true;
+      core.attention = true;
+    }
+  }
+
+  private void lose(String why) {
+    if (phase == READY && readsOutlive) {
+      phase = LOST;
+      reason = why;
+      unsettled = true;
+      core.attention = true;
+    } else if (phase != LOST) {
+      fail(why);
+    }
+  }
+
+  void defer() {
+    core.attention = true;
+  }
+
+  /** Posts what was refused before. Returns whether something remains. */
+  boolean retryDeferred() {
+    if (phase != READY && phase != MAPPING) {
+      return false;
+    }
+    for (long left = unpostedReceives; left != 0; left &= left - 1) {
+      postReceive(Long.numberOfTrailingZeros(left));
+    }
+    if (mapDeferred) {
+      mapDeferred = false;
+      requestMap(incomingCount);
+    }
+    boolean remains = leases != null && leases.retryDeferred();
+    return remains || mapDeferred || unpostedReceives != 0;
+  }
+
+  @Override
+  public void onCompletion(long wrId, int opcode, int status, int byteLength, int imm) {
+    if (opcode == Opcode.READ && status == Status.SUCCESS) {
+      core.gets[(int) wrId & SLOT_MASK].onRead(wrId >>> SLOT_BITS);
+    } else if (phase >= FAILED) {
+      // It counts for nothing any more.
+      return;
+    } else if (opcode == Opcode.RECEIVE && status == Status.SUCCESS) {
+      onReceive((int) wrId, byteLength);
+    } else {
+      onOther(wrId, opcode, status);
+    }
+  }
+
+  private void onOther(long wrId, int opcode, int status) {
+    switch (opcode) {
+      case Opcode.CONNECT -> onConnect(status);
+      case Opcode.DISCONNECT -> lose("the server at " + core.address + " is gone");
+      case Opcode.READ -> core.gets[(int) wrId & SLOT_MASK].onReadFailed(wrId >>> SLOT_BITS, status);
+      case Opcode.WRITE -> {
+        if (status == Status.REMOTE_ACCESS) {
+          core.put((int) wrId & SLOT_MASK).onWriteFailed(wrId >>> SLOT_BITS);
+        } else if (status != Status.SUCCESS) {
+          onBroken("a WRITE", status);
+        }
+      }
+      case Opcode.SEND, Opcode.RECEIVE, Opcode.RECEIVE_IMM -> {
+        if (status != Status.SUCCESS || opcode == Opcode.RECEIVE_IMM) {
+          onBroken(opcode == Opcode.SEND ? "a SEND" : "a RECEIVE", status);
+        }
+      }
+      default -> fail("a completion of opcode " + opcode + ", " + Status.name(status));
+    }
+  }
+
+  private void onBroken(String what, int status) {
+    if (status == Status.FLUSHED || status == Status.FENCED) {
+      // The server left, or wants nothing more from here. Whether READs go on shows when one is posted.
+      lose("the connection to the server at " + core.address + " ended (" + what + ": " + Status.name(status) + ")");
+    } else {
+      fail(what + " ended with: " + Status.name(status));
+    }
+  }
+
+  // Connecting.
+
+  private void onConnect(int status) {
+    if (phase != CONNECTING) {
+      fail("connected twice");
+      return;
+    }
+    switch (status) {
+      case Status.SUCCESS -> onWelcome(queuePair.privateData());
+      case Status.REJECTED -> onRefusal(queuePair.privateData());
+      case Status.UNREACHABLE -> fail("no server is there");
+      case Status.TIMEOUT -> fail("no answer within " + core.options.connectTimeout().toMillis() + " ms");
+      default -> fail(Status.name(status));
+    }
+  }
+
+  private void onRefusal(MemorySegment data) {
+    Refusal refusal = Handshake.decodeRefusal(data);
+    String text =
+        refusal == null
+            ? "the connection was refused with " + data.byteSize() + " bytes that are no refusal of Erda's"
+            : refusal.text();
+    ErdaException why =
+        refusal != null && refusal.reason() == Refusal.CONNECTIONS
+            ? new ErdaException.Full(ErdaException.Full.What.CONNECTIONS, text)
+            : new ErdaException.Refused(text);
+    failWith(why, text);
+  }
+
+  private void onWelcome(MemorySegment data) {
+    Welcome said = Handshake.decodeWelcome(data);
+    String wrong =
+        said == null
+            ? "no welcome of protocol version " + Protocol.VERSION + ", layout version " + Protocol.LAYOUT_VERSION + ", in "
+                + data.byteSize() + " bytes"
+            : wrong(said);
+    if (wrong != null) {
+      failWith(new ErdaException.Refused("the server at " + core.address + " sent " + wrong), wrong);
+      return;
+    }
+    welcome = said;
+    heads = said.heads();
+    rootKey = said.rootKey();
+    regionBytes = said.regionBytes();
+    regionShift = Long.numberOfTrailingZeros(regionBytes);
+    segmentBytes = said.segmentBytes();
+    regionsPerHeadMax = (int) Math.min(REGIONS_MAX, HEAD_BYTES_MAX / regionBytes);
+    leases = new Leases(this, heads);
+    phase = MAPPING;
+    refreshMap();
+  }
+
+  /** What of a welcome can't be, or does not fit this client; null when it is sound. */
+  private String wrong(Welcome said) {
+    if (said.store() == null || said.incarnation() == 0 || said.rootKey() == 0 || said.clientId() == 0) {
+      return "a welcome with a zero store, incarnation, root key or client ID: " + said;
+    }
+    boolean geometry =
+        Long.bitCount(said.regionBytes()) == 1
+            && said.regionBytes() >= 1 << 16
+            && said.regionBytes() <= 1L << 30
+            && Integer.bitCount(said.segmentBytes()) == 1
+            && said.segmentBytes() >= 4096
+            && said.segmentBytes() <= Math.min(16 << 20, said.regionBytes());
+    if (!geometry) {
+      return "a geometry that can't be: regions of " + said.regionBytes() + " bytes, segments of " + said.segmentBytes();
+    }
+    if (said.heads() < 1 || said.heads() > 256) {
+      return "a geometry that can't be: " + said.heads() + " heads, expected 1 to 256";
+    }
+    boolean limits =
+        said.keyBytesMax() >= 1
+            && said.keyBytesMax() <= Protocol.KEY_BYTES_MAX
+            && said.valueBytesMax() >= 0
+            && said.valueBytesMax() < said.segmentBytes();
+    if (!limits) {
+      return "limits that can't be: keys of " + said.keyBytesMax() + " bytes, values of " + said.valueBytesMax();
+    }
+    if (said.messageBytesMax() < REQUEST_BYTES) {
+      return "a limit of " + said.messageBytesMax() + " bytes a message, expected at least " + REQUEST_BYTES;
+    }
+    if (said.putMode() != 0) {
+      return "put mode " + said.putMode() + "; this client knows 0, publish last";
+    }
+    Promise required = core.options.required();
+    if (required != null && said.promise().compareTo(required) < 0) {
+      return "the promise " + said.promise() + "; this client requires " + required;
+    }
+    if (core.store != null && !core.store.equals(said.store())) {
+      return "another store: " + said.store() + ", was " + core.store;
+    }
+    return null;
+  }
+
+  // Requests and responses.
+
+  /** Sends the request that was built at {@code base}. Returns false when it has to be sent later. */
+  boolean send(int slot, long base, int type, int length) {
+    if (outstanding >= outstandingMax) {
+      return false;
+    }
+    long id = ++requestSerial << SLOT_BITS | slot;
+    Message.putHeader(memory, base, type, 0, length, id, welcome.clientId(), welcome.connectionEpoch());
+    if (!queuePair.postSend(id, region, base, length, Flags.NONE)) {
+      return false;
+    }
+    requestIds[slot] = id;
+    requestTypes[slot] = type;
+    outstanding++;
+    return true;
+  }
+
+  private boolean sendControl(int control, int type, int length) {
+    return control >= 0 && send(operations + control, controlAt(control), type, length);
+  }
+
+  private int freeControl() {
+    for (int i = 0; i < CONTROLS; i++) {
+      if (requestTypes[operations + i] == 0) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  boolean sendLease(int head, int bytesMin) {
+    int control = freeControl();
+    if (control < 0) {
+      return false;
+    }
+    long base = controlAt(control);
+    Message.putInt(memory, base + Message.LEASE_HEAD, head);
+    Message.putInt(memory, base + Message.LEASE_BYTES_MIN, bytesMin);
+    controlHeads[control] = head;
+    controlAsked[control] = bytesMin;
+    return sendControl(control, Message.LEASE, Message.LEASE_REQUEST_BYTES);
+  }
+
+  /** Ends an extent early. When it can't be sent now it is not sent: the server ends idle extents by itself. */
+  void sendEnd(int head, long reservation) {
+    int control = freeControl();
+    if (control >= 0) {
+      Message.putLong(memory, controlAt(control) + Message.END_RESERVATION, reservation);
+      controlHeads[control] = head;
+      sendControl(control, Message.END, Message.END_REQUEST_BYTES);
+    }
+  }
+
+  private void postReceive(int receive) {
+    if (queuePair.postReceive(receive, region, receiveAt(receive), Protocol.MESSAGE_BYTES_MAX)) {
+      unpostedReceives &= ~(1L << receive);
+    } else {
+      unpostedReceives |= 1L << receive;
+      defer();
+    }
+  }
+
+  private void onReceive(int receive, int byteLength) {
+    long base = receiveAt(receive);
+    if (byteLength > Protocol.MESSAGE_BYTES_MAX || !Message.wellFormed(memory, base, byteLength)) {
+      fail("the server sent a message of " + byteLength + " bytes whose length field does not agree");
+      return;
+    }
+    long id = Message.requestId(memory, base);
+    int type = Message.type(memory, base);
+    int slot = (int) id & SLOT_MASK;
+    if (slot >= requestIds.length || requestTypes[slot] == 0 || requestIds[slot] != id || requestTypes[slot] != type) {
+      fail("the server sent a response of type " + type + " to request " + id + ", which is not out");
+      return;
+    }
+    if (Message.clientId(memory, base) != welcome.clientId() || Message.connectionEpoch(memory, base) != welcome.connectionEpoch()) {
+      fail(
+          "the server sent a message for client " + Message.clientId(memory, base) + ", connection "
+              + Message.connectionEpoch(memory, base) + "; this is client " + welcome.clientId() + ", connection "
+              + welcome.connectionEpoch());
+      return;
+    }
+    int result = Message.result(memory, base);
+    if (result == Result.OK && byteLength < responseBytesMin(type)) {
+      fail("the server sent a response of type " + type + " of " + byteLength + " bytes, expected " + responseBytesMin(type));
+      return;
+    }
+    requestTypes[slot] = 0;
+    outstanding--;
+    if (slot < operations) {
+      core.operations[slot].onResponse(type, result, memory, base, byteLength);
+    } else {
+      onControl(slot - operations, type, result, base, byteLength);
+    }
+    postReceive(receive);
+  }
+
+  private static int responseBytesMin(int type) {
+    return switch (type) {
+      case Message.LEASE -> Message.LEASE_RESPONSE_BYTES;
+      case Message.PUBLISH -> Message.PUBLISH_RESPONSE_BYTES;
+      case Message.ERASE -> Message.ERASE_RESPONSE_BYTES;
+      case Message.MAP -> Message.MAPPED_RECORDS;
+      case Message.STATS -> Message.STATS_FIGURES_AT;
+      default -> Message.HEADER_BYTES;
+    };
+  }
+
+  private void onControl(int control, int type, int result, long base, int byteLength) {
+    switch (type) {
+      case Message.LEASE -> leases.onResponse(controlHeads[control], controlAsked[control], result, memory, base);
+      case Message.MAP -> onMapPage(result, base, byteLength);
+      default -> {
+        // END: whether the server still knew the extent makes no difference.
+      }
+    }
+  }
+
+  // The region map.
+
+  /** Fetches the map, unless that is under way. Returns false when there is no server to ask. */
+  boolean refreshMap() {
+    if (phase != READY && phase != MAPPING) {
+      return false;
+    }
+    if (!refreshing) {
+      refreshing = true;
+      mapRestarts = 0;
+      requestMap(0);
+    }
+    return true;
+  }
+
+  private void requestMap(int from) {
+    incomingCount = from;
+    int control = freeControl();
+    if (control >= 0) {
+      Message.putInt(memory, controlAt(control) + Message.MAP_FROM, from);
+      Message.putInt(memory, controlAt(control) + Message.MAP_FROM + 4, 0);
+    }
+    if (!sendControl(control, Message.MAP, Message.MAP_REQUEST_BYTES)) {
+      mapDeferred = true;
+      defer();
+    }
+  }
+
+  private void onMapPage(int result, long base, int byteLength) {
+    String wrong = result == Result.OK ? wrongMap(base, byteLength) : "the result " + Result.name(result) + " when asked for the map";
+    if (wrong != null) {
+      fail("the server sent " + wrong);
+      return;
+    }
+    long epoch = Message.getLong(memory, base + Message.MAPPED_EPOCH);
+    int first = Message.getInt(memory, base + Message.MAPPED_FIRST);
+    if (first != 0 && epoch != incoming.epoch) {
+      // The map changed between two pages.
+      if (++mapRestarts > MAP_RESTARTS_MAX) {
+        fail("the region map changed " + mapRestarts + " times while it was fetched");
+      } else {
+        requestMap(0);
+      }
+      return;
+    }
+    if (first == 0) {
+      incoming =
+          new RegionMap(
+              welcome.incarnation(),
+              epoch,
+              Message.getLong(memory, base + Message.MAPPED_TABLE_KEY),
+              Message.getLong(memory, base + Message.MAPPED_ENTRIES_OFFSET),
+              Message.getLong(memory, base + Message.MAPPED_BUCKETS),
+              heads);
+    }
+    takeRecords(base);
+  }
+
+  private void takeRecords(long base) {
+    int count = Message.getInt(memory, base + Message.MAPPED_COUNT);
+    for (int i = 0; i < count; i++) {
+      long at = base + Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
+      int head = Message.getInt(memory, at + Message.RECORD_HEAD);
+      int index = Message.getInt(memory, at + Message.RECORD_INDEX);
+      long key = Message.getLong(memory, at + Message.RECORD_KEY);
+      if (head < 0 || head >= heads || index < 0 || index >= regionsPerHeadMax || key == RegionMap.NONE) {
+        fail("the server sent a map that names region " + index + " of head " + head + ", remote key " + key);
+        return;
+      }
+      incoming.add(head, index, Message.getInt(memory, at + Message.RECORD_GENERATION), key);
+    }
+    if (incomingCount + count < Message.getInt(memory, base + Message.MAPPED_REGIONS)) {
+      requestMap(incomingCount + count);
+    } else {
+      publishMap();
+    }
+  }
+
+  private void publishMap() {
+    map = incoming;
+    incoming = null;
+    refreshing = false;
+    core.mapRefreshes++;
+    if (phase == MAPPING) {
+      phase = READY;
+      core.attention = true;
+    }
+    leases.onMap();
+    core.mapArrived(this);
+  }
+
+  private String wrongMap(long base, int byteLength) {
+    long incarnation = Message.getLong(memory, base + Message.MAPPED_INCARNATION);
+    if (incarnation != welcome.incarnation()) {
+      return "a map of incarnation " + Long.toHexString(incarnation) + "; welcome said " + Long.toHexString(welcome.incarnation());
+    }
+    long buckets = Message.getLong(memory, base + Message.MAPPED_BUCKETS);
+    int neighbourhood = Message.getInt(memory, base + Message.MAPPED_NEIGHBOURHOOD);
+    long entriesOffset = Message.getLong(memory, base + Message.MAPPED_ENTRIES_OFFSET);
+    boolean table =
+        Long.bitCount(buckets) == 1
+            && buckets > 0
+            && buckets <= 1L << 48
+            && neighbourhood == Neighbourhood.ENTRIES
+            && entriesOffset >= 0
+            && entriesOffset < 1L << 48
+            && (entriesOffset & 7) == 0
+            && Message.getLong(memory, base + Message.MAPPED_TABLE_KEY) != 0;
+    if (!table) {
+      return "a table that can't be: " + buckets + " buckets, neighbourhoods of " + neighbourhood + ", entries at " + entriesOffset;
+    }
+    int regions = Message.getInt(memory, base + Message.MAPPED_REGIONS);
+    int first = Message.getInt(memory, base + Message.MAPPED_FIRST);
+    int count = Message.getInt(memory, base + Message.MAPPED_COUNT);
+    boolean page =
+        regions >= 0
+            && regions <= REGIONS_MAX
+            && first == incomingCount
+            && count >= 0
+            && count <= Message.RECORDS_MAX
+            && first + count <= regions
+            && (count > 0 || first == regions)
+            && Message.MAPPED_RECORDS + (long) count * Message.RECORD_BYTES <= byteLength;
+    return page
+        ? null
+        : "a map page of " + count + " of " + regions + " regions from " + first + " in " + byteLength + " bytes, expected from "
+            + incomingCount;
+  }
+
+  /** Ends the connection and releases what it holds. Idempotent. Not from within a completion. */
+  void close() {
+    if (phase != CLOSED) {
+      if (reason.isEmpty()) {
+        reason = "it was closed";
+      }
+      phase = CLOSED;
+      queuePair.close();
+      core.device.deregister(region);
+      arena.close();
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package io.erda.client;
+
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Message;
+import io.erda.protocol.Result;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Asks for the server's figures, page by page. Allocates; it is not for hot paths. */
+final class StatsQuery extends Operation {
+  private static final int POST = OWN_STEPS;
+  private static final int ASKED = OWN_STEPS + 1;
+  private static final int FIGURES_MAX = 65536;
+
+  Map<String, Long> figures;
+  private int next;
+
+  StatsQuery(ClientCore core, int slot) {
+    super(core, slot);
+  }
+
+  void begin() {
+    open();
+    needsServer = true;
+    restart();
+  }
+
+  @Override
+  void restart() {
+    Session usable = core.readSession(true);
+    if (usable == null) {
+      awaitSession();
+      return;
+    }
+    session = usable;
+    figures = new LinkedHashMap<>();
+    next = 0;
+    resume();
+  }
+
+  @Override
+  void resume() {
+    stalled = false;
+    step = POST;
+    long base = session.requestAt(slot);
+    Message.putInt(session.memory, base + Message.STATS_FROM, next);
+    Message.putInt(session.memory, base + Message.STATS_FROM + 4, 0);
+    if (session.send(slot, base, Message.STATS, Message.STATS_REQUEST_BYTES)) {
+      step = ASKED;
+    } else {
+      stall();
+    }
+  }
+
+  @Override
+  void onResponse(int type, int result, MemorySegment memory, long base, int length) {
+    if (result != Result.OK) {
+      fail(new ErdaException.Unavailable(describe() + ": " + Result.name(result)));
+      return;
+    }
+    int all = Message.getInt(memory, base + Message.STATS_FIGURES);
+    int first = Message.getInt(memory, base + Message.STATS_FIRST);
+    int count = Message.getInt(memory, base + Message.STATS_COUNT);
+    boolean sound =
+        all >= 0 && all <= FIGURES_MAX && first == next && count >= 0 && first + (long) count <= all && (count > 0 || first == all);
+    if (!sound || !take(memory, base, count, length)) {
+      session.fail("the server sent figures " + first + " to " + (first + (long) count) + " of " + all + " in " + length + " bytes, expected from " + next);
+      return;
+    }
+    next += count;
+    if (next < all) {
+      resume();
+    } else {
+      finish();
+    }
+  }
+
+  private boolean take(MemorySegment memory, long base, int count, int length) {
+    long at = base + Message.STATS_FIGURES_AT;
+    long end = base + length;
+    for (int i = 0; i < count; i++) {
+      if (end - at < Long.BYTES + 1) {
+        return false;
+      }
+      long value = Message.getLong(memory, at);
+      int nameLength = memory.get(ValueLayout.JAVA_BYTE, at + Long.BYTES) & 0xFF;
+      at += Long.BYTES + 1;
+      if (end - at < nameLength) {
+        return false;
+      }
+      byte[] name = memory.asSlice(at, nameLength).toArray(ValueLayout.JAVA_BYTE);
+      figures.put(new String(name, StandardCharsets.UTF_8), value);
+      at += nameLength;
+    }
+    return true;
+  }
+
+  @Override
+  String describe() {
+    return "statistics";
+  }
+
+  @Override
+  void deliver(OperationHandler handler) {
+    throw new IllegalStateException("statistics are asked for by blocking clients");
+  }
+}

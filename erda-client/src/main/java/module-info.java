@@ -1,0 +1,9 @@
+/** The library that applications embed: get, put, delete. */
+module io.erda.client {
+  requires transitive io.erda.protocol;
+  requires transitive io.erda.rdma;
+  requires io.erda.hashtable;
+  requires io.erda.logstore;
+
+  exports io.erda.client;
+}

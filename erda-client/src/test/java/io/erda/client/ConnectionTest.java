@@ -1,0 +1,504 @@
+package io.erda.client;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake.Refusal;
+import io.erda.protocol.Handshake.Welcome;
+import io.erda.protocol.Message;
+import io.erda.protocol.Promise;
+import io.erda.protocol.Result;
+import io.erda.protocol.Root;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/** What happens when the server goes away, says no, answers nonsense, or not at all. */
+class ConnectionTest {
+  private final FakeStore store = new FakeStore();
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(UTF_8);
+  }
+
+  private static ClientOptions hasty() {
+    return ClientOptions.DEFAULT.withPollingNs(1L << 40).withOperationTimeout(Duration.ofMillis(50)).withConnectTimeout(Duration.ofMillis(50));
+  }
+
+  @Test
+  void noServer() {
+    store.stop();
+    ErdaException.Unavailable e = assertThrows(ErdaException.Unavailable.class, store::client);
+    assertTrue(e.getMessage().contains("no server is there"), e.getMessage());
+  }
+
+  @Test
+  void serverThatDoesNotAnswerTheHandshake() {
+    store.stopped = true;
+    assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
+  }
+
+  @Test
+  void serverThatDoesNotSendTheMap() {
+    store.answer = (type, request) -> FakeStore.SILENCE;
+    assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
+  }
+
+  @Test
+  void refusals() {
+    store.refusal = new Refusal(Refusal.PROMISE, "store promises PROCESS, client requires POWER");
+    ErdaException.Refused refused = assertThrows(ErdaException.Refused.class, store::client);
+    assertEquals("store promises PROCESS, client requires POWER", refused.getMessage());
+    store.refusal = new Refusal(Refusal.CONNECTIONS, "all 3 connections are taken");
+    ErdaException.Full full = assertThrows(ErdaException.Full.class, store::client);
+    assertEquals(ErdaException.Full.What.CONNECTIONS, full.what());
+  }
+
+  @Test
+  void promiseThatIsTooWeakIsRefusedByTheClientToo() {
+    assertThrows(ErdaException.Refused.class, () -> store.client(hasty().withRequired(Promise.POWER)));
+    store.client(hasty().withRequired(Promise.PROCESS)).close();
+  }
+
+  @Test
+  void connectionThatEndsBeforeAPutIsMadeAnew() {
+    try (ErdaClient erda = store.client()) {
+      erda.put(bytes("a"), bytes("1"));
+      store.disconnect();
+      erda.put(bytes("a"), bytes("2"));
+      assertArrayEquals(bytes("2"), erda.get(bytes("a")));
+      store.disconnect();
+      assertArrayEquals(bytes("2"), erda.get(bytes("a")));
+      assertEquals(3, erda.statistics().connections());
+    }
+  }
+
+  @Test
+  void connectionThatEndsAfterAPublishLeavesTheOutcomeUnknown() {
+    try (ErdaClient erda = store.client()) {
+      erda.put(bytes("a"), bytes("1"));
+      store.answer =
+          (type, request) -> {
+            if (type == Message.PUBLISH) {
+              store.disconnect();
+              return FakeStore.SILENCE;
+            }
+            return Result.OK;
+          };
+      ErdaException.OutcomeUnknown e = assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("2")));
+      assertTrue(e.getMessage().contains("key 'a'"), e.getMessage());
+      long publishes = store.requests.stream().filter(type -> type == Message.PUBLISH).count();
+      assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.delete(bytes("a")));
+      store.answer = (type, request) -> Result.OK;
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+      assertEquals(publishes + 1, store.requests.stream().filter(type -> type == Message.PUBLISH).count(), "nothing is replayed");
+    }
+  }
+
+  @Test
+  void connectionThatEndsBeforeThePublishIsTriedAgain() {
+    try (ErdaClient erda = store.client()) {
+      boolean[] done = {false};
+      store.answer =
+          (type, request) -> {
+            if (type == Message.LEASE && !done[0]) {
+              done[0] = true;
+              store.disconnect();
+              return FakeStore.SILENCE;
+            }
+            return Result.OK;
+          };
+      erda.put(bytes("a"), bytes("1"));
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+    }
+  }
+
+  @Test
+  void connectionThatAlwaysEndsIsUnavailable() {
+    try (ErdaClient erda = store.client()) {
+      store.answer =
+          (type, request) -> {
+            if (type == Message.LEASE) {
+              store.disconnect();
+              return FakeStore.SILENCE;
+            }
+            return Result.OK;
+          };
+      assertThrows(ErdaException.Unavailable.class, () -> erda.put(bytes("a"), bytes("1")));
+    }
+  }
+
+  @Test
+  void fencedWriteOrSendIsNoSuccess() {
+    try (ErdaClient erda = store.client()) {
+      erda.put(bytes("a"), bytes("1"));
+      for (int broken : new int[] {Opcode.WRITE, Opcode.SEND}) {
+        for (int status : new int[] {Status.FENCED, Status.FLUSHED, Status.LOCAL}) {
+          store.answer = (type, request) -> type == Message.PUBLISH ? FakeStore.SILENCE : Result.OK;
+          store.clientDevice.hook = (opcode, key, offset, length) -> opcode == broken ? status : HookedDevice.GO;
+          assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("2")), Opcode.SEND + " " + Status.name(status));
+          store.clientDevice.hook = (opcode, key, offset, length) -> HookedDevice.GO;
+          store.answer = (type, request) -> Result.OK;
+          erda.put(bytes("a"), bytes("3"));
+        }
+      }
+    }
+  }
+
+  @Test
+  void writeToARevokedRegionIsDoneElsewhere() {
+    try (ErdaClient erda = store.client()) {
+      erda.put(bytes("a"), bytes("1"));
+      boolean[] done = {false};
+      store.clientDevice.hook =
+          (opcode, key, offset, length) -> {
+            if (opcode == Opcode.WRITE && !done[0]) {
+              done[0] = true;
+              return Status.REMOTE_ACCESS;
+            }
+            return HookedDevice.GO;
+          };
+      erda.put(bytes("a"), bytes("2"));
+      assertArrayEquals(bytes("2"), erda.get(bytes("a")));
+    }
+  }
+
+  @Test
+  void publishWithoutAnAnswerTimesOutAsUnknown() {
+    try (ErdaClient erda = store.client(hasty())) {
+      erda.put(bytes("a"), bytes("1"));
+      store.answer = (type, request) -> type == Message.PUBLISH ? FakeStore.SILENCE : Result.OK;
+      ErdaException.OutcomeUnknown e = assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("2")));
+      assertTrue(e.getMessage().contains("50 ms"), e.getMessage());
+      store.answer = (type, request) -> Result.OK;
+      erda.put(bytes("a"), bytes("3"));
+      assertArrayEquals(bytes("3"), erda.get(bytes("a")));
+      assertEquals(2, erda.statistics().connections());
+    }
+  }
+
+  @Test
+  void leaseWithoutAnAnswerTimesOutAsUnavailable() {
+    try (ErdaClient erda = store.client(hasty())) {
+      store.answer = (type, request) -> type == Message.LEASE ? FakeStore.SILENCE : Result.OK;
+      assertThrows(ErdaException.Unavailable.class, () -> erda.put(bytes("a"), bytes("2")));
+      store.answer = (type, request) -> Result.OK;
+      erda.put(bytes("a"), bytes("3"));
+    }
+  }
+
+  @Test
+  void serverThatIsGoneForGood() {
+    try (ErdaClient erda = store.client(hasty())) {
+      erda.put(bytes("a"), bytes("1"));
+      store.disconnect();
+      store.stop();
+      long before = store.nowNs;
+      assertThrows(ErdaException.Unavailable.class, () -> erda.put(bytes("a"), bytes("2")));
+      assertTrue(store.nowNs - before < 5_000_000, "no server at all is known at once");
+      assertThrows(ErdaException.Unavailable.class, () -> erda.get(bytes("a")));
+      store.start();
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+      erda.put(bytes("a"), bytes("2"));
+    }
+  }
+
+  @Test
+  void readsGoOnWithoutAServerWhereTheDeviceAllows() {
+    store.clientDevice.outlives = true;
+    try (ErdaClient erda = store.client(hasty())) {
+      erda.put(bytes("a"), bytes("1"));
+      assertNull(erda.get(bytes("b")));
+      store.clientDevice.last.complete(0, Opcode.DISCONNECT, Status.SUCCESS);
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+      assertNull(erda.get(bytes("b")));
+      store.stopped = true;
+      assertThrows(ErdaException.Unavailable.class, () -> erda.put(bytes("a"), bytes("2")));
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+      store.stopped = false;
+      erda.put(bytes("a"), bytes("2"));
+      assertArrayEquals(bytes("2"), erda.get(bytes("a")));
+    }
+  }
+
+  @Test
+  void restartedServerIsConnectedToAnew() {
+    try (ErdaClient erda = store.client()) {
+      erda.put(bytes("a"), bytes("1"));
+      store.setRoot(Root.INCARNATION_OFFSET, 2);
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+      assertEquals(2, erda.statistics().connections());
+      erda.put(bytes("a"), bytes("2"));
+    }
+  }
+
+  @Test
+  void serverThatIsStartingIsWaitedFor() {
+    store.clientDevice.outlives = true;
+    try (ErdaClient erda = store.client()) {
+      erda.put(bytes("a"), bytes("1"));
+      store.unlisten();
+      store.clientDevice.last.complete(0, Opcode.DISCONNECT, Status.SUCCESS);
+      store.setRoot(Root.INCARNATION_OFFSET, 2);
+      // The new server listens 100 ms after it stored its incarnation.
+      long startNs = store.nowNs + 100_000_000;
+      store.onTick =
+          () -> {
+            if (store.stopped && store.nowNs >= startNs) {
+              store.start();
+            }
+          };
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+    }
+  }
+
+  @Test
+  void endedReservationIsLeasedAnew() {
+    try (ErdaClient erda = store.client()) {
+      erda.put(bytes("a"), bytes("1"));
+      erda.put(bytes("a"), bytes("2"));
+      store.endReservations();
+      erda.put(bytes("a"), bytes("3"));
+      assertArrayEquals(bytes("3"), erda.get(bytes("a")));
+      assertTrue(erda.statistics().rewrites() >= 1);
+    }
+  }
+
+  @Test
+  void reservationThatNeverHoldsIsUnavailable() {
+    try (ErdaClient erda = store.client()) {
+      store.answer = (type, request) -> type == Message.PUBLISH ? Result.NO_RESERVATION : Result.OK;
+      assertThrows(ErdaException.Unavailable.class, () -> erda.put(bytes("a"), bytes("1")));
+    }
+  }
+
+  @Test
+  void invalidObjectIsWrittenOnceMore() {
+    try (ErdaClient erda = store.client()) {
+      int[] count = {0};
+      store.answer = (type, request) -> type == Message.PUBLISH && count[0]++ == 0 ? Result.INVALID_OBJECT : Result.OK;
+      erda.put(bytes("a"), bytes("1"));
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+      store.answer = (type, request) -> type == Message.PUBLISH ? Result.INVALID_OBJECT : Result.OK;
+      assertThrows(ErdaException.Damaged.class, () -> erda.put(bytes("a"), bytes("2")));
+    }
+  }
+
+  @Test
+  void resultsAreTypedErrors() {
+    try (ErdaClient erda = store.client()) {
+      store.put("a", "1");
+      int[] results = {Result.LOG_FULL, Result.DISK_FULL, Result.READ_ONLY, Result.TOO_LARGE};
+      for (int result : results) {
+        store.answer = (type, request) -> type == Message.LEASE ? result : Result.OK;
+        ErdaException e = assertThrows(ErdaException.class, () -> erda.put(bytes("a"), bytes("2")));
+        assertTrue(e.getMessage().contains(Result.name(result)), e.getMessage());
+        assertTrue(result == Result.READ_ONLY ? e instanceof ErdaException.Unavailable : result == Result.TOO_LARGE ? e instanceof ErdaException.BadSize : e instanceof ErdaException.Full);
+        assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+      }
+      store.answer = (type, request) -> type == Message.PUBLISH ? Result.TABLE_FULL : Result.OK;
+      ErdaException.Full full = assertThrows(ErdaException.Full.class, () -> erda.put(bytes("a"), bytes("2")));
+      assertEquals(ErdaException.Full.What.TABLE, full.what());
+    }
+  }
+
+  @Test
+  void deleteWorksInAFullLog() {
+    try (ErdaClient erda = store.client()) {
+      store.put("a", "1");
+      store.answer = (type, request) -> type == Message.LEASE ? Result.LOG_FULL : Result.OK;
+      assertTrue(erda.delete(bytes("a")));
+      assertNull(erda.get(bytes("a")));
+      assertFalse(erda.delete(bytes("a")));
+    }
+  }
+
+  @Test
+  void fullLogThatGetsRoomTakesPutsAgain() {
+    try (ErdaClient erda = store.client()) {
+      store.answer = (type, request) -> type == Message.LEASE ? Result.LOG_FULL : Result.OK;
+      assertThrows(ErdaException.Full.class, () -> erda.put(bytes("a"), bytes("1")));
+      store.answer = (type, request) -> Result.OK;
+      erda.put(bytes("a"), bytes("1"));
+    }
+  }
+
+  @Test
+  void leaseInARegionThatTheMapDoesNotNameYet() {
+    try (ErdaClient erda = store.client()) {
+      // A new generation: the lease names it, the client's map does not.
+      store.generation++;
+      store.setRoot(Root.EPOCH_OFFSET, 2);
+      erda.put(bytes("a"), bytes("1"));
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+    }
+  }
+
+  @Test
+  void welcomesThatCanNotBe() {
+    List<UnaryOperator<Welcome>> wrongs = new ArrayList<>();
+    for (int field = 0; field < 13; field++) {
+      int f = field;
+      wrongs.add(w -> changed(w, f));
+    }
+    for (UnaryOperator<Welcome> wrong : wrongs) {
+      store.welcome = wrong;
+      ErdaException.Refused e = assertThrows(ErdaException.Refused.class, () -> store.client(hasty()));
+      assertTrue(e.getMessage().contains("sent"), e.getMessage());
+    }
+    store.welcome = w -> w;
+    store.welcomeBytes = bytes -> bytes.asSlice(0, 100);
+    assertThrows(ErdaException.Refused.class, () -> store.client(hasty()));
+    store.welcomeBytes = bytes -> bytes;
+    store.client(hasty()).close();
+  }
+
+  private static Welcome changed(Welcome w, int field) {
+    return new Welcome(
+        field == 0 ? null : w.store(),
+        field == 1 ? 0 : w.incarnation(),
+        field == 2 ? 0 : w.rootKey(),
+        w.hashSeed(),
+        field == 3 ? 3 << 20 : field == 4 ? 1 << 12 : w.regionBytes(),
+        field == 5 ? -4096 : field == 6 ? 1 << 25 : w.segmentBytes(),
+        field == 7 ? 257 : w.heads(),
+        w.promise(),
+        field == 8 ? 1 : w.putMode(),
+        field == 9 ? 0 : w.clientId(),
+        w.connectionEpoch(),
+        field == 10 ? 4096 : w.keyBytesMax(),
+        field == 11 ? 1 << 30 : w.valueBytesMax(),
+        field == 12 ? 64 : w.messageBytesMax(),
+        w.pollingNs());
+  }
+
+  @Test
+  void anotherStoreAtTheSameAddressIsRefused() {
+    try (ErdaClient erda = store.client()) {
+      store.welcome =
+          w -> {
+            Welcome other = changed(w, -1);
+            return new Welcome(
+                new java.util.UUID(9, 9), other.incarnation(), other.rootKey(), other.hashSeed(), other.regionBytes(), other.segmentBytes(),
+                other.heads(), other.promise(), 0, other.clientId(), other.connectionEpoch(), other.keyBytesMax(), other.valueBytesMax(),
+                other.messageBytesMax(), other.pollingNs());
+          };
+      store.disconnect();
+      assertThrows(ErdaException.Refused.class, () -> erda.get(bytes("a")));
+    }
+  }
+
+  @Test
+  void garbageInAnyResponseEndsTheConnectionAndNothingElse() {
+    long seed = Long.getLong("erda.seed", 5);
+    Random random = new Random(seed);
+    store.put("a", "1");
+    try (ErdaClient erda = store.client(hasty())) {
+      for (int round = 0; round < 600; round++) {
+        int kind = random.nextInt(4);
+        int victim = 1 + random.nextInt(7);
+        store.tamper =
+            (type, response, length) -> {
+              if (type != victim) {
+                return length;
+              }
+              return switch (kind) {
+                case 0 -> random.nextInt(4, 4096);
+                case 1 -> {
+                  response.set(ValueLayout.JAVA_BYTE, random.nextInt(length), (byte) random.nextInt());
+                  yield length;
+                }
+                case 2 -> {
+                  response.set(ValueLayout.JAVA_INT, 4 * random.nextInt(length / 4), random.nextInt());
+                  yield length;
+                }
+                default -> {
+                  for (int i = 24; i < length; i++) {
+                    response.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+                  }
+                  yield length;
+                }
+              };
+            };
+        try {
+          switch (random.nextInt(5)) {
+            case 0 -> erda.put(bytes("b" + round % 9), new byte[random.nextInt(500)]);
+            case 1 -> erda.delete(bytes("b" + round % 9));
+            case 2 -> erda.stats();
+            case 3 -> {
+              store.setRoot(Root.EPOCH_OFFSET, store.getRoot(Root.EPOCH_OFFSET) + 1);
+              assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+            }
+            default -> assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+          }
+        } catch (ErdaException e) {
+          assertFalse(e.getMessage().isBlank());
+        } catch (RuntimeException | AssertionError e) {
+          throw new AssertionError("-Derda.seed=" + seed + ", round " + round + ", type " + victim + ", kind " + kind, e);
+        }
+        if (round % 20 == 0) {
+          // The store has no cleaner; keep it from filling up.
+          store.tamper = (type, response, length) -> length;
+          store.disconnect();
+          store.endReservations();
+        }
+      }
+      store.tamper = (type, response, length) -> length;
+      store.disconnect();
+      store.setRoot(Root.EPOCH_OFFSET, store.getRoot(Root.EPOCH_OFFSET) + 1);
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+    }
+  }
+
+  @Test
+  void unaskedResponseEndsTheConnection() {
+    try (ErdaClient erda = store.client(hasty())) {
+      store.tamper =
+          (type, response, length) -> {
+            if (type == Message.PUBLISH) {
+              Message.putLong(response, 8, 123456);
+            }
+            return length;
+          };
+      assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("1")));
+      store.tamper = (type, response, length) -> length;
+      erda.put(bytes("a"), bytes("2"));
+    }
+  }
+
+  @Test
+  void messageForAnotherClientEndsTheConnection() {
+    try (ErdaClient erda = store.client(hasty())) {
+      store.tamper =
+          (type, response, length) -> {
+            if (type == Message.STATS) {
+              Message.putInt(response, 16, 77);
+            }
+            return length;
+          };
+      ErdaException e = assertThrows(ErdaException.Unavailable.class, erda::stats);
+      assertTrue(e.getMessage().contains("77"), e.getMessage());
+    }
+  }
+
+  @Test
+  void heapAndNativeSegmentsAreTaken() {
+    try (ErdaClient erda = store.client()) {
+      erda.put(MemorySegment.ofArray(bytes("heap")), MemorySegment.ofArray(new long[] {1, 2}));
+      assertEquals(16, erda.get(bytes("heap")).length);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package io.erda.server;
+
+import io.erda.client.ClientOptions;
+import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
+import io.erda.rdma.Device;
+import io.erda.rdma.EmbeddedDevice;
+import io.erda.rdma.EmbeddedNetwork;
+import io.erda.server.engine.ServerCore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A store that lives in one JVM with its clients; no other process reaches it while it is open.
+ *
+ * <p>Owns the store and one server thread, which sleeps when there is nothing to do. Any thread may call any method; a client belongs to
+ * one thread and is closed by whoever asked for it. Closing the store ends its clients' connections.
+ */
+public final class ErdaStore implements AutoCloseable {
+  private static final String ADDRESS = "erda";
+
+  private final EmbeddedNetwork network;
+  private final ServerThread server;
+  private final OpenedStore store;
+
+  private ErdaStore(EmbeddedNetwork network, ServerThread server, OpenedStore store) {
+    this.network = network;
+    this.server = server;
+    this.store = store;
+  }
+
+  /**
+   * Opens the store in {@code data}, or creates it there.
+   *
+   * @throws ErdaException with one line that says what is wrong: in use, foreign, of another version, damaged, full
+   */
+  public static ErdaStore open(Path data) {
+    return open(data, ServerOptions.DEFAULTS);
+  }
+
+  /** {@link #open(Path)}, created and served as the options say. */
+  public static ErdaStore open(Path data, ServerOptions options) {
+    OpenedStore store = OpenedStore.open(data, options, true);
+    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
+    EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
+    try {
+      ServerCore core = new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
+      core.listen(device, device.listen(ADDRESS));
+      store.addFigures(core);
+      return new ErdaStore(network, ServerThread.start(core, device, store, options), store);
+    } catch (IOException | RuntimeException e) {
+      device.close();
+      store.close();
+      throw new ErdaException.Unusable("can't serve " + data + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** A new client of this store, for one thread. Close it when done. */
+  public ErdaClient client() {
+    return client(ClientOptions.DEFAULT);
+  }
+
+  /** {@link #client()} with options. */
+  public ErdaClient client(ClientOptions options) {
+    Device device = network.device();
+    return ErdaClient.over(device, ADDRESS, options, System::nanoTime);
+  }
+
+  /** The strongest promise an acknowledgement of this store has. */
+  public Promise promise() {
+    return store.engine().promise();
+  }
+
+  /** What recovery did when the store was opened, one line each; empty when there was nothing to do. */
+  public List<String> notes() {
+    return store.engine().recovery().notes();
+  }
+
+  /** Ends every connection and closes the store. Idempotent. */
+  @Override
+  public void close() {
+    server.close();
+  }
+}

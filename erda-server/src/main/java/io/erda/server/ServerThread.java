@@ -1,0 +1,90 @@
+package io.erda.server;
+
+import io.erda.rdma.Device;
+import io.erda.rdma.Poller;
+import io.erda.server.engine.ServerCore;
+import io.erda.server.engine.ServerLimits;
+import java.util.concurrent.CountDownLatch;
+
+/** The thread that drives a {@link ServerCore}: polls as long as the poller allows, then sleeps on the device. Owns all it is given. */
+final class ServerThread implements AutoCloseable {
+  /** The server looks after idle reservations at least this often. */
+  private static final long SLEEP_NS_MAX = 1_000_000_000L;
+
+  private final ServerCore core;
+  private final Device device;
+  private final OpenedStore store;
+  private final Poller poller;
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private volatile boolean closing;
+  private volatile Throwable failure;
+
+  private ServerThread(ServerCore core, Device device, OpenedStore store, ServerOptions options) {
+    this.core = core;
+    this.device = device;
+    this.store = store;
+    this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
+  }
+
+  static ServerThread start(ServerCore core, Device device, OpenedStore store, ServerOptions options) {
+    ServerThread server = new ServerThread(core, device, store, options);
+    new Thread(server::run, "erda-server").start();
+    return server;
+  }
+
+  static ServerLimits limits(ServerOptions options) {
+    ServerLimits defaults = ServerLimits.DEFAULT;
+    return new ServerLimits(
+        options.connectionsMax(), defaults.reservationIdleNs(), defaults.extentBytesMax(), options.pollingNs());
+  }
+
+  /** Waits until the server has ended. Returns why it failed, or null when it was closed. */
+  Throwable await() throws InterruptedException {
+    ended.await();
+    return failure;
+  }
+
+  @Override
+  public void close() {
+    closing = true;
+    device.wakeup();
+    boolean interrupted = false;
+    while (ended.getCount() > 0) {
+      try {
+        ended.await();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    try {
+      serve();
+    } catch (Throwable e) {
+      failure = e;
+    }
+    try (device;
+        store) {
+      core.close();
+    } catch (Throwable e) {
+      failure = failure == null ? e : failure;
+    }
+    ended.countDown();
+  }
+
+  private void serve() {
+    while (!closing) {
+      if (poller.mayPoll(core.doWork())) {
+        continue;
+      }
+      if (core.arm() && core.doWork() == 0 && !closing) {
+        device.await(SLEEP_NS_MAX);
+      }
+      poller.reset();
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.erda.server;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Client and server together, embedded and over shared memory. */
+class ErdaStoreTest {
+  private static final long SEED = Long.getLong("erda.seed", 20261120L);
+  private static final ServerOptions SMALL =
+      ServerOptions.DEFAULTS
+          .withHeads(2)
+          .withRegionBytes(1 << 22)
+          .withSegmentBytes(1 << 20)
+          .withCapacityBytes(1 << 26)
+          .withBuckets(1 << 12);
+
+  @TempDir Path data;
+
+  @Test
+  void embeddedStoreKeepsWhatWasPut() {
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      exercise(erda);
+    }
+    check();
+  }
+
+  @Test
+  void servedStoreKeepsWhatWasPut() {
+    try (ErdaServer server = ErdaServer.start(data, SMALL);
+        ErdaClient erda = ErdaClient.connect(server.uri())) {
+      exercise(erda);
+    }
+    check();
+  }
+
+  private void exercise(ErdaClient erda) {
+    Random random = new Random(SEED);
+    Map<String, byte[]> model = new HashMap<>();
+    for (int i = 0; i < 5_000; i++) {
+      String key = "key" + random.nextInt(500) + "x".repeat(random.nextInt(3) == 0 ? random.nextInt(1000) : 0).length();
+      byte[] keyBytes = key.getBytes(StandardCharsets.UTF_8);
+      switch (random.nextInt(4)) {
+        case 0 -> {
+          byte[] value = new byte[random.nextInt(50) == 0 ? random.nextInt(200_000) : random.nextInt(2000)];
+          random.nextBytes(value);
+          erda.put(keyBytes, value);
+          model.put(key, value);
+        }
+        case 1 -> assertEquals(model.remove(key) != null, erda.delete(keyBytes), key);
+        default -> assertArrayEquals(model.get(key), erda.get(keyBytes), key);
+      }
+    }
+    erda.put("last".getBytes(StandardCharsets.UTF_8), new byte[0]);
+    assertArrayEquals(new byte[0], erda.get("last".getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private void check() {
+    VerifyReport report = StoreVerifier.verify(data);
+    assertEquals(List.of(), report.findings());
+    assertTrue(report.values() > 100);
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      assertArrayEquals(new byte[0], erda.get("last".getBytes(StandardCharsets.UTF_8)));
+      assertNull(erda.get("never".getBytes(StandardCharsets.UTF_8)));
+      assertFalse(erda.delete("never".getBytes(StandardCharsets.UTF_8)));
+    }
+  }
+}

@@ -1,0 +1,207 @@
+package io.erda.server;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Directories that are not what they should be: one clear error each, and nothing is changed by it. */
+class OpenedStoreTest {
+  private static final long SEED = Long.getLong("erda.seed", 20261120L);
+  private static final ServerOptions SMALL =
+      ServerOptions.DEFAULTS
+          .withHeads(1)
+          .withRegionBytes(1 << 16)
+          .withSegmentBytes(4096)
+          .withCapacityBytes(1 << 20)
+          .withBuckets(64);
+
+  @TempDir Path data;
+
+  private void create() {
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      for (int i = 0; i < 20; i++) {
+        erda.put(key(i), new byte[40 + i]);
+      }
+    }
+  }
+
+  private static byte[] key(int i) {
+    return ("a-key-that-is-named-" + i).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String refusal(Class<? extends ErdaException> type, Runnable opening) {
+    String message = assertThrows(type, opening::run).getMessage();
+    assertFalse(message.contains("\n"), message);
+    return message;
+  }
+
+  private String unusable() {
+    return refusal(ErdaException.Unusable.class, () -> ErdaStore.open(data, SMALL));
+  }
+
+  @Test
+  void inUse() {
+    try (ErdaStore store = ErdaStore.open(data, SMALL)) {
+      assertNotNull(store.promise());
+      assertTrue(unusable().contains("in use"));
+      assertTrue(refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data)).contains("in use"));
+    }
+  }
+
+  @Test
+  void foreign() throws IOException {
+    Files.writeString(data.resolve("Thesis.doc"), "not a store");
+    assertTrue(unusable().contains("neither a store nor empty: it holds Thesis.doc"));
+    assertEquals(List.of("Thesis.doc"), names());
+  }
+
+  @Test
+  void notADirectory() throws IOException {
+    Path file = Files.writeString(data.resolve("file"), "x");
+    assertTrue(
+        refusal(ErdaException.Unusable.class, () -> ErdaStore.open(file, SMALL)).contains("not a directory"));
+  }
+
+  @Test
+  void missing() {
+    Path nowhere = data.resolve("nowhere");
+    assertTrue(
+        refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(nowhere)).contains("no such directory"));
+    assertFalse(Files.exists(nowhere));
+    assertTrue(refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data)).contains("no store"));
+    assertEquals(List.of(), names());
+  }
+
+  @Test
+  void anotherVersion() throws IOException {
+    create();
+    write("superblock", 8, 7);
+    write("superblock", 4096 + 8, 7);
+    assertTrue(unusable().contains("layout version 7, this program reads layout version 1"));
+  }
+
+  @Test
+  void damagedSuperblock() throws IOException {
+    create();
+    write("superblock", 70, 0x55);
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      assertEquals(41, erda.get(key(1)).length, "the other copy is whole");
+    }
+    write("superblock", 4096 + 70, 0x55);
+    String message = refusal(ErdaException.Damaged.class, () -> ErdaStore.open(data, SMALL));
+    assertTrue(message.contains("superblock is damaged"), message);
+  }
+
+  @Test
+  void aFileIsMissing() throws IOException {
+    create();
+    Files.delete(data.resolve("root"));
+    assertTrue(refusal(ErdaException.Damaged.class, () -> ErdaStore.open(data, SMALL)).contains("root"));
+  }
+
+  @Test
+  void anInterruptedCreationIsMadeAnew() throws IOException {
+    create();
+    Files.delete(data.resolve("superblock"));
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      assertNull(erda.get(key(1)));
+      erda.put(key(1), new byte[1]);
+      assertEquals(1, erda.get(key(1)).length);
+    }
+  }
+
+  @Test
+  void wrongGeometry() {
+    String message =
+        refusal(ErdaException.BadArgument.class, () -> ErdaStore.open(data, SMALL.withRegionBytes(100_000)));
+    assertTrue(message.contains("power of two"), message);
+    assertEquals(List.of(), names());
+  }
+
+  /** Every bit of an object, in turn: verify names the key, a get never returns anything but the value. */
+  @Test
+  void aFlippedBitAnywhereInAnObjectIsFoundAndNamed() throws IOException {
+    byte[] key = "the key".getBytes(StandardCharsets.UTF_8);
+    byte[] value = new byte[37];
+    new Random(SEED).nextBytes(value);
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      erda.put(key, value);
+    }
+    Path region = data.resolve(names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow());
+    int bytes = 10 + key.length + value.length;
+    for (int bit = 0; bit < 8 * bytes; bit++) {
+      flip(region, 64 + bit / 8, 1 << bit % 8);
+      VerifyReport report = StoreVerifier.verify(data);
+      assertEquals(1, report.findings().size(), "bit " + bit);
+      assertArrayEquals(key, report.findings().getFirst().key(), "bit " + bit);
+      if (bit % 16 == 3) {
+        try (ErdaStore store = ErdaStore.open(data, SMALL);
+            ErdaClient erda = store.client()) {
+          ErdaException.Damaged damaged = assertThrows(ErdaException.Damaged.class, () -> erda.get(key));
+          assertTrue(damaged.getMessage().contains("the key"), damaged.getMessage());
+        }
+      }
+      flip(region, 64 + bit / 8, 1 << bit % 8);
+    }
+    assertEquals(List.of(), StoreVerifier.verify(data).findings());
+  }
+
+  @Test
+  void aPutHealsADamagedKey() throws IOException {
+    create();
+    Path region = data.resolve(names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow());
+    flip(region, 64 + 12, 1);
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      assertThrows(ErdaException.Damaged.class, () -> erda.get(key(0)));
+      erda.put(key(0), new byte[] {1, 2});
+      assertArrayEquals(new byte[] {1, 2}, erda.get(key(0)));
+    }
+  }
+
+  private static void flip(Path file, long at, int mask) throws IOException {
+    try (RandomAccessFile access = new RandomAccessFile(file.toFile(), "rw")) {
+      access.seek(at);
+      int old = access.read();
+      access.seek(at);
+      access.write(old ^ mask);
+    }
+  }
+
+  private void write(String name, long at, int value) throws IOException {
+    try (RandomAccessFile access = new RandomAccessFile(data.resolve(name).toFile(), "rw")) {
+      access.seek(at);
+      access.write(value);
+    }
+  }
+
+  private List<String> names() {
+    try (Stream<Path> files = Files.list(data)) {
+      return new ArrayList<>(files.map(file -> file.getFileName().toString()).sorted().toList());
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package io.erda.server.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.ObjectWriter;
+import io.erda.pmem.Backing;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Message;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Result;
+import io.erda.rdma.Access;
+import io.erda.rdma.Device;
+import io.erda.rdma.Flags;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayDeque;
+
+/** A peer that says what a test tells it to, right or wrong, and steps the server while it waits. */
+final class RawClient {
+  private static final int SLOTS = 16;
+  private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
+
+  final QueuePair queuePair;
+  final MemoryRegion memory;
+  private final ServerCore core;
+  private final ArrayDeque<Integer> received = new ArrayDeque<>();
+  private int connectStatus = -1;
+  boolean disconnected;
+  private long nextRequest = 1;
+
+  RawClient(ServerCore core, Device device, String address, MemorySegment hello) {
+    this.core = core;
+    MemorySegment buffers = Arena.ofAuto().allocate((SLOTS + 1L) * SLOT_BYTES + (1 << 16), 64);
+    this.memory = device.register(buffers, Backing.none(buffers.byteSize()), Access.LOCAL);
+    this.queuePair = device.connect(address, hello, Duration.ofSeconds(5));
+    for (int slot = 0; slot < SLOTS; slot++) {
+      queuePair.postReceive(slot, memory, (long) slot * SLOT_BYTES, SLOT_BYTES);
+    }
+    for (int turn = 0; turn < 1000 && connectStatus < 0; turn++) {
+      step();
+    }
+  }
+
+  static MemorySegment hello() {
+    return Handshake.encode(new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, null));
+  }
+
+  boolean connected() {
+    return connectStatus == Status.SUCCESS;
+  }
+
+  Handshake.Welcome welcome() {
+    return Handshake.decodeWelcome(queuePair.privateData());
+  }
+
+  Handshake.Refusal refusal() {
+    return Handshake.decodeRefusal(queuePair.privateData());
+  }
+
+  void step() {
+    core.doWork();
+    queuePair.poll(
+        (wrId, opcode, status, byteLength, imm) -> {
+          if (opcode == Opcode.CONNECT) {
+            connectStatus = status;
+          } else if (opcode == Opcode.DISCONNECT) {
+            disconnected = true;
+          } else if (opcode == Opcode.RECEIVE && status == Status.SUCCESS) {
+            received.add((int) wrId);
+          }
+        },
+        16);
+  }
+
+  /** Where a request is built: header at 0. */
+  MemorySegment request() {
+    return memory.memory().asSlice((long) SLOTS * SLOT_BYTES, SLOT_BYTES);
+  }
+
+  /** Sends what {@link #request} holds, as it is. */
+  void sendRaw(int length) {
+    assertTrue(queuePair.postSend(0, memory, (long) SLOTS * SLOT_BYTES, length, Flags.NONE));
+  }
+
+  /** Puts the right header before the request's body, sends it, and returns the response. */
+  MemorySegment ask(int type, int length) {
+    Message.putHeader(
+        request(), 0, type, 0, length, nextRequest++, welcome().clientId(), welcome().connectionEpoch());
+    sendRaw(length);
+    return response();
+  }
+
+  /** The next response, or null when the connection ended instead. */
+  MemorySegment response() {
+    for (int turn = 0; turn < 1000 && received.isEmpty() && !disconnected; turn++) {
+      step();
+    }
+    if (received.isEmpty()) {
+      return null;
+    }
+    int slot = received.poll();
+    MemorySegment response = Arena.ofAuto().allocate(SLOT_BYTES, 8);
+    MemorySegment.copy(memory.memory(), (long) slot * SLOT_BYTES, response, 0, SLOT_BYTES);
+    queuePair.postReceive(slot, memory, (long) slot * SLOT_BYTES, SLOT_BYTES);
+    return response;
+  }
+
+  /** An extent as the server granted it. */
+  record Leased(int result, long reservation, int head, int regionIndex, int generation, long place, int length) {}
+
+  Leased lease(int head, int bytes) {
+    Message.putInt(request(), Message.LEASE_HEAD, head);
+    Message.putInt(request(), Message.LEASE_BYTES_MIN, bytes);
+    MemorySegment response = ask(Message.LEASE, Message.LEASE_REQUEST_BYTES);
+    return new Leased(
+        Message.result(response, 0),
+        Message.getLong(response, Message.LEASED_RESERVATION),
+        head,
+        Message.getInt(response, Message.LEASED_REGION_INDEX),
+        Message.getInt(response, Message.LEASED_GENERATION),
+        Message.getLong(response, Message.LEASED_PLACE),
+        (int) Message.getLong(response, Message.LEASED_LENGTH));
+  }
+
+  LogGeometry geometry() {
+    return new LogGeometry(welcome().heads(), welcome().regionBytes(), welcome().segmentBytes(), 1024);
+  }
+
+  /** WRITEs an object at a place of an extent. Returns its bytes. */
+  int write(Leased leased, long place, byte[] key, byte[] value, long regionKey) {
+    int offset = geometry().offset(leased.regionIndex, place);
+    int bytes = ObjectLayout.bytes(key.length, value == null ? 0 : value.length);
+    long at = (SLOTS + 1L) * SLOT_BYTES;
+    new ObjectWriter(memory.memory().asSlice(at, 1 << 16))
+        .write(
+            0,
+            MemorySegment.ofArray(key),
+            0,
+            key.length,
+            MemorySegment.ofArray(value == null ? new byte[0] : value),
+            0,
+            value == null ? 0 : value.length,
+            value == null,
+            ObjectChecksum.positionMix(leased.head, leased.generation, offset));
+    assertTrue(queuePair.postWrite(1, memory, at, regionKey, place, ObjectLayout.padded(bytes), Flags.NONE));
+    return bytes;
+  }
+
+  int publish(Leased leased, long place, int bytes, int flags) {
+    Message.putLong(request(), Message.PUBLISH_RESERVATION, leased.reservation);
+    Message.putInt(request(), Message.PUBLISH_OFFSET, geometry().offset(leased.regionIndex, place));
+    Message.putInt(request(), Message.PUBLISH_OBJECT_BYTES, bytes);
+    Message.putInt(request(), Message.PUBLISH_HEAD, leased.head);
+    Message.putInt(request(), Message.PUBLISH_FLAGS, flags);
+    MemorySegment response = ask(Message.PUBLISH, Message.PUBLISH_REQUEST_BYTES);
+    return Message.result(response, 0);
+  }
+
+  /** Remote key of a region, from the map. */
+  long regionKey(Leased leased) {
+    Message.putLong(request(), Message.MAP_FROM, 0);
+    MemorySegment map = ask(Message.MAP, Message.MAP_REQUEST_BYTES);
+    assertEquals(Result.OK, Message.result(map, 0));
+    for (int i = 0; i < Message.getInt(map, Message.MAPPED_COUNT); i++) {
+      long record = Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
+      if (Message.getInt(map, record + Message.RECORD_HEAD) == leased.head
+          && Message.getInt(map, record + Message.RECORD_INDEX) == leased.regionIndex) {
+        return Message.getLong(map, record + Message.RECORD_KEY);
+      }
+    }
+    throw new AssertionError("no region for " + leased);
+  }
+}

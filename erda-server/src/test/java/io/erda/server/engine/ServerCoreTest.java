@@ -1,0 +1,239 @@
+package io.erda.server.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.pmem.HeapDirectory;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Message;
+import io.erda.protocol.Promise;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Result;
+import io.erda.rdma.EmbeddedDevice;
+import io.erda.rdma.EmbeddedNetwork;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the server says to peers that keep the protocol, and to those that don't. */
+class ServerCoreTest {
+  private static final long SEED = Long.getLong("erda.seed", 20261120L);
+  private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] VALUE = "value".getBytes(StandardCharsets.UTF_8);
+
+  private long nowNs = 1;
+  private final EmbeddedNetwork network = new EmbeddedNetwork(() -> nowNs);
+  private final EmbeddedDevice serverDevice = network.device();
+  private final EmbeddedDevice clientDevice = network.device();
+  private ServerCore core;
+
+  @BeforeEach
+  void open() throws IOException {
+    StoreEngine engine = StoreEngine.open(new HeapDirectory(), StoreHarness.TINY, new Random(SEED));
+    core = new ServerCore(engine, new ServerLimits(3, 1_000_000_000L, 4096, 0), () -> nowNs += 1000);
+    core.listen(serverDevice, serverDevice.listen("erda"));
+  }
+
+  @AfterEach
+  void close() {
+    core.close();
+  }
+
+  private RawClient connect() {
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    assertTrue(client.connected());
+    return client;
+  }
+
+  private RawClient refused(MemorySegment hello) {
+    RawClient client = new RawClient(core, clientDevice, "erda", hello);
+    assertFalse(client.connected());
+    return client;
+  }
+
+  private int headOf(RawClient client, byte[] key) {
+    return core.engine().headOf(core.engine().keyWord(MemorySegment.ofArray(key), 0, key.length));
+  }
+
+  @Test
+  void aPutIsOneLeaseAndOnePublication() {
+    RawClient client = connect();
+    RawClient.Leased leased = client.lease(headOf(client, KEY), 18);
+    assertEquals(Result.OK, leased.result());
+    int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
+    assertEquals(Result.OK, client.publish(leased, leased.place(), bytes, 0));
+    assertEquals(1, core.engine().table().size());
+  }
+
+  @Test
+  void aPlaceIsPublishedOnce() {
+    RawClient client = connect();
+    RawClient.Leased leased = client.lease(headOf(client, KEY), 64);
+    int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
+    assertEquals(Result.OK, client.publish(leased, leased.place(), bytes, 0));
+    assertEquals(Result.NO_RESERVATION, client.publish(leased, leased.place(), bytes, 0));
+  }
+
+  @Test
+  void nothingIsPublishedThatIsNotWholeAndLeased() {
+    RawClient client = connect();
+    int head = headOf(client, KEY);
+    RawClient.Leased leased = client.lease(head, 64);
+    long regionKey = client.regionKey(leased);
+    int bytes = client.write(leased, leased.place(), KEY, VALUE, regionKey);
+    assertEquals(Result.INVALID_OBJECT, client.publish(leased, leased.place(), bytes - 1, 0), "other length");
+    leased = client.lease(head, 64);
+    bytes = client.write(leased, leased.place(), KEY, VALUE, regionKey);
+    assertEquals(
+        Result.INVALID_OBJECT, client.publish(leased, leased.place(), bytes, Message.FLAG_DELETE), "a value as a tombstone");
+    leased = client.lease(head, 64);
+    assertEquals(Result.INVALID_OBJECT, client.publish(leased, leased.place(), bytes, 0), "nothing written");
+    assertEquals(Result.NO_RESERVATION, client.publish(leased, leased.place() + 4096, bytes, 0), "behind the extent");
+    assertEquals(Result.BAD_REQUEST, client.publish(leased, 0, 5, 0), "too short");
+    RawClient.Leased otherHead = client.lease(1 - head, 64);
+    bytes = client.write(otherHead, otherHead.place(), KEY, VALUE, client.regionKey(otherHead));
+    assertEquals(Result.INVALID_OBJECT, client.publish(otherHead, otherHead.place(), bytes, 0), "a key of another head");
+    assertEquals(0, core.engine().table().size());
+    assertEquals(0, core.engine().publication().puts());
+  }
+
+  @Test
+  void aReservationBelongsToOneClientAndEnds() {
+    RawClient first = connect();
+    RawClient second = connect();
+    int head = headOf(first, KEY);
+    RawClient.Leased leased = first.lease(head, 64);
+    int bytes = first.write(leased, leased.place(), KEY, VALUE, first.regionKey(leased));
+    assertEquals(Result.NO_RESERVATION, second.publish(leased, leased.place(), bytes, 0), "another client's");
+    nowNs += 2_000_000_000L;
+    first.step();
+    assertEquals(Result.NO_RESERVATION, first.publish(leased, leased.place(), bytes, 0), "idle for too long");
+    assertEquals(0, core.engine().log().usage().openExtents());
+    RawClient.Leased again = first.lease(head, 64);
+    assertTrue(again.place() > leased.place());
+    first.queuePair.close();
+    for (int turn = 0; turn < 100; turn++) {
+      second.step();
+    }
+    assertEquals(0, core.engine().log().usage().openExtents(), "a client that left holds nothing");
+  }
+
+  @Test
+  void fullIsAnAnswerAndDeletesStillWork() {
+    RawClient client = connect();
+    int head = headOf(client, KEY);
+    RawClient.Leased leased = client.lease(head, 64);
+    int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
+    assertEquals(Result.OK, client.publish(leased, leased.place(), bytes, 0));
+    while (leased.result() == Result.OK) {
+      leased = client.lease(head, 4000);
+    }
+    assertEquals(Result.LOG_FULL, leased.result());
+    Message.putInt(client.request(), Message.ERASE_KEY_LENGTH, KEY.length);
+    MemorySegment.copy(KEY, 0, client.request(), ValueLayout.JAVA_BYTE, Message.ERASE_KEY, KEY.length);
+    MemorySegment response = client.ask(Message.ERASE, Message.ERASE_KEY + KEY.length);
+    assertEquals(Result.OK, Message.result(response, 0));
+    assertEquals(1, Message.getInt(response, Message.ERASED_EXISTED));
+    assertEquals(0, core.engine().table().size());
+  }
+
+  @Test
+  void tooLargeIsAnAnswer() {
+    RawClient client = connect();
+    assertEquals(Result.TOO_LARGE, client.lease(0, 4096).result());
+    assertEquals(Result.BAD_REQUEST, client.lease(9, 64).result());
+    assertEquals(Result.BAD_REQUEST, client.lease(0, -1).result());
+  }
+
+  @Test
+  void whoDoesNotFitIsToldBothValues() {
+    assertTrue(
+        refused(Handshake.encode(new Handshake.Hello(9, 1, null, 1, null)))
+            .refusal()
+            .text()
+            .contains("server speaks protocol version 1, layout version 1; client speaks 9, 1"));
+    assertTrue(
+        refused(Handshake.encode(new Handshake.Hello(1, 1, Promise.POWER, 1, null)))
+            .refusal()
+            .text()
+            .contains("store promises PROCESS, client requires POWER"));
+    assertEquals(
+        Handshake.Refusal.STORE,
+        refused(Handshake.encode(new Handshake.Hello(1, 1, null, 1, new UUID(1, 1)))).refusal().reason());
+    assertEquals(
+        Handshake.Refusal.NOT_ERDA,
+        refused(MemorySegment.ofArray("GET / HTTP/1.1".getBytes(StandardCharsets.UTF_8))).refusal().reason());
+    connect();
+    connect();
+    connect();
+    assertEquals(Handshake.Refusal.CONNECTIONS, refused(RawClient.hello()).refusal().reason());
+  }
+
+  @Test
+  void anotherClientsNameEndsTheConnection() {
+    RawClient client = connect();
+    Message.putHeader(client.request(), 0, Message.MAP, 0, Message.MAP_REQUEST_BYTES, 1, 99, 1);
+    client.sendRaw(Message.MAP_REQUEST_BYTES);
+    assertNull(client.response());
+    assertTrue(client.disconnected);
+  }
+
+  @Test
+  void garbageHurtsNobodyElse() {
+    Random random = new Random(SEED);
+    RawClient bystander = connect();
+    for (int run = 0; run < 300; run++) {
+      RawClient hostile = connect();
+      for (int message = 0; message < 20 && !hostile.disconnected; message++) {
+        byte[] bytes = new byte[1 + random.nextInt(200)];
+        random.nextBytes(bytes);
+        MemorySegment.copy(bytes, 0, hostile.request(), ValueLayout.JAVA_BYTE, 0, bytes.length);
+        if (random.nextInt(4) > 0) {
+          Message.putHeader(
+              hostile.request(),
+              0,
+              random.nextInt(9),
+              0,
+              bytes.length,
+              random.nextLong(),
+              hostile.welcome().clientId(),
+              hostile.welcome().connectionEpoch());
+          Message.putInt(hostile.request(), Message.BODY, random.nextInt(4) - 1);
+        }
+        try {
+          hostile.sendRaw(bytes.length);
+          hostile.step();
+          hostile.response();
+        } catch (RuntimeException e) {
+          throw new AssertionError("run " + run + " of -Derda.seed=" + SEED, e);
+        }
+      }
+      hostile.queuePair.close();
+      for (int turn = 0; turn < 4; turn++) {
+        bystander.step();
+      }
+    }
+    RawClient.Leased leased = bystander.lease(headOf(bystander, KEY), 64);
+    int bytes = bystander.write(leased, leased.place(), KEY, VALUE, bystander.regionKey(leased));
+    assertEquals(Result.OK, bystander.publish(leased, leased.place(), bytes, 0));
+  }
+
+  @Test
+  void statsAreNamedFigures() {
+    RawClient client = connect();
+    Message.putLong(client.request(), Message.STATS_FROM, 0);
+    MemorySegment response = client.ask(Message.STATS, Message.STATS_REQUEST_BYTES);
+    assertEquals(Result.OK, Message.result(response, 0));
+    assertNotEquals(0, Message.getInt(response, Message.STATS_COUNT));
+    assertEquals(Protocol.MESSAGE_BYTES_MAX, client.welcome().messageBytesMax());
+  }
+}

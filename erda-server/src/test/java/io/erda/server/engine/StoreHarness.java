@@ -1,0 +1,122 @@
+package io.erda.server.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.Extent;
+import io.erda.logstore.LeaseResult;
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.ObjectWriter;
+import io.erda.logstore.Region;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.protocol.Result;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Drives an engine as the server core does, without connections: one writer with an extent per object. */
+final class StoreHarness {
+  static final StoreOptions TINY = new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 8), 16);
+
+  final StoreEngine engine;
+  private final PublishRequest[] batch = new PublishRequest[16];
+  private int batched;
+
+  private StoreHarness(StoreEngine engine) {
+    this.engine = engine;
+  }
+
+  static StoreHarness open(MemoryDirectory directory) {
+    return new StoreHarness(StoreEngine.open(directory, TINY, new Random(7)));
+  }
+
+  /** Puts one value, or deletes with null; returns the server's result. */
+  int put(String key, byte[] value) {
+    add(key, value);
+    return publish()[0];
+  }
+
+  /** Writes an object to the log and adds its publication to the batch. */
+  PublishRequest add(String key, byte[] value) {
+    byte[] keyBytes = key.getBytes();
+    byte[] valueBytes = value == null ? new byte[0] : value;
+    long keyWord = engine.keyWord(MemorySegment.ofArray(keyBytes), 0, keyBytes.length);
+    int bytes = ObjectLayout.bytes(keyBytes.length, valueBytes.length);
+    Extent extent =
+        ((LeaseResult.Leased) engine.log().lease(engine.headOf(keyWord), bytes, bytes)).extent();
+    Region region = extent.region();
+    int offset = engine.log().geometry().offset(region.index(), extent.place());
+    MemorySegment object = Arena.ofAuto().allocate(ObjectLayout.padded(bytes), 8);
+    new ObjectWriter(object)
+        .write(
+            0,
+            MemorySegment.ofArray(keyBytes),
+            0,
+            keyBytes.length,
+            MemorySegment.ofArray(valueBytes),
+            0,
+            valueBytes.length,
+            value == null,
+            ObjectChecksum.positionMix(region.head(), region.generation(), offset));
+    region.memory().put(extent.place(), object, 0, object.byteSize());
+    PublishRequest request = new PublishRequest();
+    request.extent = extent;
+    request.place = extent.place();
+    request.offset = offset;
+    request.bytes = bytes;
+    request.delete = value == null;
+    batch[batched++] = request;
+    return request;
+  }
+
+  int[] publish() {
+    engine.publication().publish(batch, batched);
+    int[] results = new int[batched];
+    for (int i = 0; i < batched; i++) {
+      results[i] = batch[i].result;
+      engine.log().end(batch[i].extent);
+    }
+    batched = 0;
+    return results;
+  }
+
+  /** The committed value of a key, or null. */
+  byte[] get(String key) {
+    byte[] keyBytes = key.getBytes();
+    MemorySegment keySegment = MemorySegment.ofArray(keyBytes);
+    long keyWord = engine.keyWord(keySegment, 0, keyBytes.length);
+    long slot = engine.publication().find(keyWord, keySegment, 0, keyBytes.length);
+    if (slot == HashTable.NONE) {
+      return null;
+    }
+    int offset = VersionWord.committed(engine.table().versionWord(slot));
+    if (offset == VersionWord.NONE) {
+      return null;
+    }
+    MemorySegment memory = engine.log().region(engine.headOf(keyWord), offset).memory().segment();
+    long place = engine.log().geometry().place(offset);
+    assertEquals(true, engine.objectValid(engine.headOf(keyWord), offset), "torn: " + key);
+    return ObjectLayout.tombstone(memory, place)
+        ? null
+        : memory
+            .asSlice(place + ObjectLayout.KEY_OFFSET + keyBytes.length, ObjectLayout.valueLength(memory, place))
+            .toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  /** What an inspection finds wrong. */
+  List<String> findings() {
+    List<String> findings = new ArrayList<>();
+    new StoreInspection(engine, (key, what) -> findings.add((key == null ? "?" : new String(key)) + ": " + what)).run();
+    return findings;
+  }
+
+  void requireOk(int result) {
+    assertEquals(Result.OK, result, Result.name(result));
+  }
+}

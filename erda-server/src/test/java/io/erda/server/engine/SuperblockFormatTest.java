@@ -1,0 +1,74 @@
+package io.erda.server.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.erda.logstore.LogGeometry;
+import io.erda.pmem.HeapDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.ErdaException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The superblock is what FORMAT.md says; no bytes in its place break its decoder. */
+class SuperblockFormatTest {
+  private static final long SEED = Long.getLong("erda.seed", 20261120L);
+  private static final Superblock EXAMPLE =
+      new Superblock(
+          1,
+          UUID.fromString("11223344-5566-7788-99aa-bbccddeeff00"),
+          new LogGeometry(1, 1 << 16, 4096, 16),
+          1,
+          1024,
+          42);
+
+  @Test
+  void superblockIsAsDocumented() throws IOException {
+    try (HeapDirectory directory = new HeapDirectory();
+        PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
+      EXAMPLE.store(memory);
+      String stored = HexFormat.of().formatHex(memory.segment().asSlice(4096, 120).toArray(ValueLayout.JAVA_BYTE));
+      assertEquals(example(), stored);
+      Superblock loaded = Superblock.load(memory);
+      assertEquals(2, loaded.sequence());
+      assertEquals(EXAMPLE.store(), loaded.store());
+      assertEquals(EXAMPLE.geometry(), loaded.geometry());
+      assertEquals(EXAMPLE.hashSeed(), loaded.hashSeed());
+    }
+  }
+
+  @Test
+  void damageIsSaidWhateverItIs() throws IOException {
+    Random random = new Random(SEED);
+    try (HeapDirectory directory = new HeapDirectory();
+        PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
+      for (int run = 0; run < 2000; run++) {
+        EXAMPLE.store(memory);
+        for (long copy = 0; copy < 2; copy++) {
+          long at = copy * 4096 + random.nextInt(120);
+          byte[] junk = {(byte) (memory.segment().get(ValueLayout.JAVA_BYTE, at) ^ 1 + random.nextInt(255))};
+          memory.put(at, MemorySegment.ofArray(junk), 0, 1);
+        }
+        assertThrows(ErdaException.class, () -> Superblock.load(memory), "run " + run + " of -Derda.seed=" + SEED);
+      }
+    }
+  }
+
+  private static String example() throws IOException {
+    List<String> lines = Files.readAllLines(Path.of("FORMAT.md"));
+    StringBuilder hex = new StringBuilder();
+    for (int i = lines.indexOf("    superblock") + 1; i < lines.size() && lines.get(i).startsWith("    "); i++) {
+      String line = lines.get(i).strip();
+      hex.append(line, 0, Math.min(line.length(), 23));
+    }
+    return hex.toString().replace(" ", "").toLowerCase(java.util.Locale.ROOT);
+  }
+}

@@ -1,0 +1,86 @@
+package io.erda.eval;
+
+import io.erda.client.ErdaClient;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.SplittableRandom;
+
+/**
+ * Objects with 16-byte keys and values of one size, all told from their number, and a random sequence of them that every contender
+ * goes through alike. Immutable but for the scratch value; one thread.
+ */
+final class Dataset {
+  static final int KEY_BYTES = 16;
+
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+  private static final HexFormat HEX = HexFormat.of();
+
+  private final int objects;
+  private final int valueBytes;
+  private final MemorySegment value;
+
+  Dataset(int objects, int valueBytes) {
+    this.objects = objects;
+    this.valueBytes = valueBytes;
+    this.value = Arena.ofAuto().allocate(valueBytes, 8);
+  }
+
+  int objects() {
+    return objects;
+  }
+
+  int valueBytes() {
+    return valueBytes;
+  }
+
+  static byte[] key(long number) {
+    return HEX.toHexDigits(number).getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** The value of an object, valid until the next call. */
+  MemorySegment value(long number) {
+    SplittableRandom random = new SplittableRandom(number);
+    for (long at = 0; at + 8 <= valueBytes; at += 8) {
+      value.set(LONG, at, random.nextLong());
+    }
+    return value;
+  }
+
+  /** Puts all objects. */
+  void load(ErdaClient client, Progress progress) {
+    progress.step("load " + Table.count(objects) + " objects of " + Table.count(valueBytes) + " bytes");
+    MemorySegment key = Arena.ofAuto().allocate(KEY_BYTES, 8);
+    for (int i = 0; i < objects; i++) {
+      MemorySegment.copy(key(i), 0, key, ValueLayout.JAVA_BYTE, 0, KEY_BYTES);
+      client.put(key, value(i));
+      if ((i & 0x3FFF) == 0) {
+        progress.at(i * 100L / objects + "%");
+      }
+    }
+    progress.done("");
+  }
+
+  /** Random object numbers; the same for the same seed. */
+  int[] sequence(int length, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    int[] numbers = new int[length];
+    for (int i = 0; i < length; i++) {
+      numbers[i] = random.nextInt(objects);
+    }
+    return numbers;
+  }
+
+  /** The keys of a sequence, one after the other in memory. */
+  static MemorySegment[] keys(int[] sequence) {
+    MemorySegment all = Arena.ofAuto().allocate((long) KEY_BYTES * sequence.length, 8);
+    MemorySegment[] keys = new MemorySegment[sequence.length];
+    for (int i = 0; i < sequence.length; i++) {
+      keys[i] = all.asSlice((long) i * KEY_BYTES, KEY_BYTES);
+      MemorySegment.copy(key(sequence[i]), 0, keys[i], ValueLayout.JAVA_BYTE, 0, KEY_BYTES);
+    }
+    return keys;
+  }
+}

@@ -1,0 +1,40 @@
+package io.erda.eval;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A measurement that shows something, or shows that it is not so. */
+public interface Experiment {
+  /** What {@code eval run} calls it. */
+  String name();
+
+  /** One line: what is measured, and what it must be. */
+  String what();
+
+  /** Runs it. Processes and files are gone when the context's {@code children} is closed. */
+  Report run(Context context) throws InterruptedException;
+
+  /**
+   * What an experiment works with.
+   *
+   * @param temporaryDirectory where stores go; they take up to some gigabytes
+   * @param quick fewer rounds and objects: to see that it works, not to believe the numbers
+   */
+  record Context(Children children, Jvm jvm, Path temporaryDirectory, Progress progress, boolean quick) {}
+
+  /**
+   * What came out.
+   *
+   * @param text for people
+   * @param json for programs
+   * @param missed what was to be shown and was not, one line each; empty when all was
+   */
+  record Report(String text, ObjectNode json, List<String> missed) {
+    public Report {
+      missed = List.copyOf(missed);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package io.erda.eval;
+
+import java.util.List;
+
+/** All experiments, in the order in which {@code eval run all} runs them. */
+public final class Experiments {
+  public static final List<Experiment> ALL =
+      List.of(
+          new FloorExperiment(),
+          new RedisExperiment(),
+          new ServerCpuExperiment(),
+          new ScalingExperiment(),
+          new IdleExperiment(),
+          new WakeupExperiment(),
+          new RestartExperiment());
+
+  private Experiments() {}
+}

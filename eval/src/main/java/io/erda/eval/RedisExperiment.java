@@ -1,0 +1,189 @@
+package io.erda.eval;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.client.ErdaClient;
+import io.erda.eval.process.Child;
+import io.erda.eval.process.ProcessException;
+import io.erda.eval.process.ServerChild;
+import io.erda.eval.redis.RedisClient;
+import io.erda.eval.redis.RedisServer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Redis on a Unix socket against Erda over shared memory: one connection each, one operation at a time, the same keys and values, round
+ * for round side by side. Redis keeps nothing on disk here, which is the fastest it has.
+ */
+final class RedisExperiment implements Experiment {
+  private static final int OBJECTS = 100_000;
+  private static final int VALUE_BYTES = 1024;
+  private static final double READ_RATIO_MIN = 30;
+  private static final double UPDATE_RATIO_MIN = 10;
+
+  @Override
+  public String name() {
+    return "redis";
+  }
+
+  @Override
+  public String what() {
+    return "Redis on a Unix socket, one connection, no pipelining, 1 KiB; over 30 times its reads, over 10 times its updates";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    int objects = context.quick() ? 5_000 : OBJECTS;
+    int rounds = context.quick() ? 3 : 11;
+    int redisOperations = context.quick() ? 2_000 : 20_000;
+    int gets = redisOperations * 20;
+    int puts = redisOperations * 4;
+    Dataset dataset = new Dataset(objects, VALUE_BYTES);
+    MemorySegment[] keys = Dataset.keys(dataset.sequence(gets, 7));
+    MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8).copyFrom(dataset.value(1));
+    MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
+    Path redisDirectory = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
+    RedisServer redis = RedisServer.start(context.children(), redisDirectory);
+    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
+    long allPuts = objects + (long) puts * (rounds + 4);
+    ServerChild server =
+        ServerChild.start(
+            context.children(), context.jvm(), data, StoreSize.flags(objects, allPuts, VALUE_BYTES + Dataset.KEY_BYTES));
+    try (ErdaClient erda = ErdaClient.connect(server.uri());
+        RedisClient peer = RedisClient.connect(redis.socket(), Dataset.KEY_BYTES, VALUE_BYTES)) {
+      dataset.load(erda, context.progress());
+      loadRedis(peer, dataset);
+      context.progress().step("Redis and Erda side by side");
+      Rounds measured =
+          new Rounds()
+              .measure("redis get", () -> redisGet(peer, keys, redisOperations, into))
+              .measure("erda get", () -> erdaGet(erda, keys, gets, into))
+              .measure("redis set", () -> redisSet(peer, keys, redisOperations, value))
+              .measure("erda put", () -> erdaPut(erda, keys, puts, value))
+              .run(3, rounds, context.progress());
+      context.progress().done("");
+      Report report = report(measured, benchmark(context, redis));
+      server.stop();
+      redis.stop();
+      return report;
+    }
+  }
+
+  private static Report report(Rounds measured, Optional<String> benchmark) {
+    double reads = measured.median("erda get") / measured.median("redis get");
+    double updates = measured.median("erda put") / measured.median("redis set");
+    Table table =
+        new Table("operation", "Redis ops/s", "Erda ops/s", "ratio", "must be")
+            .row("read", Table.count(measured.median("redis get")), Table.count(measured.median("erda get")), Table.decimal(reads), "> 30")
+            .row(
+                "update",
+                Table.count(measured.median("redis set")),
+                Table.count(measured.median("erda put")),
+                Table.decimal(updates),
+                "> 10");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    json.put("valueBytes", VALUE_BYTES);
+    for (String name : List.of("redis get", "erda get", "redis set", "erda put")) {
+      json.put(name.replace(' ', '_') + "_ops_per_second", measured.median(name));
+    }
+    json.put("readRatio", reads).put("updateRatio", updates);
+    List<String> missed = new ArrayList<>();
+    if (reads <= READ_RATIO_MIN) {
+      missed.add(String.format(Locale.ROOT, "reads are %.1f times Redis's, expected more than %.0f", reads, READ_RATIO_MIN));
+    }
+    if (updates <= UPDATE_RATIO_MIN) {
+      missed.add(
+          String.format(Locale.ROOT, "updates are %.1f times Redis's, expected more than %.0f", updates, UPDATE_RATIO_MIN));
+    }
+    return new Report(table + benchmark.orElse(""), json, missed);
+  }
+
+  /** What Redis's own benchmark says of the same server, so that nobody need believe our client. */
+  private static Optional<String> benchmark(Context context, RedisServer redis) {
+    return RedisServer.program("redis-benchmark")
+        .map(
+            program -> {
+              Child child =
+                  context
+                      .children()
+                      .start(
+                          "redis-benchmark",
+                          List.of(
+                              program.toString(), "-s", redis.socket().toString(), "-c", "1", "-P", "1", "-d",
+                              Integer.toString(VALUE_BYTES), "-n", context.quick() ? "5000" : "50000", "-r", "100000", "-t",
+                              "set,get", "-q"));
+              StringBuilder text = new StringBuilder("redis-benchmark -c 1 -P 1 -d 1024 on the same server:\n");
+              try {
+                while (true) {
+                  String line = child.poll(Duration.ofSeconds(60));
+                  if (line == null) {
+                    break;
+                  }
+                  for (String part : line.split("\r")) {
+                    if (part.contains("requests per second")) {
+                      text.append("  ").append(part.strip()).append('\n');
+                    }
+                  }
+                }
+              } catch (ProcessException e) {
+                // Its end is how it says that it is done.
+              }
+              context.children().forget(child);
+              return text.toString();
+            });
+  }
+
+  private static void loadRedis(RedisClient peer, Dataset dataset) {
+    MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
+    for (int i = 0; i < dataset.objects(); i++) {
+      key.copyFrom(MemorySegment.ofArray(Dataset.key(i)));
+      peer.set(key, dataset.value(i));
+    }
+  }
+
+  private static double redisGet(RedisClient peer, MemorySegment[] keys, int count, MemorySegment into) {
+    long startNs = System.nanoTime();
+    for (int i = 0; i < count; i++) {
+      if (peer.get(keys[i], into) != VALUE_BYTES) {
+        throw new ProcessException("Redis did not find a key");
+      }
+    }
+    return rate(count, startNs);
+  }
+
+  private static double erdaGet(ErdaClient erda, MemorySegment[] keys, int count, MemorySegment into) {
+    long startNs = System.nanoTime();
+    for (int i = 0; i < count; i++) {
+      if (erda.get(keys[i], into) != VALUE_BYTES) {
+        throw new ProcessException("Erda did not find a key");
+      }
+    }
+    return rate(count, startNs);
+  }
+
+  private static double redisSet(RedisClient peer, MemorySegment[] keys, int count, MemorySegment value) {
+    long startNs = System.nanoTime();
+    for (int i = 0; i < count; i++) {
+      peer.set(keys[i], value);
+    }
+    return rate(count, startNs);
+  }
+
+  private static double erdaPut(ErdaClient erda, MemorySegment[] keys, int count, MemorySegment value) {
+    long startNs = System.nanoTime();
+    for (int i = 0; i < count; i++) {
+      erda.put(keys[i], value);
+    }
+    return rate(count, startNs);
+  }
+
+  private static double rate(int count, long startNs) {
+    return count * 1e9 / (System.nanoTime() - startNs);
+  }
+}

@@ -1,0 +1,57 @@
+package io.erda.eval;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.DoubleSupplier;
+
+/**
+ * Measures several things side by side: round after round, each thing once a round, every other round in reverse order, so that what
+ * else goes on on the machine meets all of them.
+ */
+final class Rounds {
+  private final Map<String, DoubleSupplier> things = new LinkedHashMap<>();
+  private final Map<String, double[]> measured = new LinkedHashMap<>();
+
+  Rounds measure(String name, DoubleSupplier thing) {
+    things.put(name, thing);
+    return this;
+  }
+
+  /** Runs warm-up rounds, which do not count, then the others. */
+  Rounds run(int warmup, int rounds, Progress progress) {
+    things.keySet().forEach(name -> measured.put(name, new double[rounds]));
+    List<String> names = new ArrayList<>(things.keySet());
+    for (int round = -warmup; round < rounds; round++) {
+      progress.at(round < 0 ? "warm-up" : "round " + (round + 1) + " of " + rounds);
+      for (String name : (round & 1) == 0 ? names : names.reversed()) {
+        double value = things.get(name).getAsDouble();
+        if (round >= 0) {
+          measured.get(name)[round] = value;
+        }
+      }
+    }
+    return this;
+  }
+
+  double median(String name) {
+    return median(measured.get(name));
+  }
+
+  double min(String name) {
+    return Arrays.stream(measured.get(name)).min().orElseThrow();
+  }
+
+  double max(String name) {
+    return Arrays.stream(measured.get(name)).max().orElseThrow();
+  }
+
+  static double median(double[] values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    int middle = sorted.length / 2;
+    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+}

@@ -1,0 +1,116 @@
+package io.erda.eval;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.client.ErdaClient;
+import io.erda.eval.process.ServerChild;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+
+/** A request's round trip when the server polls, and when it sleeps; and a put's. */
+final class WakeupExperiment implements Experiment {
+  private static final long POLLING_P50_NS_MAX = 1_000;
+  private static final long SLEEPING_P50_NS_MAX = 100_000;
+
+  @Override
+  public String name() {
+    return "wakeup";
+  }
+
+  @Override
+  public String what() {
+    return "round trip of a request to a polling server (under 1 µs) and to a sleeping one (some tens of µs), and of a put";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-wakeup-");
+    int busyCount = context.quick() ? 50_000 : 500_000;
+    int sleepyCount = context.quick() ? 50 : 300;
+    ServerChild server =
+        ServerChild.start(context.children(), context.jvm(), data, StoreSize.flags(1000, 3L * busyCount, 256));
+    Histogram polling;
+    Histogram sleeping;
+    try (BareRequests requests = BareRequests.connect(data)) {
+      context.progress().step("requests to a polling server");
+      times(requests::roundTripNs, busyCount);
+      polling = times(requests::roundTripNs, busyCount);
+      context.progress().done("");
+      context.progress().step("requests to a sleeping server");
+      sleeping = timesWithPauses(requests::roundTripNs, sleepyCount);
+      context.progress().done("");
+    }
+    Histogram puts;
+    Histogram sleepyPuts;
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      MemorySegment key = Arena.ofAuto().allocate(16, 8);
+      MemorySegment value = Arena.ofAuto().allocate(100, 8);
+      context.progress().step("puts");
+      times(() -> putNs(client, key, value), busyCount / 2);
+      puts = times(() -> putNs(client, key, value), busyCount / 2);
+      sleepyPuts = timesWithPauses(() -> putNs(client, key, value), sleepyCount);
+      context.progress().done("");
+    }
+    server.stop();
+    return report(polling, sleeping, puts, sleepyPuts);
+  }
+
+  private interface Timed {
+    long ns();
+  }
+
+  private static Histogram times(Timed timed, int count) {
+    Histogram histogram = new Histogram(10_000_000_000L, 3);
+    for (int i = 0; i < count; i++) {
+      histogram.recordValue(timed.ns());
+    }
+    return histogram;
+  }
+
+  private static Histogram timesWithPauses(Timed timed, int count) throws InterruptedException {
+    Histogram histogram = new Histogram(10_000_000_000L, 3);
+    for (int i = 0; i < count; i++) {
+      Thread.sleep(5);
+      histogram.recordValue(timed.ns());
+    }
+    return histogram;
+  }
+
+  private static long putNs(ErdaClient client, MemorySegment key, MemorySegment value) {
+    long startNs = System.nanoTime();
+    client.put(key, value);
+    return System.nanoTime() - startNs;
+  }
+
+  private static Report report(Histogram polling, Histogram sleeping, Histogram puts, Histogram sleepyPuts) {
+    Table table = new Table("round trip", "p50", "p99", "p99.9");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    add("request, server polls", "requestPolling", polling, table, json);
+    add("request, server sleeps", "requestSleeping", sleeping, table, json);
+    add("put of 100 bytes, server polls", "putPolling", puts, table, json);
+    add("put of 100 bytes, server sleeps", "putSleeping", sleepyPuts, table, json);
+    List<String> missed = new ArrayList<>();
+    require(polling, POLLING_P50_NS_MAX, "a polling server", missed);
+    require(sleeping, SLEEPING_P50_NS_MAX, "a sleeping server", missed);
+    return new Report(table.toString(), json, missed);
+  }
+
+  private static void add(String name, String jsonName, Histogram times, Table table, ObjectNode json) {
+    long p50 = times.getValueAtPercentile(50);
+    long p99 = times.getValueAtPercentile(99);
+    long p999 = times.getValueAtPercentile(99.9);
+    table.row(name, Table.time(p50), Table.time(p99), Table.time(p999));
+    json.putObject(jsonName + "Ns").put("p50", p50).put("p99", p99).put("p999", p999);
+  }
+
+  private static void require(Histogram times, long p50Max, String whom, List<String> missed) {
+    long p50 = times.getValueAtPercentile(50);
+    if (p50 > p50Max) {
+      missed.add("the median round trip to " + whom + " is " + Table.time(p50) + ", expected at most " + Table.time(p50Max));
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.erda.eval.load;
+
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+
+/**
+ * One phase of load.
+ *
+ * @param insert load records instead of doing transactions
+ * @param operations that are measured, over all threads
+ * @param warmup operations before them that are not
+ * @param serverReadsPerMillion after so many of a million operations the thread also asks the server for its figures: the control of
+ *     a measurement that says the server does nothing
+ * @param properties YCSB's
+ */
+public record LoadPhase(
+    boolean insert, int threads, long operations, long warmup, int serverReadsPerMillion, Map<String, String> properties) {
+  private static final String SEPARATOR = "\t";
+
+  public LoadPhase {
+    properties = Map.copyOf(properties);
+  }
+
+  /** A phase over a workload's properties with {@code overrides}, "name=value" each. */
+  public static LoadPhase of(boolean insert, int threads, long operations, Properties workload, String... overrides) {
+    Map<String, String> all = new TreeMap<>();
+    workload.stringPropertyNames().forEach(name -> all.put(name, workload.getProperty(name)));
+    for (String override : overrides) {
+      int equals = override.indexOf('=');
+      all.put(override.substring(0, equals), override.substring(equals + 1));
+    }
+    return new LoadPhase(insert, threads, operations, 0, 0, all);
+  }
+
+  public LoadPhase withWarmup(long count) {
+    return new LoadPhase(insert, threads, operations, count, serverReadsPerMillion, properties);
+  }
+
+  public LoadPhase withServerReadsPerMillion(int count) {
+    return new LoadPhase(insert, threads, operations, warmup, count, properties);
+  }
+
+  String format() {
+    StringBuilder line = new StringBuilder();
+    line.append(insert).append(SEPARATOR).append(threads).append(SEPARATOR).append(operations);
+    line.append(SEPARATOR).append(warmup).append(SEPARATOR).append(serverReadsPerMillion);
+    properties.forEach((name, value) -> line.append(SEPARATOR).append(name).append('=').append(value));
+    return line.toString();
+  }
+
+  static LoadPhase parse(String line) {
+    String[] parts = line.split(SEPARATOR);
+    Map<String, String> properties = new TreeMap<>();
+    for (int i = 5; i < parts.length; i++) {
+      int equals = parts[i].indexOf('=');
+      properties.put(parts[i].substring(0, equals), parts[i].substring(equals + 1));
+    }
+    return new LoadPhase(
+        Boolean.parseBoolean(parts[0]),
+        Integer.parseInt(parts[1]),
+        Long.parseLong(parts[2]),
+        Long.parseLong(parts[3]),
+        Integer.parseInt(parts[4]),
+        properties);
+  }
+}

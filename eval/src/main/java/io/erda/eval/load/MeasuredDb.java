@@ -1,0 +1,123 @@
+package io.erda.eval.load;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.Vector;
+import java.util.function.LongSupplier;
+import org.HdrHistogram.Histogram;
+import site.ycsb.ByteIterator;
+import site.ycsb.DB;
+import site.ycsb.DBException;
+import site.ycsb.Status;
+
+/** Times every operation of a database in nanoseconds and counts what did not answer OK. One thread. Owns the database. */
+final class MeasuredDb extends DB {
+  private static final long LATENCY_NS_MAX = 60_000_000_000L;
+
+  private final DB db;
+  private final LongSupplier nanoTime;
+  private final Histogram reads = new Histogram(LATENCY_NS_MAX, 3);
+  private final Histogram updates = new Histogram(LATENCY_NS_MAX, 3);
+  private long errors;
+  private long updatesDone;
+
+  MeasuredDb(DB db, LongSupplier nanoTime) {
+    this.db = db;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Forgets what was measured so far. */
+  void reset() {
+    reads.reset();
+    updates.reset();
+    errors = 0;
+    updatesDone = 0;
+  }
+
+  Histogram reads() {
+    return reads;
+  }
+
+  Histogram updates() {
+    return updates;
+  }
+
+  long errors() {
+    return errors;
+  }
+
+  long updatesDone() {
+    return updatesDone;
+  }
+
+  @Override
+  public void setProperties(Properties properties) {
+    db.setProperties(properties);
+  }
+
+  @Override
+  public Properties getProperties() {
+    return db.getProperties();
+  }
+
+  @Override
+  public void init() throws DBException {
+    db.init();
+  }
+
+  @Override
+  public void cleanup() throws DBException {
+    db.cleanup();
+  }
+
+  @Override
+  public Status read(String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
+    long startNs = nanoTime.getAsLong();
+    Status status = db.read(table, key, fields, result);
+    reads.recordValue(clamp(nanoTime.getAsLong() - startNs));
+    errors += status.isOk() ? 0 : 1;
+    return status;
+  }
+
+  @Override
+  public Status update(String table, String key, Map<String, ByteIterator> values) {
+    long startNs = nanoTime.getAsLong();
+    return written(db.update(table, key, values), startNs);
+  }
+
+  @Override
+  public Status insert(String table, String key, Map<String, ByteIterator> values) {
+    long startNs = nanoTime.getAsLong();
+    return written(db.insert(table, key, values), startNs);
+  }
+
+  @Override
+  public Status delete(String table, String key) {
+    long startNs = nanoTime.getAsLong();
+    return written(db.delete(table, key), startNs);
+  }
+
+  @Override
+  public Status scan(
+      String table, String startKey, int count, Set<String> fields, Vector<HashMap<String, ByteIterator>> result) {
+    Status status = db.scan(table, startKey, count, fields, result);
+    errors += status.isOk() ? 0 : 1;
+    return status;
+  }
+
+  private Status written(Status status, long startNs) {
+    updates.recordValue(clamp(nanoTime.getAsLong() - startNs));
+    if (status.isOk()) {
+      updatesDone++;
+    } else {
+      errors++;
+    }
+    return status;
+  }
+
+  private static long clamp(long ns) {
+    return Math.min(ns, LATENCY_NS_MAX);
+  }
+}

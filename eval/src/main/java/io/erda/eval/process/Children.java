@@ -1,0 +1,124 @@
+package io.erda.eval.process;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * Owns processes and temporary directories. Closing ends every process by its handle, in reverse order and in bounded time, and
+ * then removes the directories; so does the end of this JVM, by Ctrl-C too. Any thread may call any method.
+ */
+public final class Children implements AutoCloseable {
+  private final Deque<Child> children = new ArrayDeque<>();
+  private final Deque<Path> directories = new ArrayDeque<>();
+  private final Thread atExit = new Thread(this::endAll, "end-children");
+  private boolean closed;
+
+  public Children() {
+    Runtime.getRuntime().addShutdownHook(atExit);
+  }
+
+  /**
+   * Starts a process.
+   *
+   * @param name for messages
+   * @throws ProcessException when it can't be started
+   */
+  public Child start(String name, List<String> command) {
+    synchronized (this) {
+      requireOpen(name);
+      try {
+        Child child = new Child(name, new ProcessBuilder(command).start());
+        children.push(child);
+        return child;
+      } catch (IOException e) {
+        throw new ProcessException("can't start " + name + ": " + e.getMessage(), e);
+      }
+    }
+  }
+
+  /** Makes a directory that is removed, with all in it, when this is closed. */
+  public Path temporaryDirectory(Path parent, String prefix) {
+    synchronized (this) {
+      requireOpen(prefix);
+      try {
+        Path directory = Files.createTempDirectory(parent, prefix);
+        directories.push(directory);
+        return directory;
+      } catch (IOException e) {
+        throw new ProcessException("can't make a temporary directory in " + parent + ": " + e.getMessage(), e);
+      }
+    }
+  }
+
+  /** Forgets a child that has ended. */
+  public synchronized void forget(Child child) {
+    if (!child.isAlive()) {
+      children.remove(child);
+    }
+  }
+
+  @Override
+  public void close() {
+    endAll();
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException e) {
+      // The JVM is ending: the hook runs, and finds nothing left to do.
+    }
+  }
+
+  private synchronized void endAll() {
+    closed = true;
+    while (!children.isEmpty()) {
+      children.pop().end();
+    }
+    while (!directories.isEmpty()) {
+      remove(directories.pop());
+    }
+  }
+
+  private void requireOpen(String name) {
+    if (closed) {
+      throw new ProcessException("interrupted before " + name + " was started");
+    }
+  }
+
+  private static void remove(Path directory) {
+    try {
+      Files.walkFileTree(
+          directory,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+              Files.deleteIfExists(file);
+              return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+              if (e instanceof NoSuchFileException) {
+                return FileVisitResult.CONTINUE;
+              }
+              throw e;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path visited, IOException e) throws IOException {
+              Files.deleteIfExists(visited);
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove " + directory, e);
+    }
+  }
+}

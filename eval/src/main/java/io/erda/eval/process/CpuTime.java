@@ -1,0 +1,57 @@
+package io.erda.eval.process;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What the threads of a process have spent on processors, by the scheduler's own account ({@code /proc/PID/task/TID/schedstat}, in
+ * nanoseconds), at one moment.
+ */
+public final class CpuTime {
+  private final Map<String, Long> nsByThread;
+
+  private CpuTime(Map<String, Long> nsByThread) {
+    this.nsByThread = nsByThread;
+  }
+
+  /** Of a process, now. @throws ProcessException when there is no such process, or the kernel keeps no account */
+  public static CpuTime of(long pid) {
+    Map<String, Long> ns = new HashMap<>();
+    try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
+      for (Path thread : threads) {
+        read(thread, ns);
+      }
+    } catch (IOException e) {
+      throw new ProcessException("can't read the processor time of process " + pid + ": " + e.getMessage(), e);
+    }
+    return new CpuTime(ns);
+  }
+
+  /**
+   * Nanoseconds that all threads have spent since {@code earlier}. The last stretch of threads that ended in between is not in it:
+   * a JVM that is measured runs with {@code -XX:-UseDynamicNumberOfCompilerThreads} and its like.
+   */
+  public long since(CpuTime earlier) {
+    long sum = 0;
+    for (Map.Entry<String, Long> thread : nsByThread.entrySet()) {
+      sum += thread.getValue() - earlier.nsByThread.getOrDefault(thread.getKey(), 0L);
+    }
+    return sum;
+  }
+
+  private static void read(Path thread, Map<String, Long> ns) throws IOException {
+    try {
+      String text = Files.readString(thread.resolve("schedstat"));
+      ns.put(thread.getFileName().toString(), Long.parseLong(text.substring(0, text.indexOf(' '))));
+    } catch (NoSuchFileException e) {
+      if (Files.exists(thread)) {
+        throw new IOException("this kernel has no schedstat");
+      }
+    }
+  }
+}

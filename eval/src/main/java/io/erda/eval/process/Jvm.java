@@ -1,0 +1,59 @@
+package io.erda.eval.process;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How to start another JVM of the same build.
+ *
+ * @param java the launcher binary
+ * @param flags of the JVM
+ * @param classPath as for {@code -cp}
+ */
+public record Jvm(Path java, List<String> flags, String classPath) {
+  private static final String LAUNCHER = "io.erda.launcher.Main";
+
+  public Jvm {
+    flags = List.copyOf(flags);
+  }
+
+  /** The JVM and class path of this process, with these flags and this process's class cache, which makes starting quick. */
+  public static Jvm current(List<String> flags) {
+    List<String> all = new ArrayList<>(flags);
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(argument -> argument.startsWith("-XX:AOTCache=") || argument.startsWith("-Xlog:"))
+        .forEach(all::add);
+    return new Jvm(
+        Path.of(System.getProperty("java.home"), "bin", "java"), all, System.getProperty("java.class.path"));
+  }
+
+  /** The same with more flags. */
+  public Jvm with(String... more) {
+    List<String> all = new ArrayList<>(flags);
+    all.addAll(List.of(more));
+    return new Jvm(java, all, classPath);
+  }
+
+  /** A command line that runs a class. */
+  public List<String> command(Class<?> main, String... arguments) {
+    return command(main.getName(), arguments);
+  }
+
+  /** A command line that runs {@code ./erda ARGUMENTS} without the shell script. */
+  public List<String> erda(String... arguments) {
+    return command(LAUNCHER, arguments);
+  }
+
+  private List<String> command(String main, String... arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(java.toString());
+    command.addAll(flags);
+    command.add("-cp");
+    command.add(classPath);
+    command.add(main);
+    command.addAll(List.of(arguments));
+    return command;
+  }
+}

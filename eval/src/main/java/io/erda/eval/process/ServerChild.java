@@ -1,0 +1,104 @@
+package io.erda.eval.process;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A process that runs {@code ./erda server}. Owned by the {@link Children} it was started with. */
+public final class ServerChild {
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+
+  /** The JVM keeps the threads it has, so that their processor time can be told. */
+  private static final String[] STEADY_THREADS = {
+    "-XX:-UseDynamicNumberOfCompilerThreads", "-XX:-UseDynamicNumberOfGCThreads"
+  };
+
+  private final Children children;
+  private final Child child;
+  private final Path data;
+
+  private ServerChild(Children children, Child child, Path data) {
+    this.children = children;
+    this.child = child;
+    this.data = data;
+  }
+
+  /** Starts a server; it may not serve yet when this returns. */
+  public static ServerChild spawn(Children children, Jvm jvm, Path data, List<String> options) {
+    List<String> arguments = new ArrayList<>(List.of("server", "--data", data.toString(), "--child"));
+    arguments.addAll(options);
+    Child child =
+        children.start("the server", jvm.with(STEADY_THREADS).erda(arguments.toArray(String[]::new)));
+    return new ServerChild(children, child, data);
+  }
+
+  /** Starts a server and waits until it serves. */
+  public static ServerChild start(Children children, Jvm jvm, Path data, List<String> options) {
+    ServerChild server = spawn(children, jvm, data, options);
+    server.awaitServing();
+    return server;
+  }
+
+  /** Waits until its JVM is up and it begins to open the store. */
+  public void awaitOpening() {
+    child.await("opening ", START_TIMEOUT);
+  }
+
+  /** Waits until it serves. */
+  public void awaitServing() {
+    child.await("serving ", START_TIMEOUT);
+  }
+
+  /** Whether it began to serve; waits at most {@code timeout} for the news. False when it ended before. */
+  public boolean serves(Duration timeout) {
+    try {
+      child.await("serving ", timeout);
+      return true;
+    } catch (ProcessException e) {
+      return false;
+    }
+  }
+
+  public String uri() {
+    return "erda+shm:" + data;
+  }
+
+  public long pid() {
+    return child.pid();
+  }
+
+  public Path data() {
+    return data;
+  }
+
+  public boolean isAlive() {
+    return child.isAlive();
+  }
+
+  /** Its processor time so far. */
+  public CpuTime cpu() {
+    return CpuTime.of(child.pid());
+  }
+
+  /** Why it ended, or what it complained of. */
+  public String errors() {
+    return child.errorTail();
+  }
+
+  /** As {@code kill -9} does. */
+  public void kill() {
+    child.kill();
+    children.forget(child);
+  }
+
+  /** Ends it cleanly. @throws ProcessException when it does not end so */
+  public void stop() {
+    child.end();
+    int exitCode = child.awaitEnd(Duration.ofSeconds(1));
+    children.forget(child);
+    if (exitCode != 0) {
+      throw new ProcessException("the server ended with exit code " + exitCode + child.errorTail());
+    }
+  }
+}

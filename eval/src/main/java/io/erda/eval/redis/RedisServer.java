@@ -1,0 +1,74 @@
+package io.erda.eval.redis;
+
+import io.erda.eval.process.Child;
+import io.erda.eval.process.Children;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** A Redis server on a Unix socket that keeps nothing on disk. Owned by the {@link Children} it was started with. */
+public final class RedisServer {
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
+
+  private final Children children;
+  private final Child child;
+  private final Path socket;
+
+  private RedisServer(Children children, Child child, Path socket) {
+    this.children = children;
+    this.child = child;
+    this.socket = socket;
+  }
+
+  /** A program of the Redis package on this machine. */
+  public static Optional<Path> program(String name) {
+    return Arrays.stream(System.getenv().getOrDefault("PATH", "/usr/bin").split(":"))
+        .filter(directory -> !directory.isEmpty())
+        .map(directory -> Path.of(directory, name))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+
+  /** Starts one in {@code directory}, with its default configuration but for the socket and persistence, which is off. */
+  public static RedisServer start(Children children, Path directory) {
+    Path server =
+        program("redis-server")
+            .orElseThrow(() -> new RedisException("redis-server is not here: apt-get install redis-server"));
+    Path socket = directory.resolve("redis.sock");
+    Child child =
+        children.start(
+            "redis-server",
+            List.of(
+                server.toString(),
+                "--port", "0",
+                "--unixsocket", socket.toString(),
+                "--dir", directory.toString(),
+                "--save", "",
+                "--appendonly", "no",
+                "--daemonize", "no"));
+    awaitSocket(child, socket);
+    return new RedisServer(children, child, socket);
+  }
+
+  private static void awaitSocket(Child child, Path socket) {
+    long endNs = System.nanoTime() + START_TIMEOUT.toNanos();
+    while (!Files.exists(socket)) {
+      child.poll(Duration.ofMillis(20)); // throws when it has ended
+      if (System.nanoTime() > endNs) {
+        throw new RedisException("redis-server does not listen at " + socket);
+      }
+    }
+  }
+
+  public Path socket() {
+    return socket;
+  }
+
+  public void stop() {
+    child.end();
+    children.forget(child);
+  }
+}

@@ -1,0 +1,18 @@
+/** The experiments, the baselines, the peers, the report. At run time everything is on the class path. */
+module io.erda.eval {
+  requires transitive io.erda.server;
+  requires transitive io.erda.client;
+  requires io.erda.ycsb;
+  requires io.erda.hashtable;
+  requires io.erda.logstore;
+  requires io.erda.pmem;
+  requires io.erda.protocol;
+  requires io.erda.rdma;
+  requires java.management;
+  requires transitive com.fasterxml.jackson.databind;
+
+  exports io.erda.eval;
+  exports io.erda.eval.load;
+  exports io.erda.eval.process;
+  exports io.erda.eval.redis;
+}

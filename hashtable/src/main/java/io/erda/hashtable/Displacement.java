@@ -1,0 +1,196 @@
+package io.erda.hashtable;
+
+import static io.erda.hashtable.TableLayout.checksum;
+import static io.erda.hashtable.TableLayout.entryOffset;
+import static io.erda.hashtable.TableLayout.hex;
+import static io.erda.hashtable.TableLayout.keyWord;
+import static io.erda.hashtable.TableLayout.versionWord;
+
+import io.erda.pmem.PersistentMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Moves an entry from one slot to another so that a crash between any two stores loses and doubles nothing (design, "Moving an entry").
+ *
+ * <p>K is the key word, w the version word (not pending), (x, y) an entry with key word x and version word y. Between two drains any
+ * subset of the words stored since may be what survives a power failure; after a process crash memory is a prefix of the stores, and
+ * what of it is durable is unknown.
+ *
+ * <pre>
+ *   step                                            durable once its drain returned
+ *   1  record; flush it and both entries; drain       record whole, destination (0, 0), source (K, w), valid word 0
+ *   2  valid word; flush, drain                       the intent
+ *   3  counter odd
+ *   4  destination w, then K; flush, drain            destination (K, w)
+ *   5  source 0, then 0; flush, drain                 source (0, 0)
+ *   6  counter even
+ *   7  valid word 0; flush, drain                     no intent
+ * </pre>
+ *
+ * Invariants, and what recovery concludes from them:
+ *
+ * <ol>
+ *   <li>Valid word stored ⇒ record durable and whole, and the destination was durably (0, 0) (step 1 drains before 2 stores). So an
+ *       intent with a wrong checksum is damage, never a crash.
+ *   <li>An entry word of source or destination changes only while the valid word is durable (2 drains before 4 stores; 5 drains before
+ *       7 stores). So no intent ⇒ the move has not begun or is complete.
+ *   <li>Source word ≠ w ⇒ destination (K, w) durable (4 drains before 5 stores). So with an intent: source word 0 ⇒ only the source tag
+ *       may be left, clear it; source word w ⇒ the destination may be anything, store it again. Both steps may be repeated any number
+ *       of times with the same result.
+ *   <li>No version word of the table is stored between 2 and 7 but these (one thread, and open() replays before it returns), and 7
+ *       drains before any later store. So an intent never meets an entry that was updated, reused or moved on since: a redo can't
+ *       bring back an old version.
+ *   <li>Replay begins by flushing and draining the intent it read: after a process crash a valid word (or its clearing) may be seen and
+ *       yet be lost by a power failure later, which would break 2 or 4.
+ * </ol>
+ */
+final class Displacement {
+  private final PersistentMemory memory;
+  private final MemorySegment segment;
+  private final StructureCounter counter;
+  private final long buckets;
+
+  Displacement(PersistentMemory memory, StructureCounter counter, long buckets) {
+    this.memory = memory;
+    this.segment = memory.segment();
+    this.counter = counter;
+    this.buckets = buckets;
+  }
+
+  /**
+   * Moves an entry, durably.
+   *
+   * <p>REQUIRES: source is in use and not pending; destination is (0, 0), its version word durably, and in the neighbourhood of source's
+   * home bucket.
+   */
+  void move(long source, long destination) {
+    long keyWord = keyWord(segment, source);
+    long versionWord = versionWord(segment, source);
+    storeIntent(source, destination, keyWord, versionWord);
+    counter.beginMove();
+    carry(source, destination, keyWord, versionWord);
+    counter.endMove();
+    clearIntent();
+  }
+
+  /**
+   * Finishes the move that a crash interrupted, if any, and leaves the counter even and higher in any case.
+   *
+   * @throws DamagedTableException when the intent, or the two slots, are nothing that a crash can leave; nothing is stored then
+   */
+  void recover() {
+    memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
+    memory.drain();
+    Intent intent = Intent.load(segment, buckets);
+    if (intent == null) {
+      counter.beginMove();
+      counter.endMove();
+      return;
+    }
+    intent.requireReplayable(segment);
+    counter.beginMove();
+    if (versionWord(segment, intent.source) != 0) {
+      carry(intent.source, intent.destination, intent.keyWord, intent.versionWord);
+    } else {
+      clearSourceTag(intent.source);
+    }
+    counter.endMove();
+    clearIntent();
+  }
+
+  private void storeIntent(long source, long destination, long keyWord, long versionWord) {
+    memory.putLongRelease(TableLayout.SOURCE_OFFSET, source);
+    memory.putLongRelease(TableLayout.DESTINATION_OFFSET, destination);
+    memory.putLongRelease(TableLayout.INTENT_KEY_WORD_OFFSET, keyWord);
+    memory.putLongRelease(TableLayout.INTENT_VERSION_WORD_OFFSET, versionWord);
+    memory.putLongRelease(TableLayout.INTENT_CHECKSUM_OFFSET, checksum(source, destination, keyWord, versionWord));
+    // Both entries: what a process that crashed stored there may be seen and not be durable.
+    memory.flush(entryOffset(destination), Entry.BYTES);
+    memory.flush(entryOffset(source), Entry.BYTES);
+    memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
+    memory.drain();
+    storeValidWord(TableLayout.VALID);
+  }
+
+  private void carry(long source, long destination, long keyWord, long versionWord) {
+    memory.putLongRelease(entryOffset(destination) + Entry.VERSION_WORD_OFFSET, versionWord);
+    memory.putLongRelease(entryOffset(destination) + Entry.KEY_WORD_OFFSET, keyWord);
+    memory.flush(entryOffset(destination), Entry.BYTES);
+    memory.drain();
+    memory.putLongRelease(entryOffset(source) + Entry.VERSION_WORD_OFFSET, 0);
+    clearSourceTag(source);
+  }
+
+  /** Flushes the whole entry: its version word may be a store that was never flushed. */
+  private void clearSourceTag(long source) {
+    memory.putLongRelease(entryOffset(source) + Entry.KEY_WORD_OFFSET, 0);
+    memory.flush(entryOffset(source), Entry.BYTES);
+    memory.drain();
+  }
+
+  private void clearIntent() {
+    storeValidWord(0);
+  }
+
+  private void storeValidWord(long valid) {
+    memory.putLongRelease(TableLayout.VALID_OFFSET, valid);
+    memory.flush(TableLayout.VALID_OFFSET, Long.BYTES);
+    memory.drain();
+  }
+
+  /** A valid intent, as loaded. */
+  record Intent(long source, long destination, long keyWord, long versionWord) {
+    /**
+     * The intent in the memory, or null when there is none.
+     *
+     * @throws DamagedTableException when it is nothing that {@link #move} stores
+     */
+    static Intent load(MemorySegment segment, long buckets) {
+      long valid = TableLayout.load(segment, TableLayout.VALID_OFFSET);
+      if (valid == 0) {
+        return null;
+      }
+      long source = TableLayout.load(segment, TableLayout.SOURCE_OFFSET);
+      long destination = TableLayout.load(segment, TableLayout.DESTINATION_OFFSET);
+      long keyWord = TableLayout.load(segment, TableLayout.INTENT_KEY_WORD_OFFSET);
+      long versionWord = TableLayout.load(segment, TableLayout.INTENT_VERSION_WORD_OFFSET);
+      long sum = TableLayout.load(segment, TableLayout.INTENT_CHECKSUM_OFFSET);
+      Intent intent = new Intent(source, destination, keyWord, versionWord);
+      if (valid != TableLayout.VALID || sum != checksum(source, destination, keyWord, versionWord)) {
+        throw new DamagedTableException("intent is damaged: valid word " + hex(valid) + ", checksum " + hex(sum) + ", " + intent);
+      }
+      long home = Entry.bucket(keyWord, buckets);
+      if (source == destination || !inNeighbourhood(source, home) || !inNeighbourhood(destination, home)) {
+        throw new DamagedTableException("intent names slots outside the neighbourhood of bucket " + home + ": " + intent);
+      }
+      return intent;
+    }
+
+    private static boolean inNeighbourhood(long slot, long home) {
+      return slot >= home && slot - home < Neighbourhood.ENTRIES;
+    }
+
+    /** Throws unless the two slots hold something that a crash within {@link #move} or {@link #recover} can leave. */
+    void requireReplayable(MemorySegment segment) {
+      long sourceKey = TableLayout.keyWord(segment, source);
+      long sourceWord = TableLayout.versionWord(segment, source);
+      long destinationKey = TableLayout.keyWord(segment, destination);
+      long destinationWord = TableLayout.versionWord(segment, destination);
+      boolean sourcePossible = (sourceKey == keyWord || sourceKey == 0) && (sourceWord == versionWord || sourceWord == 0);
+      boolean destinationPossible =
+          sourceWord == 0
+              ? destinationKey == keyWord && destinationWord != 0
+              : (destinationKey == keyWord || destinationKey == 0) && (destinationWord == versionWord || destinationWord == 0);
+      if (!sourcePossible || !destinationPossible) {
+        throw new DamagedTableException(
+            "slots do not fit the intent: source " + hex(sourceKey) + " " + hex(sourceWord) + ", destination "
+                + hex(destinationKey) + " " + hex(destinationWord) + ", " + this);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return "move of " + hex(keyWord) + " " + hex(versionWord) + " from slot " + source + " to slot " + destination;
+    }
+  }
+}

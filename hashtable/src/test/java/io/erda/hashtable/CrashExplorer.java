@@ -1,0 +1,320 @@
+package io.erda.hashtable;
+
+import io.erda.pmem.PersistentMemory;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
+
+/**
+ * Opens a table and runs a script of operations on it, crashes that before every event, recovers from every state that the crash may
+ * leave, crashes the recovery before every event too, and checks the table that results, now and after more work and another crash.
+ */
+final class CrashExplorer {
+  /** States of one crash that are all tried; of more, as many are drawn. */
+  private static final int OUTCOMES = 256;
+
+  private final long buckets;
+  private final Consumer<Driver> setup;
+  private final Consumer<Driver> script;
+  private final long seed;
+  private UnaryOperator<PersistentMemory> scriptDefect = memory -> memory;
+  private UnaryOperator<PersistentMemory> recoveryDefect = memory -> memory;
+  private final Set<Long> recovered = new HashSet<>();
+  private long cases;
+
+  CrashExplorer(long buckets, long seed, Consumer<Driver> setup, Consumer<Driver> script) {
+    this.buckets = buckets;
+    this.setup = setup;
+    this.script = script;
+    this.seed = seed;
+  }
+
+  /** Puts something between the table and its memory while the script runs. */
+  CrashExplorer scriptDefect(UnaryOperator<PersistentMemory> defect) {
+    scriptDefect = defect;
+    return this;
+  }
+
+  /** Puts something between the table and its memory while the first recovery runs. */
+  CrashExplorer recoveryDefect(UnaryOperator<PersistentMemory> defect) {
+    recoveryDefect = defect;
+    return this;
+  }
+
+  /** Recoveries checked so far. */
+  long cases() {
+    return cases;
+  }
+
+  /** Throws {@link AssertionError} at the first violation. */
+  void explore() {
+    Driver start = fresh();
+    setup.accept(start);
+    start.memory.processCrash();
+    long events = run(start, Long.MAX_VALUE).memory.events();
+    for (long event = 0; event <= events; event++) {
+      Driver crashing = run(start, event);
+      recovered.clear();
+      int number = 0;
+      for (CrashMemory image : crashing.memory.outcomes(OUTCOMES, random(event))) {
+        String where = "crash before event " + event + " of " + events + ", state " + number++;
+        recover(image, crashing.oracle, where, true);
+      }
+    }
+  }
+
+  /** Opens the table as {@code start} left it and runs the script, up to a crash before {@code event}. */
+  private Driver run(Driver start, long event) {
+    CrashMemory memory = start.memory.copy();
+    memory.crashBefore(event);
+    Driver driver = new Driver(memory, new TreeMap<>(start.oracle), null);
+    runs(
+        () -> {
+          driver.table = Driver.open(memory, scriptDefect, buckets);
+          script.accept(driver);
+        });
+    return driver;
+  }
+
+  private Driver fresh() {
+    CrashMemory memory = new CrashMemory(Driver.bytes(buckets));
+    return new Driver(memory, new TreeMap<>(), HashTable.create(memory, buckets, new WordCounter(memory, buckets)));
+  }
+
+  private void recover(CrashMemory image, Map<Long, long[]> oracle, String where, boolean crashAgain) {
+    if (!recovered.add(image.fingerprint())) {
+      return;
+    }
+    CrashMemory whole = image.copy();
+    whole.crashBefore(Long.MAX_VALUE);
+    try {
+      checkRecovered(image, whole, oracle, crashAgain);
+    } catch (AssertionError | DamagedTableException e) {
+      throw new AssertionError(where + " (replay with -Derda.seed=" + seed + "): " + e.getMessage(), e);
+    }
+    if (!crashAgain) {
+      return;
+    }
+    CrashMemory counting = image.copy();
+    counting.crashBefore(Long.MAX_VALUE);
+    Driver.open(counting, recoveryDefect, buckets);
+    long events = counting.events();
+    for (long event = 0; event < events; event++) {
+      CrashMemory crashing = image.copy();
+      crashing.crashBefore(event);
+      runs(() -> Driver.open(crashing, recoveryDefect, buckets));
+      int number = 0;
+      for (CrashMemory second : crashing.outcomes(OUTCOMES, random(event))) {
+        recover(second, oracle, where + ", recovery before event " + event + " of " + events + ", state " + number++, false);
+      }
+    }
+  }
+
+  private void checkRecovered(CrashMemory before, CrashMemory memory, Map<Long, long[]> oracle, boolean defective) {
+    cases++;
+    HashTable table = Driver.open(memory, defective ? recoveryDefect : m -> m, buckets);
+    long counter = WordCounter.value(memory, buckets);
+    Check.that((counter & 1) == 0, "counter odd after recovery: " + counter);
+    Check.that(counter > WordCounter.value(before, buckets), "counter not higher after recovery: " + counter);
+    Driver driver = new Driver(memory, new TreeMap<>(oracle), table);
+    driver.check();
+    driver.goOn();
+    driver.check();
+    for (CrashMemory later : memory.outcomes(8, random(cases))) {
+      Driver last = new Driver(later, driver.oracle, Driver.open(later, m -> m, buckets));
+      try {
+        last.check();
+      } catch (AssertionError e) {
+        throw new AssertionError("after more work and another crash: " + e.getMessage(), e);
+      }
+    }
+  }
+
+  private SplittableRandom random(long event) {
+    return new SplittableRandom(seed * 1_000_003 + event);
+  }
+
+  private static void runs(Runnable work) {
+    try {
+      work.run();
+    } catch (CrashMemory.Crash e) {
+      // what it was made for
+    }
+  }
+
+  /** The structure counter, in a word behind the table: its stores crash and get lost like any other. */
+  static final class WordCounter implements StructureCounter {
+    private final PersistentMemory memory;
+    private final long offset;
+
+    WordCounter(PersistentMemory memory, long buckets) {
+      this.memory = memory;
+      this.offset = HashTable.bytesFor(buckets) + 48;
+    }
+
+    static long value(PersistentMemory memory, long buckets) {
+      return TableLayout.load(memory.segment(), HashTable.bytesFor(buckets) + 48);
+    }
+
+    @Override
+    public void beginMove() {
+      memory.putLongRelease(offset, TableLayout.load(memory.segment(), offset) | 1);
+      memory.flush(offset, 8);
+    }
+
+    @Override
+    public void endMove() {
+      memory.putLongRelease(offset, (TableLayout.load(memory.segment(), offset) | 1) + 1);
+      memory.flush(offset, 8);
+    }
+  }
+
+  /** For tables whose readers don't matter. */
+  static final class NoCounter implements StructureCounter {
+    @Override
+    public void beginMove() {}
+
+    @Override
+    public void endMove() {}
+  }
+
+  private static final class Check {
+    static void that(boolean condition, String message) {
+      if (!condition) {
+        throw new AssertionError(message);
+      }
+    }
+  }
+
+  /** A table and what it must hold: for each key word the version words it may have, 0 for absent; more than one while undecided. */
+  static final class Driver {
+    final CrashMemory memory;
+    final Map<Long, long[]> oracle;
+    private HashTable table;
+    private int offset;
+
+    private Driver(CrashMemory memory, Map<Long, long[]> oracle, HashTable table) {
+      this.memory = memory;
+      this.oracle = oracle;
+      this.table = table;
+      this.offset = 1000 * (1 + oracle.size());
+    }
+
+    static long bytes(long buckets) {
+      return HashTable.bytesFor(buckets) + 64;
+    }
+
+    static HashTable open(CrashMemory memory, UnaryOperator<PersistentMemory> defect, long buckets) {
+      return HashTable.open(defect.apply(memory), new WordCounter(memory, buckets));
+    }
+
+    /** A key word of a home bucket, different for every {@code number}. */
+    long key(long home, int number) {
+      return (long) (number + 1) << 32 | home;
+    }
+
+    /** The process dies before event {@code event} of the work. */
+    void dieWithin(long event, Runnable work) {
+      memory.crashBefore(event);
+      runs(work);
+      memory.processCrash();
+      memory.crashBefore(Long.MAX_VALUE);
+    }
+
+    /** Inserts and drains. */
+    void insert(long key, boolean pending) {
+      long word = VersionWord.first(++offset, pending);
+      long[] before = oracle.getOrDefault(key, new long[] {0});
+      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(word)).toArray());
+      boolean inserted = table.insert(key, word) != HashTable.NONE;
+      table.drain();
+      oracle.put(key, inserted ? new long[] {word} : before);
+    }
+
+    /** Stores an update's word and drains. */
+    void update(long key, boolean pending) {
+      long slot = slot(key);
+      long word = table.versionWord(slot);
+      long next = VersionWord.update(word, ++offset, pending);
+      store(key, word, next, () -> table.storeWord(slot, key, word, next));
+    }
+
+    void commit(long key) {
+      long slot = slot(key);
+      long word = table.versionWord(slot);
+      store(key, word, VersionWord.commit(word), () -> table.storeWord(slot, key, word, VersionWord.commit(word)));
+    }
+
+    void rollback(long key) {
+      long slot = slot(key);
+      long word = table.versionWord(slot);
+      store(key, word, VersionWord.rollback(word), () -> table.rollback(slot, key, word));
+    }
+
+    void empty(long key) {
+      long slot = slot(key);
+      long word = table.versionWord(slot);
+      store(key, word, 0, () -> table.empty(slot, key, word));
+    }
+
+    private void store(long key, long word, long next, BooleanSupplier step) {
+      oracle.put(key, new long[] {word, next});
+      Check.that(step.getAsBoolean(), "the entry holds " + VersionWord.toString(word) + " and the step was refused");
+      table.drain();
+      oracle.put(key, new long[] {next});
+    }
+
+    private long slot(long key) {
+      long slot = table.find(key, (s, w) -> true);
+      Check.that(slot != HashTable.NONE, "key word " + Long.toHexString(key) + " is lost");
+      return slot;
+    }
+
+    /** What is undecided becomes decided by what is seen, every present key gets a new version, absent ones come back, others join. */
+    private void goOn() {
+      int number = 500;
+      for (long key : oracle.keySet().stream().mapToLong(Long::longValue).toArray()) {
+        long slot = table.find(key, (s, w) -> true);
+        if (slot == HashTable.NONE) {
+          insert(key, false);
+        } else if (VersionWord.pending(table.versionWord(slot))) {
+          commit(key);
+        } else {
+          update(key, false);
+        }
+      }
+      for (long home : new long[] {0, 1, Math.min(13, table.buckets() - 1)}) {
+        insert(key(home, number++), false);
+      }
+    }
+
+    void check() {
+      table.check(
+          finding ->
+              Check.that(finding instanceof TableFinding.LeftKeyWord, finding.getClass().getSimpleName() + ": " + finding.message()));
+      Map<Long, Integer> entries = new TreeMap<>();
+      table.forEach((slot, key, word) -> entries.merge(key, 1, Integer::sum));
+      long size = entries.values().stream().mapToInt(Integer::intValue).sum();
+      Check.that(table.size() == size, "size " + table.size() + " of " + size);
+      oracle.forEach((key, allowed) -> checkKey(key, allowed, entries.getOrDefault(key, 0)));
+      entries.keySet().forEach(key -> Check.that(oracle.containsKey(key), "key word " + Long.toHexString(key) + " from nowhere"));
+    }
+
+    private void checkKey(long key, long[] allowed, int entries) {
+      long slot = table.find(key, (s, w) -> true);
+      long word = slot == HashTable.NONE ? 0 : table.versionWord(slot);
+      Check.that(
+          Arrays.stream(allowed).anyMatch(w -> w == word),
+          "key word " + Long.toHexString(key) + " has " + VersionWord.toString(word) + ", not one of "
+              + Arrays.stream(allowed).mapToObj(VersionWord::toString).toList());
+      Check.that(entries == (word == 0 ? 0 : 1), "key word " + Long.toHexString(key) + " has " + entries + " entries");
+    }
+  }
+}

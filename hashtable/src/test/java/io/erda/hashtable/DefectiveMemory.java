@@ -1,0 +1,156 @@
+package io.erda.hashtable;
+
+import io.erda.pmem.Backing;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.UnaryOperator;
+
+/** Forwards to another memory, but for the defect that a subclass puts in: what the table would be like if it forgot a step. */
+abstract class DefectiveMemory implements PersistentMemory {
+  private final PersistentMemory memory;
+
+  DefectiveMemory(PersistentMemory memory) {
+    this.memory = memory;
+  }
+
+  /** Leaves out one flush, the {@code n}-th from 0. */
+  static UnaryOperator<PersistentMemory> withoutFlush(int n) {
+    return memory ->
+        new DefectiveMemory(memory) {
+          private int flushes;
+
+          @Override
+          public void flush(long offset, long length) {
+            if (flushes++ != n) {
+              super.flush(offset, length);
+            }
+          }
+        };
+  }
+
+  /** Leaves out one drain, the {@code n}-th from 0. */
+  static UnaryOperator<PersistentMemory> withoutDrain(int n) {
+    return memory ->
+        new DefectiveMemory(memory) {
+          private int drains;
+
+          @Override
+          public void drain() {
+            if (drains++ != n) {
+              super.drain();
+            }
+          }
+        };
+  }
+
+  /** Leaves out every store of {@code value} at {@code offset}. */
+  static UnaryOperator<PersistentMemory> withoutStore(long offset, long value) {
+    return memory ->
+        new DefectiveMemory(memory) {
+          @Override
+          public void putLongRelease(long at, long stored) {
+            if (at != offset || stored != value) {
+              super.putLongRelease(at, stored);
+            }
+          }
+        };
+  }
+
+  /** One store, recognised. */
+  interface Store {
+    boolean is(long offset, long value);
+  }
+
+  /**
+   * Makes the store {@code late} before the store {@code early}, once: holds {@code early} back, with everything that follows, until
+   * {@code late} was made.
+   */
+  static UnaryOperator<PersistentMemory> swapped(Store early, Store late) {
+    return memory ->
+        new DefectiveMemory(memory) {
+          private final Deque<Runnable> held = new ArrayDeque<>();
+          private boolean done;
+
+          @Override
+          public void putLongRelease(long offset, long value) {
+            if (!held.isEmpty() && late.is(offset, value)) {
+              super.putLongRelease(offset, value);
+              done = true;
+              while (!held.isEmpty()) {
+                held.removeFirst().run();
+              }
+            } else if (!held.isEmpty() || (!done && early.is(offset, value))) {
+              held.add(() -> super.putLongRelease(offset, value));
+            } else {
+              super.putLongRelease(offset, value);
+            }
+          }
+
+          @Override
+          public void flush(long offset, long length) {
+            later(() -> super.flush(offset, length));
+          }
+
+          @Override
+          public void drain() {
+            later(super::drain);
+          }
+
+          private void later(Runnable step) {
+            if (held.isEmpty()) {
+              step.run();
+            } else {
+              held.add(step);
+            }
+          }
+        };
+  }
+
+  @Override
+  public MemorySegment segment() {
+    return memory.segment();
+  }
+
+  @Override
+  public void put(long offset, MemorySegment source, long sourceOffset, long length) {
+    memory.put(offset, source, sourceOffset, length);
+  }
+
+  @Override
+  public void putLongRelease(long offset, long value) {
+    memory.putLongRelease(offset, value);
+  }
+
+  @Override
+  public void flush(long offset, long length) {
+    memory.flush(offset, length);
+  }
+
+  @Override
+  public void drain() {
+    memory.drain();
+  }
+
+  @Override
+  public Survives survives() {
+    return memory.survives();
+  }
+
+  @Override
+  public boolean visibleBeforeDurable() {
+    return memory.visibleBeforeDurable();
+  }
+
+  @Override
+  public Backing backing() {
+    return memory.backing();
+  }
+
+  @Override
+  public void close() {
+    memory.close();
+  }
+}

@@ -1,0 +1,14 @@
+package io.erda.launcher;
+
+import io.erda.launcher.commands.LaunchSettings;
+import picocli.CommandLine.IVersionProvider;
+
+/** What {@code --version} prints. */
+final class Build implements IVersionProvider {
+  @Override
+  public String[] getVersion() {
+    return new String[] {
+      "erda %s (Java %s)".formatted(LaunchSettings.load().version(), Runtime.version())
+    };
+  }
+}

@@ -1,0 +1,108 @@
+package io.erda.launcher;
+
+import io.erda.launcher.commands.UserError;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.util.Arrays;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** Turns every failure into one line on standard error and an exit code. */
+final class ErrorReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
+  private static final int FAILED = 1;
+  private static final int WRONG_USAGE = 2;
+
+  private final boolean trace;
+
+  /**
+   * @param trace whether every failure also prints its stack trace
+   */
+  ErrorReport(boolean trace) {
+    this.trace = trace;
+  }
+
+  @Override
+  public int handleExecutionException(
+      Exception failure, CommandLine commandLine, ParseResult parsed) {
+    return failed(failure, commandLine, verbose(parsed.originalArgs().toArray(String[]::new)));
+  }
+
+  @Override
+  public int handleParseException(ParameterException failure, String[] args) {
+    CommandLine commandLine = failure.getCommandLine();
+    PrintWriter err = commandLine.getErr();
+    String name = commandLine.getCommandSpec().qualifiedName();
+    err.println("erda: " + oneLine(failure.getMessage()) + " (see " + name + " --help)");
+    if (trace || verbose(args)) {
+      failure.printStackTrace(err);
+    }
+    return WRONG_USAGE;
+  }
+
+  /** Reports what a command threw. */
+  int failed(Throwable failure, CommandLine commandLine, boolean verbose) {
+    Throwable cause = unwrapped(failure);
+    PrintWriter err = commandLine.getErr();
+    err.println("erda: " + message(cause));
+    if (trace || verbose) {
+      failure.printStackTrace(err);
+    }
+    return cause instanceof UserError error ? error.exitCode() : FAILED;
+  }
+
+  /** Whether the arguments ask for stack traces; also where they could not be parsed. */
+  static boolean verbose(String... args) {
+    return Arrays.stream(args)
+        .takeWhile(arg -> !arg.equals("--"))
+        .anyMatch(arg -> arg.equals("-v") || arg.equals("--verbose"));
+  }
+
+  private static Throwable unwrapped(Throwable failure) {
+    Throwable cause = failure;
+    while (cause.getCause() != null
+        && (cause instanceof UncheckedIOException
+            || cause instanceof ExecutionException
+            || cause instanceof CompletionException)) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
+  /**
+   * Errors that we declare carry a message made for the reader. Of anything else the type is needed
+   * too, and where it is not about a file it is a defect of ours, and the line says how to see
+   * more.
+   */
+  private static String message(Throwable cause) {
+    return switch (cause) {
+      case NoSuchFileException e -> "no such file or directory: " + e.getFile();
+      case AccessDeniedException e -> "permission denied: " + e.getFile();
+      case FileAlreadyExistsException e -> "exists already: " + e.getFile();
+      case NotDirectoryException e -> "not a directory: " + e.getFile();
+      case FileSystemException e -> oneLine(e.getMessage());
+      case Throwable e when isOurs(e) && e.getMessage() != null -> oneLine(e.getMessage());
+      case IOException e when e.getMessage() != null -> oneLine(e.getMessage());
+      case Throwable e ->
+          "internal error: " + oneLine(e.toString()) + " (ERDA_TRACE=1 shows where it happened)";
+    };
+  }
+
+  private static boolean isOurs(Throwable e) {
+    return e.getClass().getName().startsWith("io.erda.");
+  }
+
+  private static String oneLine(String message) {
+    return message.strip().replaceAll("\\s*\\R\\s*", "; ");
+  }
+}

@@ -1,0 +1,18 @@
+package io.erda.launcher.commands;
+
+import io.erda.client.ErdaClient;
+import picocli.CommandLine.Option;
+
+/** The option that names a store, for the commands that are its clients. */
+final class Connection {
+  @Option(
+      names = "--uri",
+      required = true,
+      paramLabel = "URI",
+      description = "The store, for example erda+shm:/var/lib/erda.")
+  private String uri;
+
+  ErdaClient connect() {
+    return ErdaClient.connect(uri);
+  }
+}

@@ -1,0 +1,97 @@
+package io.erda.launcher.commands;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.erda.eval.Quickstart;
+import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code erda quickstart}: a server, YCSB against it from another process, and what came of it. */
+@Command(
+    name = "quickstart",
+    description = "Start a server, load and run YCSB C, B, A and update-only against it from another process, show the result.",
+    showDefaultValues = true,
+    footer = {
+      "",
+      "Latencies are those of a YCSB thread, in nanoseconds, binding included. Server CPU is what all threads of the server",
+      "spent by the scheduler's account, less what they spend idle. NVM bytes are what server and clients stored in the store's",
+      "memory. Everything that was started is ended, and the store removed, at the end and on Ctrl-C."
+    })
+public final class QuickstartCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--records", paramLabel = "N", description = "Records to load.")
+  private long records = 100_000;
+
+  @Option(names = "--operations", paramLabel = "N", description = "Operations of each workload.")
+  private long operations = 1_000_000;
+
+  @Option(names = "--value-bytes", paramLabel = "SIZE", converter = ByteSize.class, description = "Bytes of a value.")
+  private Long valueBytes = 1024L;
+
+  @Option(names = "--threads", paramLabel = "N", description = "Client threads, one connection each.")
+  private int threads = 1;
+
+  @Option(names = "--device", paramLabel = "DEVICE", description = "How the client reaches the server: shm.")
+  private String device = "shm";
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Write the result to a file, too.")
+  private Path json;
+
+  @Option(
+      names = "--directory",
+      paramLabel = "DIR",
+      defaultValue = "${sys:java.io.tmpdir}",
+      description = "Where the store goes while it runs.")
+  private Path directory;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Quickstart.Options options =
+        new Quickstart.Options(
+            positive("--records", records),
+            positive("--operations", operations),
+            (int) Math.min(positive("--value-bytes", valueBytes), Integer.MAX_VALUE),
+            (int) positive("--threads", threads),
+            device,
+            directory);
+    if (!device.equals("shm")) {
+      throw new UserError("no device '" + device + "' in this build; there is shm", 2);
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    Quickstart.Result result;
+    try (Children children = new Children()) {
+      Jvm jvm = Jvm.current(LaunchSettings.load().jvmFlags());
+      TerminalProgress progress = new TerminalProgress(err, StandardOutput.errorIsTerminal());
+      result = new Quickstart(children, jvm, options, progress).run();
+    }
+    out.println();
+    out.print(Quickstart.table(result));
+    out.flush();
+    if (json != null) {
+      ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+      Files.writeString(json, mapper.writeValueAsString(Quickstart.json(result)) + "\n");
+    }
+    if (result.errors() > 0) {
+      throw new UserError(result.errors() + " operations failed");
+    }
+    return 0;
+  }
+
+  private static long positive(String flag, long value) {
+    if (value <= 0) {
+      throw new UserError(flag + " must be at least 1: " + value, 2);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,91 @@
+package io.erda.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.launcher.commands.UserError;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.NoSuchFileException;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class MainTest {
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @Test
+  void helpAndVersionGoToStandardOutput() {
+    assertEquals(0, run("--help"));
+    assertTrue(out.toString().contains("Usage: erda"), out::toString);
+    assertEquals(0, run("--version"));
+    assertTrue(out.toString().contains("erda 0."), out::toString);
+    assertEquals(0, run("classpath", "--help"));
+    assertTrue(out.toString().contains("Usage: erda classpath"), out::toString);
+    assertEquals("", err.toString());
+  }
+
+  @Test
+  void classpathPrintsOneLineEach() {
+    assertEquals(0, run("classpath"));
+    assertEquals(System.getProperty("java.class.path"), out.toString().strip());
+    out.getBuffer().setLength(0);
+    assertEquals(0, run("classpath", "--flags"));
+    assertTrue(out.toString().contains("--enable-native-access=ALL-UNNAMED"), out::toString);
+    assertEquals(1, out.toString().lines().count());
+  }
+
+  @Test
+  void wrongUsageIsOneLineAndExitCodeTwo() {
+    assertEquals(2, run("--no-such-flag"));
+    assertOneLine("'--no-such-flag'");
+    assertEquals(2, run("classpath", "--no-such-flag"));
+    assertOneLine("erda classpath --help");
+    assertEquals(2, run("no-such-command"));
+    assertOneLine("no-such-command");
+    assertEquals(2, run());
+    assertOneLine("which command");
+  }
+
+  @Test
+  void aUserErrorIsItsMessage() {
+    assertEquals(2, report(new UserError("key is 70000 bytes,\n  at most 65535", 2), false));
+    assertOneLine("erda: key is 70000 bytes,; at most 65535");
+    assertEquals(1, report(new UncheckedIOException(new NoSuchFileException("/a/b")), false));
+    assertOneLine("erda: no such file or directory: /a/b");
+  }
+
+  @Test
+  void aDefectNamesItsTypeAndShowsItsTraceOnlyWhenAsked() {
+    assertEquals(1, report(new IllegalStateException("boom"), false));
+    assertOneLine("internal error: java.lang.IllegalStateException: boom");
+    assertEquals(1, report(new IllegalStateException("boom"), true));
+    assertTrue(err.toString().contains("\tat io.erda.launcher.MainTest"), err::toString);
+  }
+
+  @Test
+  void verboseIsSeenBeforeTheEndOfOptionsOnly() {
+    assertTrue(ErrorReport.verbose("get", "-v", "key"));
+    assertFalse(ErrorReport.verbose("get", "--", "-v"));
+  }
+
+  private int run(String... args) {
+    return Main.run(new PrintWriter(out), new PrintWriter(err), false, args);
+  }
+
+  private int report(Exception failure, boolean verbose) {
+    CommandLine commandLine = new CommandLine(new ErdaCommand());
+    commandLine.setErr(new PrintWriter(err, true));
+    return new ErrorReport(false).failed(failure, commandLine, verbose);
+  }
+
+  private void assertOneLine(String part) {
+    String text = err.toString();
+    assertEquals(1, text.lines().count(), text);
+    assertTrue(text.startsWith("erda: "), text);
+    assertTrue(text.contains(part), text);
+    err.getBuffer().setLength(0);
+  }
+}

@@ -1,0 +1,68 @@
+package io.erda.logstore;
+
+/**
+ * What the server knows of a linked region beside its bytes: where it appends, the marks as stored, the open extents by place.
+ *
+ * <p>Extents are handed out at rising places and are disjoint, so the list is in order by appending to it, and the first open one's
+ * settled place is the least of all: settling and ending cost the same with one open extent and with thousands.
+ */
+final class RegionState {
+  final Region region;
+
+  /** Nothing at or above was handed out. */
+  long append;
+
+  /** As stored and durable; at least {@link #append}, except that a sealed region's rest has no mark. */
+  long high;
+
+  /** As stored; maybe not yet durable. */
+  long low;
+
+  /** Whether every listener knows of it. */
+  boolean announced;
+
+  private Extent first;
+  private Extent last;
+
+  RegionState(Region region, long low, long high, long append) {
+    this.region = region;
+    this.low = low;
+    this.high = high;
+    this.append = append;
+  }
+
+  void opened(Extent extent) {
+    extent.previous = last;
+    if (last == null) {
+      first = extent;
+    } else {
+      last.next = extent;
+    }
+    last = extent;
+  }
+
+  void ended(Extent extent) {
+    if (extent.previous == null) {
+      first = extent.next;
+    } else {
+      extent.previous.next = extent.next;
+    }
+    if (extent.next == null) {
+      last = extent.previous;
+    } else {
+      extent.next.previous = extent.previous;
+    }
+    extent.previous = null;
+    extent.next = null;
+  }
+
+  /** Where the low-water mark may stand: below, everything is committed and durable, or never will be. */
+  long settled() {
+    return Math.min(first == null ? append : first.settled(), high);
+  }
+
+  @Override
+  public String toString() {
+    return RegionHeader.fileName(region.slot(), region.generation());
+  }
+}

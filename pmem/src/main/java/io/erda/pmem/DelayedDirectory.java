@@ -1,0 +1,22 @@
+package io.erda.pmem;
+
+import java.util.Objects;
+import java.util.function.LongSupplier;
+
+/** Delays the writes to every memory that is created or opened through it. Owns the directory underneath. */
+public final class DelayedDirectory extends DecoratedDirectory {
+  private final WriteDelay delay;
+  private final LongSupplier nanoTime;
+
+  /** See {@link DelayedMemory#DelayedMemory}. */
+  public DelayedDirectory(MemoryDirectory directory, WriteDelay delay, LongSupplier nanoTime) {
+    super(directory);
+    this.delay = Objects.requireNonNull(delay);
+    this.nanoTime = Objects.requireNonNull(nanoTime);
+  }
+
+  @Override
+  PersistentMemory wrap(PersistentMemory memory) {
+    return new DelayedMemory(memory, delay, nanoTime);
+  }
+}

@@ -1,0 +1,86 @@
+package io.erda.pmem;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Makes writes to another memory take longer, by spinning: an emulation of slower media. Owns that memory: closing this closes it.
+ *
+ * <p>The clock must run by itself: with one that a simulation advances, a store would never return. Lines that several threads flush
+ * are paid for by whoever drains first.
+ */
+public final class DelayedMemory implements PersistentMemory {
+  private final PersistentMemory memory;
+  private final WriteDelay delay;
+  private final LongSupplier nanoTime;
+  private final AtomicLong lines = new AtomicLong();
+
+  /** Delays by {@code delay}, measured with {@code nanoTime}, whose origin is free. */
+  public DelayedMemory(PersistentMemory memory, WriteDelay delay, LongSupplier nanoTime) {
+    this.memory = Objects.requireNonNull(memory);
+    this.delay = Objects.requireNonNull(delay);
+    this.nanoTime = Objects.requireNonNull(nanoTime);
+  }
+
+  @Override
+  public MemorySegment segment() {
+    return memory.segment();
+  }
+
+  @Override
+  public void put(long offset, MemorySegment source, long sourceOffset, long length) {
+    memory.put(offset, source, sourceOffset, length);
+    if (length > 0) {
+      spin(delay.perStoreNs());
+    }
+  }
+
+  @Override
+  public void putLongRelease(long offset, long value) {
+    memory.putLongRelease(offset, value);
+    spin(delay.perStoreNs());
+  }
+
+  @Override
+  public void flush(long offset, long length) {
+    memory.flush(offset, length);
+    lines.getAndAdd(MemoryStatistics.lines(offset, length));
+  }
+
+  @Override
+  public void drain() {
+    memory.drain();
+    spin(lines.getAndSet(0) * delay.perLineNs());
+  }
+
+  private void spin(long ns) {
+    if (ns > 0) {
+      long start = nanoTime.getAsLong();
+      while (nanoTime.getAsLong() - start < ns) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Override
+  public Survives survives() {
+    return memory.survives();
+  }
+
+  @Override
+  public boolean visibleBeforeDurable() {
+    return memory.visibleBeforeDurable();
+  }
+
+  @Override
+  public Backing backing() {
+    return memory.backing();
+  }
+
+  @Override
+  public void close() {
+    memory.close();
+  }
+}

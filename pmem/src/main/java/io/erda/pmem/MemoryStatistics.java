@@ -1,0 +1,53 @@
+package io.erda.pmem;
+
+/**
+ * What was stored since counting began.
+ *
+ * @param stores puts and word stores that stored at least one byte
+ * @param bytesStored bytes that were written, whatever was there
+ * @param bytesChanged bytes among them that differ from what was there: what media that compare before they write program
+ *     (differential writes; the measure of table 1 of the Erda paper is {@code bytesStored} per operation)
+ * @param flushes flushes of at least one byte
+ * @param linesFlushed cache lines of {@value #LINE_BYTES} bytes that those touched, each as often as it was flushed
+ * @param drains drains
+ */
+public record MemoryStatistics(
+    long stores,
+    long bytesStored,
+    long bytesChanged,
+    long flushes,
+    long linesFlushed,
+    long drains) {
+  /** The unit of {@link #linesFlushed}. */
+  public static final int LINE_BYTES = 64;
+
+  /** Nothing was stored. */
+  public static final MemoryStatistics NONE = new MemoryStatistics(0, 0, 0, 0, 0, 0);
+
+  /** What came after {@code earlier}. */
+  public MemoryStatistics minus(MemoryStatistics earlier) {
+    return new MemoryStatistics(
+        stores - earlier.stores,
+        bytesStored - earlier.bytesStored,
+        bytesChanged - earlier.bytesChanged,
+        flushes - earlier.flushes,
+        linesFlushed - earlier.linesFlushed,
+        drains - earlier.drains);
+  }
+
+  /** Both together. */
+  public MemoryStatistics plus(MemoryStatistics other) {
+    return new MemoryStatistics(
+        stores + other.stores,
+        bytesStored + other.bytesStored,
+        bytesChanged + other.bytesChanged,
+        flushes + other.flushes,
+        linesFlushed + other.linesFlushed,
+        drains + other.drains);
+  }
+
+  /** How many cache lines a range touches that begins {@code offset} bytes after the start of a line. */
+  static long lines(long offset, long length) {
+    return length == 0 ? 0 : (offset + length - 1) / LINE_BYTES - offset / LINE_BYTES + 1;
+  }
+}

@@ -1,0 +1,13 @@
+package io.erda.pmem;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+
+final class PageCacheDirectoryTest extends MemoryDirectoryContract {
+  @TempDir Path files;
+
+  @Override
+  protected MemoryDirectory openDirectory() throws Exception {
+    return MappedDirectory.open(files);
+  }
+}

@@ -1,0 +1,57 @@
+package io.erda.rdma;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What one end of a connection moved by READ and WRITE, in the shared header so that the other end can tell; written by one thread.
+ * The numbers a peer left are for statistics alone.
+ */
+final class Counters {
+  static final long READS = 0;
+  static final long BYTES_READ = 8;
+  static final long WRITES = 16;
+  static final long BYTES_WRITTEN = 24;
+  /** -1 where stores are not compared. */
+  static final long BYTES_DIFFERING = 32;
+
+  private final long base;
+  private long reads;
+  private long bytesRead;
+  private long writes;
+  private long bytesWritten;
+  private long bytesDiffering;
+
+  Counters(MemorySegment queue, long base) {
+    this.base = queue.address() + base;
+  }
+
+  void read(int length) {
+    Words.plain(base + READS, ++reads);
+    Words.plain(base + BYTES_READ, bytesRead += length);
+  }
+
+  void write(int length) {
+    Words.plain(base + WRITES, ++writes);
+    Words.plain(base + BYTES_WRITTEN, bytesWritten += length);
+  }
+
+  void differing(long bytes) {
+    Words.plain(base + BYTES_DIFFERING, bytesDiffering += bytes);
+  }
+
+  /** What stands in a header, of either end. */
+  static DeviceStatistics load(MemorySegment queue, long base) {
+    return new DeviceStatistics(
+        word(queue, base + READS),
+        word(queue, base + BYTES_READ),
+        word(queue, base + WRITES),
+        word(queue, base + BYTES_WRITTEN),
+        word(queue, base + BYTES_DIFFERING),
+        0,
+        0);
+  }
+
+  private static long word(MemorySegment queue, long at) {
+    return (long) QueueLayout.WORD.getOpaque(queue, at);
+  }
+}

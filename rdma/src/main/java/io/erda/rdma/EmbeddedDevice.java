@@ -1,0 +1,172 @@
+package io.erda.rdma;
+
+import io.erda.pmem.Backing;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/**
+ * The device for client and server in one JVM: READ and WRITE are loads and stores on the other's memory itself, by the posting thread.
+ * Regions need no file, and their memory must be accessible from the peer's thread (no confined arena). Either end may READ and WRITE.
+ */
+public final class EmbeddedDevice implements Device {
+  private static final VarHandle SIGNALLED;
+
+  static {
+    try {
+      SIGNALLED = MethodHandles.lookup().findVarHandle(EmbeddedDevice.class, "signalled", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private final EmbeddedNetwork network;
+  private final boolean counted;
+  private final long extraWriteLatencyNs;
+  private final LongSupplier nanoTime;
+  private final List<EmbeddedQueuePair> queuePairs = new ArrayList<>();
+  private final List<EmbeddedListener> listeners = new ArrayList<>();
+  private DeviceStatistics finished = DeviceStatistics.NONE;
+
+  @SuppressWarnings("unused") // through SIGNALLED
+  private volatile boolean signalled;
+
+  private volatile Thread sleeper;
+
+  EmbeddedDevice(EmbeddedNetwork network, boolean counted, long extraWriteLatencyNs, LongSupplier nanoTime) {
+    this.network = network;
+    this.counted = counted;
+    this.extraWriteLatencyNs = extraWriteLatencyNs;
+    this.nanoTime = nanoTime;
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    LocalRegion.check(memory, access);
+    return LocalRegion.isRemote(access) ? network.register(this, memory, access) : new LocalRegion(this, memory, access, 0);
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {
+    if (region.remoteKey() != 0) {
+      network.deregister(region.remoteKey());
+    }
+  }
+
+  @Override
+  public Listener listen(String address) throws IOException {
+    EmbeddedListener listener = new EmbeddedListener(this, network, address);
+    if (!network.listen(listener)) {
+      throw new IOException("embedded address in use: " + address);
+    }
+    listeners.add(listener);
+    return listener;
+  }
+
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    MemorySegment queue = Arena.ofAuto().allocate(QueueLayout.BYTES, 128);
+    QueueLayout.initialise(queue, ProcessHandle.current().pid(), counted, privateData);
+    EmbeddedQueuePair queuePair = new EmbeddedQueuePair(this, network, queue, true, timeout.toNanos(), nanoTime);
+    queuePairs.add(queuePair);
+    EmbeddedListener listener = network.listener(address);
+    if (listener == null || !listener.offer(queuePair)) {
+      queuePair.unreachable();
+    }
+    return queuePair;
+  }
+
+  EmbeddedQueuePair accept(EmbeddedQueuePair requester) {
+    EmbeddedQueuePair queuePair = new EmbeddedQueuePair(this, network, requester.queue, false, 0, nanoTime);
+    queuePairs.add(queuePair);
+    return queuePair;
+  }
+
+  @Override
+  public int messageBytesMax() {
+    return QueueLayout.MESSAGE_BYTES_MAX;
+  }
+
+  @Override
+  public boolean readsOutlivePeer() {
+    return false;
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    long deadline = nanoTime.getAsLong() + bounded(timeoutNs);
+    sleeper = Thread.currentThread();
+    try {
+      while (!(boolean) SIGNALLED.getAndSet(this, false)) {
+        long left = deadline - nanoTime.getAsLong();
+        if (left <= 0 || Thread.currentThread().isInterrupted()) {
+          return left > 0;
+        }
+        LockSupport.parkNanos(this, left);
+      }
+      return true;
+    } finally {
+      sleeper = null;
+    }
+  }
+
+  /** A connection attempt that runs out ends the sleep too. */
+  private long bounded(long timeoutNs) {
+    long bounded = timeoutNs;
+    for (EmbeddedQueuePair queuePair : queuePairs) {
+      if (queuePair.phase() == RingQueuePair.Phase.CONNECTING) {
+        bounded = Math.min(bounded, queuePair.connectDeadline() - nanoTime.getAsLong());
+      }
+    }
+    return Math.max(0, bounded);
+  }
+
+  /** Signal first, then look for the sleeper; the sleeper says who it is, then looks at the signal: not both miss the other. */
+  @Override
+  public void wakeup() {
+    SIGNALLED.setVolatile(this, true);
+    Thread thread = sleeper;
+    if (thread != null) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  @Override
+  public DeviceStatistics statistics() {
+    DeviceStatistics sum = finished;
+    for (EmbeddedQueuePair queuePair : queuePairs) {
+      sum = sum.plus(queuePair.statistics());
+    }
+    return sum;
+  }
+
+  boolean isCounted() {
+    return counted;
+  }
+
+  long extraWriteLatencyNs() {
+    return extraWriteLatencyNs;
+  }
+
+  void forget(EmbeddedQueuePair queuePair) {
+    finished = finished.plus(queuePair.statistics());
+    queuePairs.remove(queuePair);
+  }
+
+  void forget(EmbeddedListener listener) {
+    listeners.remove(listener);
+  }
+
+  @Override
+  public void close() {
+    List.copyOf(listeners).forEach(EmbeddedListener::close);
+    List.copyOf(queuePairs).forEach(EmbeddedQueuePair::close);
+  }
+}

@@ -1,0 +1,89 @@
+package io.erda.rdma;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
+
+/**
+ * What connects the embedded devices of one JVM: addresses and remote keys. Thread-safe; each device it makes belongs to one thread.
+ * Nothing outlives it and nothing is owned: memory goes with the garbage collector.
+ */
+public final class EmbeddedNetwork {
+  private final LongSupplier nanoTime;
+  private final Map<String, EmbeddedListener> listeners = new HashMap<>();
+  private final AtomicReferenceArray<LocalRegion> regions = new AtomicReferenceArray<>(RegistryLayout.SLOTS);
+  /** One word a slot: its key while it is valid. */
+  private final MemorySegment registry = Arena.ofAuto().allocate(8L * RegistryLayout.SLOTS, 8);
+  private long nextSequence = 1;
+
+  /** @param nanoTime a monotonic clock, for time-outs */
+  public EmbeddedNetwork(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+  }
+
+  /** A device that neither compares nor delays what it WRITEs. */
+  public EmbeddedDevice device() {
+    return device(false, 0);
+  }
+
+  /**
+   * A device.
+   *
+   * @param counted whether its WRITEs are compared with what they replace, for {@link DeviceStatistics#bytesDiffering()}
+   * @param extraWriteLatencyNs how much longer each WRITE takes
+   */
+  public EmbeddedDevice device(boolean counted, long extraWriteLatencyNs) {
+    return new EmbeddedDevice(this, counted, extraWriteLatencyNs, nanoTime);
+  }
+
+  synchronized LocalRegion register(EmbeddedDevice device, MemorySegment memory, int access) {
+    for (int i = 0; i < RegistryLayout.SLOTS; i++) {
+      int slot = (int) ((nextSequence + i) % RegistryLayout.SLOTS);
+      if (regions.get(slot) == null) {
+        long key = RegistryLayout.key(nextSequence++, slot);
+        LocalRegion region = new LocalRegion(device, memory, access, key);
+        regions.set(slot, region);
+        QueueLayout.WORD.setRelease(registry, 8L * slot, key);
+        return region;
+      }
+    }
+    throw new IllegalStateException("all " + RegistryLayout.SLOTS + " regions are in use");
+  }
+
+  synchronized void deregister(long key) {
+    int slot = RegistryLayout.slot(key);
+    LocalRegion region = regions.get(slot);
+    if (region != null && region.remoteKey() == key) {
+      QueueLayout.WORD.setVolatile(registry, 8L * slot, 0L);
+      regions.set(slot, null);
+    }
+  }
+
+  RemoteRegion reach(long key) {
+    int slot = RegistryLayout.slot(key);
+    LocalRegion region = slot < RegistryLayout.SLOTS ? regions.get(slot) : null;
+    if (region == null || region.remoteKey() != key) {
+      return null;
+    }
+    return new RemoteRegion(key, registry.address() + 8L * slot, region.memory, true, region.address, region.memory.byteSize(), region.access, null);
+  }
+
+  MemorySegment registry() {
+    return registry;
+  }
+
+  synchronized boolean listen(EmbeddedListener listener) {
+    return listeners.putIfAbsent(listener.address(), listener) == null;
+  }
+
+  synchronized void unlisten(EmbeddedListener listener) {
+    listeners.remove(listener.address(), listener);
+  }
+
+  synchronized EmbeddedListener listener(String address) {
+    return listeners.get(address);
+  }
+}

@@ -1,0 +1,57 @@
+package io.erda.rdma;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/** A registration of a device of this module. */
+final class LocalRegion implements MemoryRegion {
+  private final Device owner;
+  final MemorySegment memory;
+  /** For the comparison of places modulo 8 only. */
+  final long address;
+  final int access;
+  private final long remoteKey;
+  private final long size;
+
+  LocalRegion(Device owner, MemorySegment memory, int access, long remoteKey) {
+    this.owner = owner;
+    this.memory = memory;
+    this.address = memory.address();
+    this.access = access;
+    this.remoteKey = remoteKey;
+    this.size = memory.byteSize();
+  }
+
+  /** The region behind what a caller passed; a mistake of the caller's throws. */
+  static LocalRegion of(MemoryRegion region, Device device, long offset, int length) {
+    if (!(region instanceof LocalRegion local) || local.owner != device) {
+      throw new IllegalArgumentException("local memory is not registered with this device");
+    }
+    if ((offset | length) < 0 || length > local.size - offset) {
+      throw new IndexOutOfBoundsException("local [" + offset + ", +" + length + ") of " + local.size + " bytes");
+    }
+    return local;
+  }
+
+  @Override
+  public MemorySegment memory() {
+    return memory;
+  }
+
+  @Override
+  public long remoteKey() {
+    return remoteKey;
+  }
+
+  /** Whether a peer may name it. */
+  static boolean isRemote(int access) {
+    return (access & (Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0;
+  }
+
+  static void check(MemorySegment memory, int access) {
+    Objects.requireNonNull(memory, "memory");
+    if ((access & ~(Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0) {
+      throw new IllegalArgumentException("access " + access);
+    }
+  }
+}

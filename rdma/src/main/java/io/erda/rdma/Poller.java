@@ -1,0 +1,83 @@
+package io.erda.rdma;
+
+import java.util.function.LongSupplier;
+
+/**
+ * Decides how an agent waits: it polls for a bounded time after its last work, then says that it is time to sleep. One thread; no
+ * allocation.
+ *
+ * <pre>
+ *   while (running) {
+ *     if (poller.mayPoll(agent.doWork())) continue;
+ *     if (armAll() && agent.doWork() == 0) device.await(timeoutNs);
+ *     poller.reset();
+ *   }
+ * </pre>
+ *
+ * <p>Cost: while it polls it takes a core, up to the budget after each burst of work. The first {@code spinNs} of that are pause
+ * instructions (tens of nanoseconds a turn); from then on each turn yields to whoever else wants the core (some hundred nanoseconds when
+ * nobody does), so that more pollers than cores slow each other down in proportion and no more. What follows a sleep costs a system call
+ * on both sides and a wake-up: some tens of microseconds. A budget of 0 never polls; of {@link Long#MAX_VALUE} never sleeps.
+ */
+public final class Poller {
+  /** Several times a round trip between processes that both poll. */
+  public static final long DEFAULT_SPIN_NS = 2_000;
+  /** About what a sleep and its wake-up cost together: polling longer can at most halve what sleeping at once would have cost. */
+  public static final long DEFAULT_BUDGET_NS = 50_000;
+
+  private static final int TURNS_PER_CLOCK = 16;
+
+  private final LongSupplier nanoTime;
+  private final long spinNs;
+  private final long budgetNs;
+  private int idleTurns;
+  private long idleSince;
+  private boolean yields;
+
+  /**
+   * @param nanoTime a monotonic clock
+   * @param spinNs how long to spin before yielding
+   * @param budgetNs how long to poll in vain before sleeping
+   */
+  public Poller(LongSupplier nanoTime, long spinNs, long budgetNs) {
+    if (spinNs < 0 || budgetNs < 0) {
+      throw new IllegalArgumentException("spin " + spinNs + " ns, budget " + budgetNs + " ns");
+    }
+    this.nanoTime = nanoTime;
+    this.spinNs = spinNs;
+    this.budgetNs = budgetNs;
+  }
+
+  /** After a turn that did {@code work}: true to poll again, false when the budget is used up. */
+  public boolean mayPoll(int work) {
+    if (work > 0) {
+      idleTurns = 0;
+      yields = false;
+      return true;
+    }
+    if (budgetNs == 0) {
+      return false;
+    }
+    if (idleTurns++ == 0) {
+      idleSince = nanoTime.getAsLong();
+    } else if (yields || (idleTurns & TURNS_PER_CLOCK - 1) == 0) {
+      long idleNs = nanoTime.getAsLong() - idleSince;
+      if (idleNs >= budgetNs) {
+        return false;
+      }
+      yields = idleNs >= spinNs;
+    }
+    if (yields) {
+      Thread.yield();
+    } else {
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  /** Begins a new budget: after a sleep. */
+  public void reset() {
+    idleTurns = 0;
+    yields = false;
+  }
+}

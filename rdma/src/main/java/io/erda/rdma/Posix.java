@@ -1,0 +1,107 @@
+package io.erda.rdma;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Path;
+
+/**
+ * What the JDK lacks: locks that belong to an open file description (flock), so that two owners in one JVM exclude each other as two
+ * processes do, and that end with the process however it ends. Descriptors are closed on exec. Linux.
+ */
+final class Posix {
+  private static final int O_RDWR = 2;
+  private static final int O_DIRECTORY = 0x1_0000;
+  private static final int O_NOFOLLOW = 0x2_0000;
+  private static final int O_CLOEXEC = 0x8_0000;
+  private static final int O_PATH = 0x20_0000;
+  private static final int LOCK_EX = 2;
+  private static final int LOCK_NB = 4;
+  private static final int EINTR = 4;
+  private static final int EWOULDBLOCK = 11;
+
+  private static final Linker LINKER = Linker.nativeLinker();
+  private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
+  private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+  private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
+  private static final MethodHandle OPEN =
+      LINKER.downcallHandle(
+          LINKER.defaultLookup().findOrThrow("open"),
+          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT),
+          CAPTURE,
+          Linker.Option.firstVariadicArg(2));
+  private static final MethodHandle CLOSE =
+      LINKER.downcallHandle(
+          LINKER.defaultLookup().findOrThrow("close"), FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT), CAPTURE);
+  private static final MethodHandle FLOCK =
+      LINKER.downcallHandle(
+          LINKER.defaultLookup().findOrThrow("flock"),
+          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
+          CAPTURE);
+
+  private Posix() {}
+
+  /** Opens an existing file; a symbolic link is refused. */
+  static int open(Path file) throws IOException {
+    return open(file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  }
+
+  /** Opens a directory, to name what is in it by a short path. */
+  static int openDirectory(Path directory) throws IOException {
+    return open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  }
+
+  private static int open(Path file, int flags) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int fd = (int) OPEN.invokeExact(state, arena.allocateFrom(file.toString()), flags);
+      if (fd < 0) {
+        throw failed("open " + file, state);
+      }
+      return fd;
+    } catch (IOException e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  static void close(int fd) {
+    try (Arena arena = Arena.ofConfined()) {
+      int ignored = (int) CLOSE.invokeExact(arena.allocate(STATE), fd);
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Takes the exclusive lock of an open file; false when another holds it. Closing the descriptor releases it. */
+  static boolean tryLock(int fd) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      while ((int) FLOCK.invokeExact(state, fd, LOCK_EX | LOCK_NB) != 0) {
+        int errno = (int) ERRNO.get(state, 0L);
+        if (errno == EWOULDBLOCK) {
+          return false;
+        }
+        if (errno != EINTR) {
+          throw failed("flock", state);
+        }
+      }
+      return true;
+    } catch (IOException e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static IOException failed(String call, MemorySegment state) {
+    return new IOException(call + ": errno " + (int) ERRNO.get(state, 0L));
+  }
+}

@@ -1,0 +1,71 @@
+package io.erda.rdma;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The file in which a responder shows the regions that peers on its host may map.
+ *
+ * <pre>
+ *     0  magic (8) · layout version (4) · slots (4) · registry ID (8) · next key sequence (8)
+ *   256  slot 0, slot 1, … of 256 bytes each:
+ *          0  key (8), 0 while nothing is registered here; stored last, cleared first
+ *          8  offset in the file (8) · length (8) · inode (8)
+ *         32  access (4) · path length (4) · path, UTF-8, relative to the registry's directory (216)
+ * </pre>
+ *
+ * <p>A remote key is {@code sequence << 16 | slot}; sequences only grow, over restarts too, so a key is never reused. A reader loads the
+ * key, the slot, and the key again.
+ */
+final class RegistryLayout {
+  /** "ERDAREG\0" as a little-endian word. */
+  static final long MAGIC = 0x00474552_41445245L;
+  static final int VERSION = 1;
+  static final int SLOTS = 8192;
+  static final int SLOT_BYTES = 256;
+
+  static final long MAGIC_OFFSET = 0;
+  static final long VERSION_OFFSET = 8;
+  static final long SLOTS_OFFSET = 12;
+  static final long ID_OFFSET = 16;
+  static final long NEXT_SEQUENCE_OFFSET = 24;
+  static final long FIRST_SLOT_OFFSET = 256;
+  static final long BYTES = FIRST_SLOT_OFFSET + (long) SLOTS * SLOT_BYTES;
+
+  static final long KEY = 0;
+  static final long FILE_OFFSET = 8;
+  static final long LENGTH = 16;
+  static final long INODE = 24;
+  static final long ACCESS = 32;
+  static final long PATH_LENGTH = 36;
+  static final long PATH = 40;
+  static final int PATH_BYTES_MAX = SLOT_BYTES - (int) PATH;
+
+  private static final int SLOT_BITS = 16;
+
+  private RegistryLayout() {}
+
+  static long key(long sequence, int slot) {
+    return sequence << SLOT_BITS | slot;
+  }
+
+  static int slot(long key) {
+    return (int) key & (1 << SLOT_BITS) - 1;
+  }
+
+  static long slotOffset(int slot) {
+    return FIRST_SLOT_OFFSET + (long) slot * SLOT_BYTES;
+  }
+
+  /** Null, or what is wrong. */
+  static String validate(MemorySegment registry) {
+    if (registry.byteSize() < FIRST_SLOT_OFFSET || (long) QueueLayout.WORD.getAcquire(registry, MAGIC_OFFSET) != MAGIC) {
+      return "not a registry of regions";
+    }
+    int version = registry.get(QueueLayout.INT, VERSION_OFFSET);
+    if (version != VERSION) {
+      return "registry layout version " + version + ", not " + VERSION;
+    }
+    int slots = registry.get(QueueLayout.INT, SLOTS_OFFSET);
+    return slots == SLOTS && registry.byteSize() == BYTES ? null : "registry of " + slots + " slots in " + registry.byteSize() + " bytes";
+  }
+}

@@ -1,0 +1,667 @@
+package io.erda.rdma;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+
+/**
+ * A queue pair over memory that both ends share ({@link QueueLayout}): READ and WRITE are loads and stores of the posting thread,
+ * messages go through the two rings. What differs between devices of one host is how an end reaches the other's regions, wakes it, and
+ * learns that it died.
+ *
+ * <p>Everything a post does is done when it returns; the completion waits in a local queue for the next poll. So READs execute in order,
+ * a WRITE is visible before a later SEND is, and {@link Flags#FENCE} asks for nothing more.
+ *
+ * <p><b>Fencing.</b> The owner who closes stores its state before anything else. The other end looks at that state after each READ and
+ * WRITE, for a WRITE with a full fence between its stores and that load: either this end sees the state and completes in error, or
+ * whoever closed sees the whole WRITE.
+ *
+ * <p><b>Bells.</b> Who is about to sleep stores 1 into its bell, then looks at its ring again; who published looks at the bell after it.
+ * A full fence stands between the store and the load on both sides, so not both can miss the other. The ringer clears the bell before it
+ * rings, so a bell that was cleared is always followed by a ring.
+ */
+abstract class RingQueuePair implements QueuePair {
+  private static final int QUEUE_DEPTH = 1024;
+  private static final int POLLS_PER_CHECK = 64;
+
+  /** Life of a queue pair. */
+  enum Phase {
+    CONNECTING,
+    CONNECTED,
+    /** The end was noticed: what arrived before is still delivered, then posted receives are flushed, then DISCONNECT. */
+    ENDING,
+    ENDED,
+    CLOSED
+  }
+
+  final MemorySegment queue;
+  final LongSupplier nanoTime;
+  private final Device device;
+  private final boolean requester;
+  private final boolean counted;
+  private final long extraWriteLatencyNs;
+  // Absolute addresses in `queue`; used only while this queue pair is not closed.
+  private final long ownState;
+  private final long peerState;
+  private final long ownBell;
+  private final long peerBell;
+  private final Ring.Producer out;
+  private final Ring.Consumer in;
+  private final Counters counters;
+  private final CompletionQueue completions = new CompletionQueue(QUEUE_DEPTH);
+  private final ReceiveQueue receives = new ReceiveQueue(QUEUE_DEPTH);
+  private final WordCopy words = new WordCopy();
+  private final long connectDeadline;
+  private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
+
+  /** Where keys are valid; null until it is known. */
+  private MemorySegment registry;
+  /** By slot of the key. */
+  private RemoteRegion[] regions = new RemoteRegion[16];
+  private Phase phase;
+  private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
+  /** The peer died or broke the protocol: noticed outside the shared memory. */
+  private boolean broken;
+  private int polls;
+  private long drainUntil;
+  private long sends;
+  private long receivesDone;
+
+  /** @param connectTimeoutNs of a requester; unused by a responder, which begins connected */
+  RingQueuePair(
+      Device device,
+      MemorySegment queue,
+      boolean requester,
+      boolean counted,
+      long extraWriteLatencyNs,
+      long connectTimeoutNs,
+      LongSupplier nanoTime) {
+    this.device = device;
+    this.queue = queue;
+    this.requester = requester;
+    this.counted = counted;
+    this.extraWriteLatencyNs = extraWriteLatencyNs;
+    this.nanoTime = nanoTime;
+    this.connectDeadline = requester ? nanoTime.getAsLong() + connectTimeoutNs : 0;
+    this.phase = requester ? Phase.CONNECTING : Phase.CONNECTED;
+    long base = queue.address();
+    ownState = base + (requester ? QueueLayout.REQUESTER_STATE_OFFSET : QueueLayout.RESPONDER_STATE_OFFSET);
+    peerState = base + (requester ? QueueLayout.RESPONDER_STATE_OFFSET : QueueLayout.REQUESTER_STATE_OFFSET);
+    ownBell = base + (requester ? QueueLayout.REQUESTER_BELL_OFFSET : QueueLayout.RESPONDER_BELL_OFFSET);
+    peerBell = base + (requester ? QueueLayout.RESPONDER_BELL_OFFSET : QueueLayout.REQUESTER_BELL_OFFSET);
+    out =
+        new Ring.Producer(
+            queue,
+            requester ? QueueLayout.TO_RESPONDER_RING_OFFSET : QueueLayout.TO_REQUESTER_RING_OFFSET,
+            requester ? QueueLayout.TO_RESPONDER_CONSUMED_OFFSET : QueueLayout.TO_REQUESTER_CONSUMED_OFFSET);
+    in =
+        new Ring.Consumer(
+            queue,
+            requester ? QueueLayout.TO_REQUESTER_RING_OFFSET : QueueLayout.TO_RESPONDER_RING_OFFSET,
+            requester ? QueueLayout.TO_REQUESTER_CONSUMED_OFFSET : QueueLayout.TO_RESPONDER_CONSUMED_OFFSET);
+    counters = new Counters(queue, requester ? QueueLayout.REQUESTER_COUNTERS_OFFSET : QueueLayout.RESPONDER_COUNTERS_OFFSET);
+  }
+
+  // What a device adds.
+
+  /** Reaches a region of the peer's for the first time, or for the first WRITE; null when the key is not valid. */
+  abstract RemoteRegion reach(long key, boolean toWrite);
+
+  /** Where the peer's valid keys are shown; called once, when the connection is accepted. Null fails the connection. */
+  abstract MemorySegment openRegistry(long registryId);
+
+  /** Wakes the peer, which said that it sleeps. */
+  abstract void ring();
+
+  /** Called at a low rate from poll: finds out whether the peer died, and calls {@link #breakOff}. */
+  abstract void checkPeer();
+
+  /** Called while connecting, before the responder's state is looked at: does what is still to do; a status ends the attempt. */
+  abstract int advanceConnect();
+
+  /** Releases what the device added; once. */
+  abstract void release();
+
+  // One-sided work.
+
+  @Override
+  public final boolean postRead(
+      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int flags) {
+    if (isNotReady()) {
+      return false;
+    }
+    LocalRegion to = LocalRegion.of(local, device, localOffset, length);
+    RemoteRegion from = region(remoteKey, false);
+    int status;
+    if (from == null || (from.access() & Access.REMOTE_READ) == 0 || !from.contains(remoteOffset, length)) {
+      status = refusal();
+    } else {
+      status = read(to, localOffset, from, remoteOffset, length);
+    }
+    complete(wrId, Opcode.READ, status, length, flags);
+    return true;
+  }
+
+  private int read(LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
+    try {
+      words.load(
+          from.memory(), remoteOffset, from.address() + remoteOffset, to.memory, localOffset, to.address + localOffset, length);
+    } catch (IllegalStateException e) {
+      return lost(from, e);
+    }
+    // Later loads, those of the next READ too, come after these.
+    VarHandle.acquireFence();
+    counters.read(length);
+    long state = Words.acquire(peerState);
+    return state == QueueLayout.OPEN && isValid(from) ? Status.SUCCESS : afterRead(state, from);
+  }
+
+  private int afterRead(long state, RemoteRegion from) {
+    if (state != QueueLayout.OPEN && !(state == QueueLayout.GONE && device.readsOutlivePeer())) {
+      return Status.FENCED;
+    }
+    return isValid(from) ? Status.SUCCESS : Status.REMOTE_ACCESS;
+  }
+
+  @Override
+  public final boolean postWrite(
+      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int flags) {
+    if (isNotReady()) {
+      return false;
+    }
+    LocalRegion from = LocalRegion.of(local, device, localOffset, length);
+    complete(wrId, Opcode.WRITE, write(from, localOffset, remoteKey, remoteOffset, length), length, flags);
+    return true;
+  }
+
+  private int write(LocalRegion from, long localOffset, long remoteKey, long remoteOffset, int length) {
+    int status = sendable();
+    if (status != Status.SUCCESS) {
+      return status;
+    }
+    RemoteRegion to = region(remoteKey, true);
+    if (to == null || !isAllowed(to, Access.REMOTE_WRITE, remoteOffset, length)) {
+      return Status.REMOTE_ACCESS;
+    }
+    try {
+      if (counted) {
+        counters.differing(WordCopy.differing(from.memory, localOffset, to.memory(), remoteOffset, length));
+      }
+      words.store(from.memory, localOffset, from.address + localOffset, to.memory(), remoteOffset, to.address() + remoteOffset, length);
+    } catch (IllegalStateException e) {
+      return lost(to, e);
+    }
+    counters.write(length);
+    if (extraWriteLatencyNs > 0) {
+      delay();
+    }
+    return afterWrite(to);
+  }
+
+  /** A WRITE counts only when neither the queue pair nor the key was taken away before its stores were all visible. */
+  private int afterWrite(RemoteRegion to) {
+    VarHandle.fullFence();
+    if (Words.acquire(peerState) != QueueLayout.OPEN) {
+      return Status.FENCED;
+    }
+    return isValid(to) ? Status.SUCCESS : Status.REMOTE_ACCESS;
+  }
+
+  @Override
+  public final boolean postWriteImm(
+      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int imm, int flags) {
+    if (isNotReady()) {
+      return false;
+    }
+    LocalRegion from = LocalRegion.of(local, device, localOffset, length);
+    // The room for the notice is there before the WRITE is done, and only we take it.
+    if (out.room(Integer.BYTES) == Ring.EMPTY) {
+      return false;
+    }
+    int status = write(from, localOffset, remoteKey, remoteOffset, length);
+    if (status == Status.SUCCESS) {
+      immediate.set(QueueLayout.INT, 0, length);
+      status = publish(Ring.TYPE_WRITE_IMM, imm, immediate, 0, Integer.BYTES);
+    }
+    complete(wrId, Opcode.WRITE_IMM, status, length, flags);
+    return true;
+  }
+
+  @Override
+  public final boolean postAtomicWrite(long wrId, long remoteKey, long remoteOffset, long value, int flags) {
+    if (isNotReady()) {
+      return false;
+    }
+    int status = sendable();
+    if (status == Status.SUCCESS) {
+      RemoteRegion to = region(remoteKey, true);
+      if (to == null || !isWord(to, remoteOffset) || !isAllowed(to, Access.REMOTE_WRITE, remoteOffset, Long.BYTES)) {
+        status = Status.REMOTE_ACCESS;
+      } else {
+        if (counted) {
+          counters.differing(differing((long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset), value));
+        }
+        QueueLayout.WORD.setRelease(to.memory(), remoteOffset, value);
+        counters.write(Long.BYTES);
+        status = afterWrite(to);
+      }
+    }
+    complete(wrId, Opcode.ATOMIC_WRITE, status, Long.BYTES, flags);
+    return true;
+  }
+
+  @Override
+  public final boolean postCompareAndSwap(
+      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, long expected, long value, int flags) {
+    if (isNotReady()) {
+      return false;
+    }
+    LocalRegion old = LocalRegion.of(local, device, localOffset, Long.BYTES);
+    int status = sendable();
+    if (status == Status.SUCCESS) {
+      RemoteRegion to = region(remoteKey, true);
+      if (to == null || !isWord(to, remoteOffset) || !isAllowed(to, Access.REMOTE_ATOMIC, remoteOffset, Long.BYTES)) {
+        status = Status.REMOTE_ACCESS;
+      } else {
+        long was = (long) QueueLayout.WORD.compareAndExchange(to.memory(), remoteOffset, expected, value);
+        if (was == expected) {
+          counters.write(Long.BYTES);
+          if (counted) {
+            counters.differing(differing(was, value));
+          }
+        }
+        old.memory.set(QueueLayout.LONG.withByteAlignment(1), localOffset, was);
+        status = afterWrite(to);
+      }
+    }
+    complete(wrId, Opcode.COMPARE_AND_SWAP, status, Long.BYTES, flags);
+    return true;
+  }
+
+  @Override
+  public final boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
+    throw new UnsupportedOperationException("FLUSH: ask the responder, whose stores they are as much as ours");
+  }
+
+  private static boolean isWord(RemoteRegion region, long offset) {
+    return (region.address() + offset & 7) == 0;
+  }
+
+  /** Looked at before a store: a key that was revoked must not be written through. */
+  private boolean isAllowed(RemoteRegion region, int access, long offset, int length) {
+    return (region.access() & access) != 0 && region.contains(offset, length) && isValid(region);
+  }
+
+  private static int differing(long old, long value) {
+    int bytes = 0;
+    for (long bits = old ^ value; bits != 0; bits >>>= 8) {
+      bytes += (bits & 0xff) != 0 ? 1 : 0;
+    }
+    return bytes;
+  }
+
+  private RemoteRegion region(long key, boolean toWrite) {
+    int slot = RegistryLayout.slot(key);
+    if (slot < regions.length) {
+      RemoteRegion known = regions[slot];
+      if (known != null && known.key() == key && (known.writable() || !toWrite)) {
+        return known;
+      }
+    }
+    return registry == null ? null : reachFirst(key, slot, toWrite);
+  }
+
+  private RemoteRegion reachFirst(long key, int slot, boolean toWrite) {
+    RemoteRegion found = reach(key, toWrite);
+    if (found == null) {
+      return null;
+    }
+    if (slot >= regions.length) {
+      regions = Arrays.copyOf(regions, Math.max(slot + 1, 2 * regions.length));
+    }
+    if (regions[slot] != null) {
+      regions[slot].release();
+    }
+    regions[slot] = found;
+    return found;
+  }
+
+  private boolean isValid(RemoteRegion region) {
+    return Words.acquire(region.keyAddress()) == region.key();
+  }
+
+  /** Memory that its owner took away while it was used: no error of ours when the key was revoked before. */
+  private int lost(RemoteRegion region, IllegalStateException e) {
+    if (isValid(region)) {
+      throw e;
+    }
+    return Status.REMOTE_ACCESS;
+  }
+
+  private int refusal() {
+    if (registry == null && requester) {
+      return Status.FLUSHED;
+    }
+    long state = Words.acquire(peerState);
+    return state == QueueLayout.FENCED ? Status.FENCED : Status.REMOTE_ACCESS;
+  }
+
+  private void delay() {
+    long until = nanoTime.getAsLong() + extraWriteLatencyNs;
+    while (nanoTime.getAsLong() - until < 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  // Messages.
+
+  @Override
+  public final boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
+    if (length > QueueLayout.MESSAGE_BYTES_MAX) {
+      throw new IllegalArgumentException("message of " + length + " bytes; at most " + QueueLayout.MESSAGE_BYTES_MAX);
+    }
+    if (isNotReady()) {
+      return false;
+    }
+    LocalRegion from = LocalRegion.of(local, device, localOffset, length);
+    int status = sendable();
+    if (status == Status.SUCCESS) {
+      status = publish(Ring.TYPE_SEND, 0, from.memory, localOffset, length);
+      if (status < 0) {
+        return false;
+      }
+    }
+    complete(wrId, Opcode.SEND, status, length, flags);
+    return true;
+  }
+
+  /** A status, or -1 when the ring has no room. */
+  private int publish(int type, int imm, MemorySegment source, long offset, int length) {
+    int offered = out.offer(type, imm, source, offset, length);
+    if (offered == Ring.EMPTY) {
+      return -1;
+    }
+    if (offered == Ring.FAULT) {
+      breakOff();
+      return Status.FLUSHED;
+    }
+    sends++;
+    ringIfAsleep();
+    return Words.acquire(peerState) == QueueLayout.OPEN ? Status.SUCCESS : Status.FENCED;
+  }
+
+  /** After everything the peer is to see was stored. */
+  final void ringIfAsleep() {
+    VarHandle.fullFence();
+    if (Words.acquire(peerBell) != 0) {
+      Words.release(peerBell, 0);
+      ring();
+    }
+  }
+
+  @Override
+  public final boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length) {
+    if (phase == Phase.CLOSED) {
+      throw closed();
+    }
+    LocalRegion to = LocalRegion.of(local, device, localOffset, length);
+    if (phase != Phase.ENDED) {
+      return receives.add(wrId, to, localOffset, length);
+    }
+    if (completions.isFull()) {
+      return false;
+    }
+    completions.add(wrId, Opcode.RECEIVE, Status.FLUSHED, 0);
+    return true;
+  }
+
+  // Completions.
+
+  @Override
+  public final int poll(CompletionHandler handler, int limit) {
+    int done = completions.drain(handler, limit);
+    if (phase == Phase.CONNECTED) {
+      done += receive(handler, limit - done);
+      // Nothing published before the end may be missed: look at the ring once more after noticing it.
+      if (phase == Phase.CONNECTED && hasEnded()) {
+        phase = Phase.ENDING;
+        drainUntil = in.position() + QueueLayout.RING_BYTES;
+      }
+    }
+    if ((++polls & POLLS_PER_CHECK - 1) == 0 && phase == Phase.CONNECTED) {
+      checkPeer();
+    }
+    return phase == Phase.CONNECTED ? done : done + turn(handler, limit - done);
+  }
+
+  /** The part of a poll for a queue pair that begins or ends. */
+  private int turn(CompletionHandler handler, int limit) {
+    return switch (phase) {
+      case CONNECTING -> limit > 0 ? connect(handler) : 0;
+      case ENDING -> end(handler, limit);
+      case CONNECTED, ENDED, CLOSED -> 0;
+    };
+  }
+
+  private int receive(CompletionHandler handler, int limit) {
+    int done = 0;
+    while (done < limit && !receives.isEmpty()) {
+      long header = in.next();
+      if (header == Ring.EMPTY) {
+        return done;
+      }
+      if (header == Ring.FAULT) {
+        breakOff();
+        return done;
+      }
+      deliver(handler, header);
+      done++;
+      if (phase == Phase.CLOSED) {
+        return done;
+      }
+    }
+    return done;
+  }
+
+  private void deliver(CompletionHandler handler, long header) {
+    long wrId = receives.wrId();
+    int opcode = Opcode.RECEIVE_IMM;
+    int length;
+    int status = Status.SUCCESS;
+    if (Ring.type(header) == Ring.TYPE_SEND) {
+      opcode = Opcode.RECEIVE;
+      length = Ring.length(header);
+      if (length > receives.length()) {
+        status = Status.LENGTH;
+      } else {
+        in.copyTo(receives.region().memory, receives.offset(), length);
+      }
+    } else {
+      length = in.writtenBytes();
+    }
+    in.consume(header);
+    receives.remove();
+    receivesDone++;
+    handler.onCompletion(wrId, opcode, status, length, Ring.imm(header));
+  }
+
+  private int connect(CompletionHandler handler) {
+    int failure = advanceConnect();
+    long state = Words.acquire(peerState);
+    if (state == QueueLayout.PENDING) {
+      if (failure == Status.SUCCESS && nanoTime.getAsLong() - connectDeadline < 0) {
+        return 0;
+      }
+      return decided(handler, failure == Status.SUCCESS ? Status.TIMEOUT : failure);
+    }
+    MemorySegment data = QueueLayout.privateData(queue, QueueLayout.RESPONDER_DATA_OFFSET);
+    privateData = data == null ? privateData : data;
+    if (state == QueueLayout.REFUSED) {
+      return decided(handler, Status.REJECTED);
+    }
+    registry = openRegistry((long) QueueLayout.WORD.getAcquire(queue, QueueLayout.REGISTRY_ID_OFFSET));
+    // Accepted and closed again already: connected, then disconnected.
+    return decided(handler, registry == null ? Status.UNREACHABLE : Status.SUCCESS);
+  }
+
+  private int decided(CompletionHandler handler, int status) {
+    phase = status == Status.SUCCESS ? Phase.CONNECTED : Phase.ENDED;
+    if (status != Status.SUCCESS) {
+      Words.release(ownState, QueueLayout.FENCED);
+      ringIfAsleep();
+      flushReceives();
+    }
+    handler.onCompletion(0, Opcode.CONNECT, status, 0, 0);
+    return 1;
+  }
+
+  private boolean hasEnded() {
+    return broken || Words.acquire(peerState) != QueueLayout.OPEN;
+  }
+
+  private int end(CompletionHandler handler, int limit) {
+    // A ring's worth at most: a peer that goes on publishing must not keep us here.
+    int done = in.position() < drainUntil ? receive(handler, limit) : 0;
+    while (phase == Phase.ENDING && done < limit && !receives.isEmpty()) {
+      long wrId = receives.wrId();
+      receives.remove();
+      done++;
+      handler.onCompletion(wrId, Opcode.RECEIVE, Status.FLUSHED, 0, 0);
+    }
+    if (phase == Phase.ENDING && done < limit && completions.isEmpty()) {
+      phase = Phase.ENDED;
+      done++;
+      handler.onCompletion(0, Opcode.DISCONNECT, Status.SUCCESS, 0, 0);
+    }
+    return done;
+  }
+
+  private void flushReceives() {
+    while (!receives.isEmpty() && !completions.isFull()) {
+      completions.add(receives.wrId(), Opcode.RECEIVE, Status.FLUSHED, 0);
+      receives.remove();
+    }
+  }
+
+  private void complete(long wrId, int opcode, int status, int length, int flags) {
+    if (status != Status.SUCCESS || (flags & Flags.SIGNALED) != 0) {
+      completions.add(wrId, opcode, status, status == Status.SUCCESS ? length : 0);
+    }
+  }
+
+  // Life.
+
+  /** Whether work can't be posted now: still connecting, or as many completions wait as there is room for. */
+  private boolean isNotReady() {
+    if (phase == Phase.CLOSED) {
+      throw closed();
+    }
+    return phase == Phase.CONNECTING || completions.isFull();
+  }
+
+  /** Whether stores and messages may still take effect; a status. */
+  private int sendable() {
+    long state = Words.acquire(peerState);
+    if (state == QueueLayout.OPEN && !broken) {
+      return Status.SUCCESS;
+    }
+    return state == QueueLayout.FENCED || state == QueueLayout.GONE ? Status.FENCED : Status.FLUSHED;
+  }
+
+  /** The peer died, or what it wrote can't be: nothing of it counts from now on. */
+  final void breakOff() {
+    broken = true;
+    if (!requester) {
+      Words.release(ownState, QueueLayout.FENCED);
+    }
+  }
+
+  final boolean isBroken() {
+    return broken;
+  }
+
+  final Phase phase() {
+    return phase;
+  }
+
+  final boolean isRequester() {
+    return requester;
+  }
+
+  final long connectDeadline() {
+    return connectDeadline;
+  }
+
+  @Override
+  public final boolean arm() {
+    if (phase == Phase.CLOSED) {
+      return true;
+    }
+    Words.release(ownBell, 1);
+    VarHandle.fullFence();
+    if (mayComplete()) {
+      Words.release(ownBell, 0);
+      return false;
+    }
+    return true;
+  }
+
+  private boolean mayComplete() {
+    if (!completions.isEmpty()) {
+      return true;
+    }
+    return switch (phase) {
+      case CONNECTING ->
+          advanceConnect() != Status.SUCCESS
+              || Words.acquire(peerState) != QueueLayout.PENDING
+              || nanoTime.getAsLong() - connectDeadline >= 0;
+      case CONNECTED -> hasEnded() || !receives.isEmpty() && !in.isEmpty();
+      case ENDING -> true;
+      case ENDED, CLOSED -> false;
+    };
+  }
+
+  @Override
+  public final MemorySegment privateData() {
+    return privateData;
+  }
+
+  /** What a responder's peer sent along stands in its request; an acceptance has nothing more. */
+  final void registry(MemorySegment ofOwnDevice) {
+    registry = ofOwnDevice;
+  }
+
+  @Override
+  public final void close() {
+    closeAs(QueueLayout.FENCED);
+  }
+
+  /** Ends this end; {@code state} is what the peer finds. */
+  final void closeAs(long state) {
+    if (phase == Phase.CLOSED) {
+      return;
+    }
+    phase = Phase.CLOSED;
+    Words.release(ownState, state);
+    ringIfAsleep();
+    completions.clear();
+    for (RemoteRegion region : regions) {
+      if (region != null) {
+        region.release();
+      }
+    }
+    release();
+  }
+
+  /** Both ends' one-sided work, and this end's messages. */
+  final DeviceStatistics statistics() {
+    DeviceStatistics ofRequester = Counters.load(queue, QueueLayout.REQUESTER_COUNTERS_OFFSET);
+    DeviceStatistics ofResponder = Counters.load(queue, QueueLayout.RESPONDER_COUNTERS_OFFSET);
+    return ofRequester.plus(ofResponder).plus(new DeviceStatistics(0, 0, 0, 0, 0, sends, receivesDone));
+  }
+
+  private static IllegalStateException closed() {
+    return new IllegalStateException("queue pair is closed");
+  }
+}

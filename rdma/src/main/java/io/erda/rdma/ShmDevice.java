@@ -1,0 +1,390 @@
+package io.erda.rdma;
+
+import io.erda.pmem.Backing;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The device between processes of one host. An address is a directory. A region is a mapped file; READ and WRITE are loads and stores of
+ * the posting thread, and the owner of the region spends nothing on them. Messages go through rings in a file per connection; an idle end
+ * sleeps on a socket.
+ *
+ * <p>A device that was given a directory serves in it: it holds the directory's lock until it is closed, shows its regions there, and
+ * before anything else fences what clients of an earlier server still hold. Only the requester READs and WRITEs. What clients write into
+ * rings, headers and sockets is checked and can't break the server. They are trusted not to shorten a file that they may write, their
+ * queue file or a region: the JDK reports the fault as an {@link InternalError}.
+ *
+ * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would: peers' WRITEs fail from then on, their
+ * READs go on. Closing a queue pair itself ends both; deregistering a region ends the READs of it. So a server that wants its clients to
+ * read on while it restarts closes the device alone.
+ */
+public final class ShmDevice implements Device {
+  private static final String LOCK = "server.lock";
+
+  private final ShmOptions options;
+  private final Selector selector;
+  private final List<ShmQueuePair> queuePairs = new ArrayList<>();
+  private final List<ShmQueuePair> departing = new ArrayList<>();
+  private final List<QueueFile> strangers = new ArrayList<>();
+  private final int lock;
+  private final ShmRegistry registry;
+  private ShmListener listener;
+  private DeviceStatistics finished = DeviceStatistics.NONE;
+  private volatile boolean woken;
+  private boolean closed;
+
+  private ShmDevice(ShmOptions options, Selector selector, int lock, ShmRegistry registry) {
+    this.options = options;
+    this.selector = selector;
+    this.lock = lock;
+    this.registry = registry;
+  }
+
+  /**
+   * Opens a device.
+   *
+   * @throws IOException when the directory can't be used, or another device serves in it
+   */
+  public static ShmDevice open(ShmOptions options) throws IOException {
+    Selector selector = Selector.open();
+    if (options.directory() == null) {
+      return new ShmDevice(options, selector, -1, null);
+    }
+    int lock = -1;
+    try {
+      Files.createDirectories(options.directory());
+      lock = lock(options.directory());
+      List<QueueFile> strangers = new ArrayList<>();
+      sweep(options.directory(), strangers);
+      ShmDevice device = new ShmDevice(options, selector, lock, ShmRegistry.create(options.directory()));
+      device.strangers.addAll(strangers);
+      return device;
+    } catch (IOException | RuntimeException e) {
+      selector.close();
+      if (lock >= 0) {
+        Posix.close(lock);
+      }
+      throw e;
+    }
+  }
+
+  private static int lock(Path directory) throws IOException {
+    Path file = directory.resolve(LOCK);
+    Files.newByteChannel(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
+    int lock = Posix.open(file);
+    if (Posix.tryLock(lock)) {
+      return lock;
+    }
+    Posix.close(lock);
+    throw new IOException("another server is running in " + directory);
+  }
+
+  /** Removes what dead clients left, and fences the living ones of an earlier server: nothing they WRITE from now on counts. */
+  private static void sweep(Path directory, List<QueueFile> strangers) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "queue-*")) {
+      for (Path path : files) {
+        QueueFile file = openQuietly(path);
+        if (file == null || file.isOwnerGone()) {
+          if (file != null) {
+            file.unmap();
+          }
+          continue;
+        }
+        long state = (long) QueueLayout.WORD.getAcquire(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET);
+        if (state == QueueLayout.OPEN) {
+          QueueLayout.WORD.setVolatile(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.GONE);
+        }
+        file.unmap();
+        if (state == QueueLayout.PENDING) {
+          // It never had a key.
+          file.forget();
+        } else {
+          strangers.add(file);
+        }
+      }
+    }
+  }
+
+  private static QueueFile openQuietly(Path path) throws IOException {
+    try {
+      QueueFile file = QueueFile.open(path);
+      if (file == null && QueueFile.isName(path.getFileName().toString())) {
+        removeUnlocked(path);
+      }
+      return file;
+    } catch (NoSuchFileException | AccessDeniedException e) {
+      // Gone meanwhile; or of a user whose connection no server of ours could have accepted.
+      return null;
+    }
+  }
+
+  /** A file that a client died over while it made it. */
+  private static void removeUnlocked(Path path) throws IOException {
+    if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+      int descriptor = Posix.open(path);
+      try {
+        if (Posix.tryLock(descriptor)) {
+          Files.deleteIfExists(path);
+        }
+      } finally {
+        Posix.close(descriptor);
+      }
+    }
+  }
+
+  /** @throws IllegalArgumentException when peers may use it and {@code backing} names no file, or the device serves no directory */
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    LocalRegion.check(memory, access);
+    if (!LocalRegion.isRemote(access)) {
+      return new LocalRegion(this, memory, access, 0);
+    }
+    if (registry == null) {
+      throw new IllegalArgumentException("a device without a directory has no regions for peers");
+    }
+    return new LocalRegion(this, memory, access, registry.add(backing, memory.byteSize(), access));
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {
+    if (region.remoteKey() != 0) {
+      registry.remove(region.remoteKey());
+    }
+  }
+
+  /** @param address the device's own directory */
+  @Override
+  public Listener listen(String address) throws IOException {
+    if (registry == null || !Path.of(address).toAbsolutePath().normalize().equals(options.directory().toAbsolutePath().normalize())) {
+      throw new IOException("this device serves in " + options.directory() + ", not in " + address);
+    }
+    if (listener != null) {
+      throw new IOException("listening in " + address + " already");
+    }
+    listener = new ShmListener(this, options.directory(), options.nanoTime());
+    return listener;
+  }
+
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    if (privateData.byteSize() > PRIVATE_DATA_MAX) {
+      throw new IllegalArgumentException("private data of " + privateData.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
+    }
+    ShmQueuePair queuePair = connecting(address, privateData, timeout);
+    queuePairs.add(queuePair);
+    return queuePair;
+  }
+
+  private ShmQueuePair connecting(String address, MemorySegment privateData, Duration timeout) {
+    try {
+      Path directory = Path.of(address);
+      if (!Files.exists(directory.resolve(ShmSocket.FILE))) {
+        return ShmQueuePair.failed(this, address, Status.UNREACHABLE, options);
+      }
+      QueueFile file = QueueFile.create(directory);
+      QueueLayout.initialise(file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
+      return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
+    } catch (InvalidPathException | NoSuchFileException e) {
+      return ShmQueuePair.failed(this, address, Status.UNREACHABLE, options);
+    } catch (IOException e) {
+      return ShmQueuePair.failed(this, address, Status.LOCAL, options);
+    }
+  }
+
+  ShmQueuePair accept(QueueFile file, ShmSocket socket, String peer) {
+    ShmQueuePair queuePair = ShmQueuePair.accepted(this, file, socket, peer, options);
+    queuePairs.add(queuePair);
+    return queuePair;
+  }
+
+  boolean isConnected(String queueFileName) {
+    for (ShmQueuePair queuePair : queuePairs) {
+      if (queuePair.isOf(queueFileName)) {
+        return true;
+      }
+    }
+    for (ShmQueuePair queuePair : departing) {
+      if (queuePair.isOf(queueFileName)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  long registryId() {
+    return registry.id();
+  }
+
+  @Override
+  public int messageBytesMax() {
+    return QueueLayout.MESSAGE_BYTES_MAX;
+  }
+
+  @Override
+  public boolean readsOutlivePeer() {
+    return true;
+  }
+
+  /**
+   * Whether the peer of a queue pair that this device accepted provably left: its process ended, or it closed its end. Until then it may
+   * still be in the middle of a WRITE, however long ago the queue pair was closed here. Costs a system call.
+   */
+  public boolean peerLeft(QueuePair queuePair) {
+    if (!(queuePair instanceof ShmQueuePair shm) || shm.isRequester()) {
+      throw new IllegalArgumentException("not accepted by this device");
+    }
+    if (!shm.peerLeft()) {
+      return false;
+    }
+    departing.remove(shm);
+    return true;
+  }
+
+  /**
+   * How many clients may still be in the middle of a WRITE that no open queue pair of this device stands for: of an earlier server, or
+   * closed here, and not provably left. All of them are fenced. A system call each.
+   */
+  public int strangers() {
+    strangers.removeIf(QueueFile::isOwnerGone);
+    departing.removeIf(ShmQueuePair::peerLeft);
+    return strangers.size() + departing.size();
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    if (listener != null && listener.hasRequests()) {
+      return true;
+    }
+    long bounded = timeoutNs;
+    for (ShmQueuePair queuePair : queuePairs) {
+      bounded = queuePair.bounded(bounded);
+    }
+    return select(bounded) || bounded < timeoutNs;
+  }
+
+  /** Sleeps on all sockets; true when any has something, or the device was woken. */
+  boolean select(long timeoutNs) {
+    int ready;
+    try {
+      ready = timeoutNs <= 0 ? selector.selectNow(ShmDevice::onReady) : selector.select(ShmDevice::onReady, (timeoutNs + 999_999) / 1_000_000);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    boolean wasWoken = woken;
+    if (wasWoken) {
+      woken = false;
+    }
+    return ready > 0 || wasWoken || Thread.currentThread().isInterrupted();
+  }
+
+  private static void onReady(SelectionKey key) {
+    if (key.attachment() instanceof ShmQueuePair queuePair) {
+      queuePair.onReadable();
+    } else {
+      ((ShmListener) key.attachment()).onReady();
+    }
+  }
+
+  @Override
+  public void wakeup() {
+    woken = true;
+    selector.wakeup();
+  }
+
+  void watch(SocketChannel channel, ShmQueuePair queuePair) throws ClosedChannelException {
+    channel.register(selector, SelectionKey.OP_READ, queuePair);
+  }
+
+  void watchHello(SocketChannel channel, ShmListener forListener) throws ClosedChannelException {
+    channel.register(selector, SelectionKey.OP_READ, forListener);
+  }
+
+  void watchAccept(ServerSocketChannel channel, ShmListener forListener) throws ClosedChannelException {
+    channel.register(selector, SelectionKey.OP_ACCEPT, forListener);
+  }
+
+  void unwatch(SocketChannel channel) {
+    SelectionKey key = channel.keyFor(selector);
+    if (key != null) {
+      key.cancel();
+    }
+  }
+
+  @Override
+  public DeviceStatistics statistics() {
+    DeviceStatistics sum = finished;
+    for (ShmQueuePair queuePair : queuePairs) {
+      sum = sum.plus(queuePair.statistics());
+    }
+    return sum;
+  }
+
+  void forget(ShmQueuePair queuePair) {
+    finished = finished.plus(queuePair.statistics());
+    queuePairs.remove(queuePair);
+    flushCancelled();
+  }
+
+  void departing(ShmQueuePair queuePair) {
+    departing.removeIf(ShmQueuePair::peerLeft);
+    if (!queuePair.peerLeft()) {
+      departing.add(queuePair);
+    }
+  }
+
+  void forget(ShmListener closedListener) {
+    listener = null;
+    flushCancelled();
+  }
+
+  /** A closed channel that a selector watched is really closed by the next selection. */
+  void flushCancelled() {
+    try {
+      selector.selectNow(ShmDevice::onReady);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (listener != null) {
+      listener.close();
+    }
+    for (ShmQueuePair queuePair : List.copyOf(queuePairs)) {
+      queuePair.closeAs(QueueLayout.GONE);
+    }
+    departing.forEach(ShmQueuePair::forgetPeer);
+    strangers.forEach(QueueFile::forget);
+    try {
+      selector.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    if (registry != null) {
+      registry.close();
+      Posix.close(lock);
+    }
+  }
+}

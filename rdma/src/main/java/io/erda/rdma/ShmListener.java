@@ -1,0 +1,247 @@
+package io.erda.rdma;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * Takes connections in a device's directory: reads each HELLO, checks everything in it and in the queue file it names, and queues a
+ * request. Whatever a peer sends, the worst that happens is that its socket is closed. Owns its socket and what waits.
+ */
+final class ShmListener implements Listener {
+  private static final int POLLS_PER_CHECK = 64;
+  private static final long CHECK_INTERVAL_NS = 200_000;
+  private static final long HELLO_TIMEOUT_NS = 5_000_000_000L;
+  private static final int WAITING_MAX = 256;
+
+  private final ShmDevice device;
+  private final Path directory;
+  private final ServerSocketChannel server;
+  private final LongSupplier nanoTime;
+  private final List<Handshake> handshakes = new ArrayList<>();
+  private final ArrayDeque<Request> requests = new ArrayDeque<>();
+  /** All that were not answered: queued, or in the hands of the caller. */
+  private final List<Request> unanswered = new ArrayList<>();
+  private boolean ready = true;
+  private int polls;
+  private long lastCheck;
+  private boolean closed;
+
+  ShmListener(ShmDevice device, Path directory, LongSupplier nanoTime) throws IOException {
+    this.device = device;
+    this.directory = directory;
+    this.nanoTime = nanoTime;
+    this.lastCheck = nanoTime.getAsLong();
+    this.server = ShmSocket.listen(directory);
+    device.watchAccept(server, this);
+  }
+
+  /** A socket that connected and has not said HELLO yet. */
+  private final class Handshake {
+    final SocketChannel channel;
+    final ByteBuffer hello = ByteBuffer.allocate(ShmSocket.HELLO_BYTES);
+    final long deadline = nanoTime.getAsLong() + HELLO_TIMEOUT_NS;
+
+    Handshake(SocketChannel channel) {
+      this.channel = channel;
+    }
+
+    /** True when it is decided, one way or the other. */
+    boolean advance() {
+      try {
+        if (channel.read(hello) < 0 || hello.hasRemaining() && nanoTime.getAsLong() - deadline >= 0) {
+          channel.close();
+          return true;
+        }
+        if (hello.hasRemaining()) {
+          return false;
+        }
+        Request request = request();
+        if (request == null) {
+          channel.close();
+        } else {
+          requests.add(request);
+          unanswered.add(request);
+        }
+      } catch (IOException e) {
+        new ShmSocket(channel).close();
+      }
+      return true;
+    }
+
+    private Request request() throws IOException {
+      String name = ShmSocket.helloName(hello);
+      if (name == null || device.isConnected(name) || isWaiting(name)) {
+        return null;
+      }
+      QueueFile file = QueueFile.open(directory.resolve(name));
+      if (file == null) {
+        return null;
+      }
+      MemorySegment queue = file.queue();
+      MemorySegment data = QueueLayout.privateData(queue, QueueLayout.REQUESTER_DATA_OFFSET);
+      boolean fresh = (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET) == QueueLayout.PENDING;
+      if (QueueLayout.validate(queue) != null || data == null || !fresh || file.isOwnerGone()) {
+        file.unmap();
+        file.forget();
+        return null;
+      }
+      return new Request(file, new ShmSocket(channel), data);
+    }
+  }
+
+  private boolean isWaiting(String name) {
+    for (Request request : unanswered) {
+      if (request.file.file().endsWith(name)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** A socket of the listener has something. */
+  void onReady() {
+    ready = true;
+  }
+
+  boolean hasRequests() {
+    return !requests.isEmpty();
+  }
+
+  @Override
+  public ConnectionRequest poll() {
+    if (closed) {
+      return null;
+    }
+    if (ready || (++polls & POLLS_PER_CHECK - 1) == 0 && nanoTime.getAsLong() - lastCheck >= CHECK_INTERVAL_NS) {
+      lastCheck = nanoTime.getAsLong();
+      ready = false;
+      advance();
+    }
+    return requests.poll();
+  }
+
+  private void advance() {
+    try {
+      while (handshakes.size() + unanswered.size() < WAITING_MAX) {
+        SocketChannel channel = server.accept();
+        if (channel == null) {
+          break;
+        }
+        channel.configureBlocking(false);
+        device.watchHello(channel, this);
+        handshakes.add(new Handshake(channel));
+      }
+    } catch (IOException e) {
+      // Out of descriptors, or a peer that left again: the next poll tries once more.
+    }
+    boolean decided = false;
+    for (Iterator<Handshake> all = handshakes.iterator(); all.hasNext(); ) {
+      if (all.next().advance()) {
+        all.remove();
+        decided = true;
+      }
+    }
+    if (decided) {
+      device.flushCancelled();
+    }
+  }
+
+  @Override
+  public String address() {
+    return directory.toString();
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      Files.deleteIfExists(directory.resolve(ShmSocket.FILE));
+      server.close();
+    } catch (IOException e) {
+      // The next server replaces the socket.
+    }
+    for (Handshake handshake : handshakes) {
+      new ShmSocket(handshake.channel).close();
+    }
+    for (Request request : unanswered) {
+      request.answered = true;
+      request.drop();
+    }
+    requests.clear();
+    unanswered.clear();
+    device.forget(this);
+  }
+
+  private final class Request implements ConnectionRequest {
+    private final QueueFile file;
+    private final ShmSocket socket;
+    private final MemorySegment privateData;
+    private final long pid;
+    private boolean answered;
+
+    Request(QueueFile file, ShmSocket socket, MemorySegment privateData) {
+      this.file = file;
+      this.socket = socket;
+      this.privateData = privateData;
+      this.pid = file.queue().get(QueueLayout.LONG, QueueLayout.PID_OFFSET);
+    }
+
+    @Override
+    public MemorySegment privateData() {
+      return privateData;
+    }
+
+    @Override
+    public String peer() {
+      return "process " + pid;
+    }
+
+    @Override
+    public QueuePair accept(MemorySegment ofOurs) {
+      answer();
+      QueueLayout.setPrivateData(file.queue(), QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
+      QueueLayout.WORD.setRelease(file.queue(), QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
+      ShmQueuePair queuePair = device.accept(file, socket, peer());
+      QueueLayout.WORD.setRelease(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.OPEN);
+      queuePair.ringIfAsleep();
+      return queuePair;
+    }
+
+    @Override
+    public void reject(MemorySegment ofOurs) {
+      answer();
+      QueueLayout.setPrivateData(file.queue(), QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
+      QueueLayout.WORD.setRelease(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.REFUSED);
+      drop();
+    }
+
+    private void answer() {
+      if (answered) {
+        throw new IllegalStateException("the request was answered before");
+      }
+      answered = true;
+      unanswered.remove(this);
+    }
+
+    /** The peer sees the end of its socket. */
+    void drop() {
+      socket.close();
+      device.flushCancelled();
+      file.unmap();
+      file.forget();
+    }
+  }
+}

@@ -1,0 +1,210 @@
+package io.erda.rdma;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
+import java.util.function.LongSupplier;
+
+/** One end of a connection between processes of one host. Owns its end of the queue file and the socket. */
+final class ShmQueuePair extends RingQueuePair {
+  private static final long PEER_CHECK_INTERVAL_NS = 1_000_000;
+  private static final long CONNECT_RETRY_NS = 1_000_000;
+
+  private final ShmDevice device;
+  private final Path directory;
+  /** Null for an attempt that failed at once. */
+  private final QueueFile file;
+  private final String peer;
+  private ShmSocket socket;
+  private ShmRegistryView view;
+  private int connectFailure;
+  private long lastCheck;
+  private long nextAttempt;
+  private boolean rung;
+
+  private ShmQueuePair(
+      ShmDevice device,
+      Path directory,
+      QueueFile file,
+      MemorySegment queue,
+      boolean requester,
+      String peer,
+      long timeoutNs,
+      LongSupplier nanoTime,
+      ShmOptions options) {
+    super(device, queue, requester, options.counted(), options.extraWriteLatencyNs(), timeoutNs, nanoTime);
+    this.device = device;
+    this.directory = directory;
+    this.file = file;
+    this.peer = peer;
+    this.lastCheck = nanoTime.getAsLong();
+    this.nextAttempt = lastCheck;
+  }
+
+  /** A requester that will connect when it is polled. */
+  static ShmQueuePair connecting(ShmDevice device, Path directory, QueueFile file, long timeoutNs, ShmOptions options) {
+    ShmQueuePair queuePair =
+        new ShmQueuePair(
+            device, directory, file, file.queue(), true, directory.toString(), timeoutNs, options.nanoTime(), options);
+    queuePair.advanceConnect();
+    return queuePair;
+  }
+
+  /** A requester whose attempt has failed. */
+  static ShmQueuePair failed(ShmDevice device, String address, int status, ShmOptions options) {
+    MemorySegment queue = Arena.ofAuto().allocate(QueueLayout.BYTES, 8);
+    ShmQueuePair queuePair = new ShmQueuePair(device, null, null, queue, true, address, 0, options.nanoTime(), options);
+    queuePair.connectFailure = status;
+    return queuePair;
+  }
+
+  static ShmQueuePair accepted(ShmDevice device, QueueFile file, ShmSocket socket, String peer, ShmOptions options) {
+    ShmQueuePair queuePair = new ShmQueuePair(device, null, file, file.queue(), false, peer, 0, options.nanoTime(), options);
+    queuePair.use(socket);
+    return queuePair;
+  }
+
+  private void use(ShmSocket connected) {
+    socket = connected;
+    try {
+      device.watch(connected.channel(), this);
+    } catch (ClosedChannelException e) {
+      lost();
+    }
+  }
+
+  private void lost() {
+    if (phase() == Phase.CONNECTING) {
+      connectFailure = Status.UNREACHABLE;
+    } else {
+      breakOff();
+    }
+  }
+
+  @Override
+  int advanceConnect() {
+    if (connectFailure != Status.SUCCESS) {
+      return connectFailure;
+    }
+    if (socket != null) {
+      onReadable();
+      return connectFailure;
+    }
+    if (nanoTime.getAsLong() - nextAttempt < 0) {
+      return Status.SUCCESS;
+    }
+    nextAttempt = nanoTime.getAsLong() + CONNECT_RETRY_NS;
+    try {
+      ShmSocket connected = ShmSocket.connect(directory);
+      if (connected != null) {
+        use(connected);
+        connected.sendHello(file.file().getFileName().toString());
+      }
+    } catch (IOException e) {
+      connectFailure = Status.UNREACHABLE;
+    }
+    return connectFailure;
+  }
+
+  @Override
+  RemoteRegion reach(long key, boolean toWrite) {
+    return view.reach(key, toWrite);
+  }
+
+  @Override
+  MemorySegment openRegistry(long registryId) {
+    view = ShmRegistryView.open(directory, registryId);
+    return view == null ? null : view.registry();
+  }
+
+  @Override
+  void ring() {
+    if (socket != null && !socket.ring()) {
+      lost();
+    }
+  }
+
+  @Override
+  void checkPeer() {
+    long now = nanoTime.getAsLong();
+    if (now - lastCheck >= PEER_CHECK_INTERVAL_NS) {
+      lastCheck = now;
+      onReadable();
+    }
+  }
+
+  /** The socket has something: a ring, or its end. */
+  void onReadable() {
+    rung = true;
+    if (!socket.drain()) {
+      lost();
+      device.unwatch(socket.channel());
+    }
+  }
+
+  /** How long a sleep may be, so that an attempt to connect goes on and ends. */
+  long bounded(long timeoutNs) {
+    if (phase() != Phase.CONNECTING) {
+      return timeoutNs;
+    }
+    long untilDeadline = connectDeadline() - nanoTime.getAsLong();
+    return Math.max(0, Math.min(timeoutNs, socket == null ? Math.min(untilDeadline, CONNECT_RETRY_NS) : untilDeadline));
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    long deadline = nanoTime.getAsLong() + timeoutNs;
+    rung = false;
+    long left = timeoutNs;
+    while (left > 0 || left == timeoutNs) {
+      long bounded = bounded(left);
+      boolean woken = device.select(bounded);
+      if (woken || rung || isBroken() || bounded < left) {
+        return true;
+      }
+      left = deadline - nanoTime.getAsLong();
+    }
+    return false;
+  }
+
+  @Override
+  public String peer() {
+    return peer;
+  }
+
+  /** Whether the requester of this responder provably left: it can store nothing any more. */
+  boolean peerLeft() {
+    return file.isOwnerGone();
+  }
+
+  boolean isOf(String queueFileName) {
+    return file != null && file.file().endsWith(queueFileName);
+  }
+
+  /** Gives up asking. */
+  void forgetPeer() {
+    file.forget();
+  }
+
+  @Override
+  void release() {
+    if (socket != null) {
+      socket.close();
+    }
+    device.forget(this);
+    if (view != null) {
+      view.close();
+    }
+    if (file == null) {
+      return;
+    }
+    if (isRequester()) {
+      file.remove();
+    } else {
+      file.unmap();
+      device.departing(this);
+    }
+  }
+}

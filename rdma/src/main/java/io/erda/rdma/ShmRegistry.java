@@ -1,0 +1,159 @@
+package io.erda.rdma;
+
+import io.erda.pmem.Backing;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * The registry of a serving device ({@link RegistryLayout}). A new file for each server, moved over the old one: peers of the old server
+ * keep the file they mapped. Owns its mapping; the file stays, because it says which key comes next.
+ */
+final class ShmRegistry implements AutoCloseable {
+  static final String FILE = "registry";
+
+  private final Path directory;
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment registry;
+  private final long id;
+  private final boolean[] used = new boolean[RegistryLayout.SLOTS];
+  private long nextSequence;
+  private int cursor;
+
+  private ShmRegistry(Path directory, Path file, long id) throws IOException {
+    this.directory = directory;
+    this.id = id;
+    this.nextSequence = id + 1;
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      writeZeros(channel, RegistryLayout.BYTES);
+      registry = channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
+    }
+    registry.set(QueueLayout.INT, RegistryLayout.VERSION_OFFSET, RegistryLayout.VERSION);
+    registry.set(QueueLayout.INT, RegistryLayout.SLOTS_OFFSET, RegistryLayout.SLOTS);
+    registry.set(QueueLayout.LONG, RegistryLayout.ID_OFFSET, id);
+    registry.set(QueueLayout.LONG, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
+    QueueLayout.WORD.setRelease(registry, RegistryLayout.MAGIC_OFFSET, RegistryLayout.MAGIC);
+  }
+
+  /** Replaces the registry of the directory; its key sequence goes on. The caller holds the directory's lock. */
+  static ShmRegistry create(Path directory) throws IOException {
+    Path file = directory.resolve(FILE);
+    Path fresh = directory.resolve(FILE + ".new");
+    Files.deleteIfExists(fresh);
+    ShmRegistry registry = new ShmRegistry(directory, fresh, Files.exists(file) ? nextSequence(file) : 1);
+    Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+    return registry;
+  }
+
+  private static long nextSequence(Path file) throws IOException {
+    ByteBuffer head = ByteBuffer.allocate((int) RegistryLayout.FIRST_SLOT_OFFSET);
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      while (head.hasRemaining() && channel.read(head) >= 0) {}
+    }
+    MemorySegment header = MemorySegment.ofArray(head.array());
+    long magic = header.get(QueueLayout.LONG.withByteAlignment(1), RegistryLayout.MAGIC_OFFSET);
+    long next = header.get(QueueLayout.LONG.withByteAlignment(1), RegistryLayout.NEXT_SEQUENCE_OFFSET);
+    if (magic != RegistryLayout.MAGIC || next <= 0 || next >= 1L << 46) {
+      throw new IOException(file + " is not a registry of regions; where no client runs, remove it");
+    }
+    return next;
+  }
+
+  /** Really there: no store into the mapping fails for want of space. */
+  static void writeZeros(FileChannel channel, long bytes) throws IOException {
+    ByteBuffer zeros = ByteBuffer.allocateDirect(1 << 16);
+    for (long at = 0; at < bytes; ) {
+      zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - at));
+      at += channel.write(zeros, at);
+    }
+  }
+
+  long id() {
+    return id;
+  }
+
+  /** Shows a region; the key. */
+  long add(Backing backing, long length, int access) {
+    if (backing.file() == null) {
+      throw new IllegalArgumentException("a region for peers needs a file to map");
+    }
+    if (length > backing.length()) {
+      throw new IllegalArgumentException("region of " + length + " bytes in a backing of " + backing.length());
+    }
+    byte[] path = path(backing.file());
+    int slot = freeSlot();
+    long key = RegistryLayout.key(nextSequence++, slot);
+    QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
+    writeSlot(registry, slot, backing.offset(), length, inode(backing.file()), access, path, key);
+    used[slot] = true;
+    return key;
+  }
+
+  /** The key last: who sees it sees the rest. */
+  static void writeSlot(
+      MemorySegment registry, int slot, long offset, long length, long inode, int access, byte[] path, long key) {
+    long at = RegistryLayout.slotOffset(slot);
+    registry.set(QueueLayout.LONG, at + RegistryLayout.FILE_OFFSET, offset);
+    registry.set(QueueLayout.LONG, at + RegistryLayout.LENGTH, length);
+    registry.set(QueueLayout.LONG, at + RegistryLayout.INODE, inode);
+    registry.set(QueueLayout.INT, at + RegistryLayout.ACCESS, access);
+    registry.set(QueueLayout.INT, at + RegistryLayout.PATH_LENGTH, path.length);
+    MemorySegment.copy(path, 0, registry, ValueLayout.JAVA_BYTE, at + RegistryLayout.PATH, path.length);
+    QueueLayout.WORD.setVolatile(registry, at + RegistryLayout.KEY, key);
+  }
+
+  /** No READ or WRITE that begins after this succeeds with the key. */
+  void remove(long key) {
+    int slot = RegistryLayout.slot(key);
+    long at = RegistryLayout.slotOffset(slot) + RegistryLayout.KEY;
+    if ((long) QueueLayout.WORD.getAcquire(registry, at) == key) {
+      QueueLayout.WORD.setVolatile(registry, at, 0L);
+      used[slot] = false;
+    }
+  }
+
+  private int freeSlot() {
+    for (int i = 0; i < RegistryLayout.SLOTS; i++) {
+      int slot = cursor++ & RegistryLayout.SLOTS - 1;
+      if (!used[slot]) {
+        return slot;
+      }
+    }
+    throw new IllegalStateException("all " + RegistryLayout.SLOTS + " regions are in use");
+  }
+
+  /** Relative to the directory where that can be said: a store that moves, or is seen elsewhere in a container, still works. */
+  private byte[] path(Path file) {
+    Path absolute = file.toAbsolutePath().normalize();
+    Path base = directory.toAbsolutePath().normalize();
+    boolean near = absolute.startsWith(base) || base.getParent() != null && absolute.startsWith(base.getParent());
+    byte[] path = (near ? base.relativize(absolute) : absolute).toString().getBytes(StandardCharsets.UTF_8);
+    if (path.length > RegistryLayout.PATH_BYTES_MAX) {
+      throw new IllegalArgumentException("path of " + path.length + " bytes, at most " + RegistryLayout.PATH_BYTES_MAX + ": " + file);
+    }
+    return path;
+  }
+
+  static long inode(Path file) {
+    try {
+      return ((Number) Files.getAttribute(file, "unix:ino")).longValue();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,125 @@
+package io.erda.rdma;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** A requester's view of the responder's registry: maps it read-only, and the regions it shows. Owns the registry's mapping. */
+final class ShmRegistryView implements AutoCloseable {
+  private final Path directory;
+  private final Arena arena;
+  private final MemorySegment registry;
+
+  private ShmRegistryView(Path directory, Arena arena, MemorySegment registry) {
+    this.directory = directory;
+    this.arena = arena;
+    this.registry = registry;
+  }
+
+  /** The view, or null when there is no registry with this ID (any more). */
+  static ShmRegistryView open(Path directory, long id) {
+    Arena arena = Arena.ofShared();
+    MemorySegment registry = map(directory.resolve(ShmRegistry.FILE), 0, RegistryLayout.BYTES, false, arena);
+    if (registry == null
+        || RegistryLayout.validate(registry) != null
+        || registry.get(QueueLayout.LONG, RegistryLayout.ID_OFFSET) != id) {
+      arena.close();
+      return null;
+    }
+    return new ShmRegistryView(directory, arena, registry);
+  }
+
+  MemorySegment registry() {
+    return registry;
+  }
+
+  /** Maps what a key names, or null. */
+  RemoteRegion reach(long key, boolean toWrite) {
+    int slot = RegistryLayout.slot(key);
+    if (key == 0 || slot >= RegistryLayout.SLOTS) {
+      return null;
+    }
+    long at = RegistryLayout.slotOffset(slot);
+    if ((long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
+      return null;
+    }
+    long offset = registry.get(QueueLayout.LONG, at + RegistryLayout.FILE_OFFSET);
+    long length = registry.get(QueueLayout.LONG, at + RegistryLayout.LENGTH);
+    int access = registry.get(QueueLayout.INT, at + RegistryLayout.ACCESS);
+    boolean writable = toWrite && (access & (Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0;
+    Path file = path(at);
+    if (file == null) {
+      return null;
+    }
+    Arena mapping = Arena.ofShared();
+    MemorySegment memory = map(file, offset, length, writable, mapping);
+    // The file that was mapped is the file that was registered only if the key is still valid: it is revoked before a name is reused.
+    if (memory == null || !isSameFile(file, at) || (long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
+      mapping.close();
+      return null;
+    }
+    return new RemoteRegion(key, registry.address() + at + RegistryLayout.KEY, memory, writable, memory.address(), length, access, mapping);
+  }
+
+  private Path path(long slotAt) {
+    int length = registry.get(QueueLayout.INT, slotAt + RegistryLayout.PATH_LENGTH);
+    if (length <= 0 || length > RegistryLayout.PATH_BYTES_MAX) {
+      return null;
+    }
+    byte[] path = new byte[length];
+    MemorySegment.copy(registry, ValueLayout.JAVA_BYTE, slotAt + RegistryLayout.PATH, path, 0, length);
+    try {
+      return directory.resolve(new String(path, StandardCharsets.UTF_8));
+    } catch (InvalidPathException e) {
+      return null;
+    }
+  }
+
+  private boolean isSameFile(Path file, long slotAt) {
+    try {
+      return ShmRegistry.inode(file) == registry.get(QueueLayout.LONG, slotAt + RegistryLayout.INODE);
+    } catch (UncheckedIOException e) {
+      return false;
+    }
+  }
+
+  /** Null when the file can't be opened so, or is shorter: a store or load beyond its end would kill the process. */
+  private static MemorySegment map(Path file, long offset, long length, boolean writable, Arena arena) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      while (true) {
+        try (FileChannel channel = writable ? openToWrite(file) : FileChannel.open(file, StandardOpenOption.READ)) {
+          if (offset < 0 || length < 0 || length > channel.size() - offset) {
+            return null;
+          }
+          return channel.map(writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY, offset, length, arena);
+        } catch (ClosedByInterruptException e) {
+          interrupted |= Thread.interrupted();
+        } catch (IOException e) {
+          return null;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static FileChannel openToWrite(Path file) throws IOException {
+    return FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,159 @@
+package io.erda.rdma;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The socket beside a connection: carries HELLO, then is a doorbell, and by its end the sign that the peer's process ended. Owns the
+ * channel. Nothing here blocks.
+ *
+ * <pre>
+ *   HELLO, 64 bytes:  0 magic (8) · 8 version (4) · 12 name length (4) · 16 name of the queue file, ASCII, padded with zeros
+ * </pre>
+ */
+final class ShmSocket {
+  static final String FILE = "socket";
+  static final int HELLO_BYTES = 64;
+
+  /** "ERDAHEL\0" as a little-endian word. */
+  private static final long HELLO_MAGIC = 0x004c4548_41445245L;
+  private static final int BACKLOG = 1024;
+  private static final int SHORT_PATH_BYTES = 100;
+
+  private final SocketChannel channel;
+  private final ByteBuffer bell = ByteBuffer.allocateDirect(1);
+  private final ByteBuffer drain = ByteBuffer.allocateDirect(64);
+
+  ShmSocket(SocketChannel channel) {
+    this.channel = channel;
+  }
+
+  SocketChannel channel() {
+    return channel;
+  }
+
+  /** Binds in the directory, over what a dead server left. The caller holds the directory's lock. */
+  static ServerSocketChannel listen(Path directory) throws IOException {
+    Files.deleteIfExists(directory.resolve(FILE));
+    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      withAddress(directory, address -> server.bind(address, BACKLOG));
+      server.configureBlocking(false);
+      return server;
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+  }
+
+  /** A connected socket, or null when the server's backlog is full: try again. */
+  static ShmSocket connect(Path directory) throws IOException {
+    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      channel.configureBlocking(false);
+      boolean[] connected = new boolean[1];
+      withAddress(directory, address -> connected[0] = channel.connect(address));
+      if (connected[0]) {
+        return new ShmSocket(channel);
+      }
+    } catch (SocketException e) {
+      channel.close();
+      if (e instanceof ConnectException || !Files.isWritable(directory.resolve(FILE))) {
+        throw e;
+      }
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+    channel.close();
+    return null;
+  }
+
+  private interface AddressUser {
+    void use(SocketAddress address) throws IOException;
+  }
+
+  /** A UNIX address holds some 100 bytes; a longer path is named through a descriptor of its directory. */
+  private static void withAddress(Path directory, AddressUser user) throws IOException {
+    Path path = directory.resolve(FILE);
+    if (path.toString().getBytes(StandardCharsets.UTF_8).length <= SHORT_PATH_BYTES) {
+      user.use(UnixDomainSocketAddress.of(path));
+      return;
+    }
+    int descriptor = Posix.openDirectory(directory);
+    try {
+      user.use(UnixDomainSocketAddress.of("/proc/self/fd/" + descriptor + "/" + FILE));
+    } finally {
+      Posix.close(descriptor);
+    }
+  }
+
+  /** Names the queue file to the server. */
+  void sendHello(String name) throws IOException {
+    if (channel.write(hello(name)) != HELLO_BYTES) {
+      throw new IOException("HELLO was cut short");
+    }
+  }
+
+  static ByteBuffer hello(String name) {
+    byte[] ascii = name.getBytes(StandardCharsets.US_ASCII);
+    ByteBuffer hello = ByteBuffer.allocate(HELLO_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    hello.putLong(0, HELLO_MAGIC).putInt(8, QueueLayout.VERSION).putInt(12, ascii.length).put(16, ascii);
+    return hello;
+  }
+
+  /** The name in a HELLO from outside, or null. */
+  static String helloName(ByteBuffer hello) {
+    hello.order(ByteOrder.LITTLE_ENDIAN);
+    int length = hello.getInt(12);
+    if (hello.getLong(0) != HELLO_MAGIC || hello.getInt(8) != QueueLayout.VERSION || length < 1 || length > HELLO_BYTES - 16) {
+      return null;
+    }
+    byte[] ascii = new byte[length];
+    hello.get(16, ascii);
+    String name = new String(ascii, StandardCharsets.US_ASCII);
+    return QueueFile.isName(name) ? name : null;
+  }
+
+  /** Wakes the peer. A full socket holds unread rings already. */
+  boolean ring() {
+    try {
+      channel.write(bell.clear());
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Takes what rang; false when the peer's end is closed. */
+  boolean drain() {
+    try {
+      int count = channel.read(drain.clear());
+      while (count == drain.capacity()) {
+        count = channel.read(drain.clear());
+      }
+      return count >= 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      // Nothing is owed to a closed socket.
+    }
+  }
+}

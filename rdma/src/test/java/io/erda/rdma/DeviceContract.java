@@ -1,0 +1,893 @@
+package io.erda.rdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.erda.pmem.Backing;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What every device owes. A device passes by extending this class with its {@link DeviceFixture}.
+ *
+ * <p>Tests step both ends from one thread; those that need threads are skipped for a device that has none (virtual time).
+ */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+public abstract class DeviceContract {
+  protected static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  /** Steps until a test gives up; a step of a real device takes at least a microsecond when it is idle. */
+  private static final int STEPS_MAX = 3_000_000;
+
+  @TempDir protected Path directory;
+
+  protected DeviceFixture fixture;
+  protected Device server;
+  protected Device client;
+  protected Listener listener;
+  protected QueuePair requester;
+  protected QueuePair responder;
+  protected final Recorder atClient = new Recorder();
+  protected final Recorder atServer = new Recorder();
+  protected MemoryRegion clientRegion;
+  protected MemoryRegion serverLocal;
+  protected MemorySegment clientMemory;
+  protected MemorySegment serverLocalMemory;
+
+  protected abstract DeviceFixture open(Path emptyDirectory) throws IOException;
+
+  @BeforeEach
+  void openDevices() throws IOException {
+    fixture = open(directory);
+    server = fixture.server();
+    client = fixture.client();
+    listener = server.listen(fixture.address());
+    clientMemory = fixture.clientMemory(1 << 17);
+    clientRegion = client.register(clientMemory, Backing.none(clientMemory.byteSize()), Access.LOCAL);
+    DeviceFixture.ServerMemory local = fixture.serverMemory(1 << 17);
+    serverLocalMemory = local.segment();
+    serverLocal = server.register(serverLocalMemory, local.backing(), Access.LOCAL);
+  }
+
+  @AfterEach
+  void closeDevices() {
+    fixture.close();
+  }
+
+  // Connections.
+
+  @Test
+  void connectsWithPrivateDataBothWays() {
+    requester = client.connect(fixture.address(), bytes("who asks"), PATIENCE);
+    assertEquals(0, requester.privateData().byteSize());
+    ConnectionRequest request = nextRequest();
+    assertEquals("who asks", text(request.privateData()));
+    assertNotNull(request.peer());
+    responder = request.accept(bytes("who answers"));
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(new Recorder.Completion(0, Opcode.CONNECT, Status.SUCCESS, 0, 0), atClient.last());
+    assertEquals("who answers", text(requester.privateData()));
+    assertThrows(IllegalStateException.class, () -> request.reject(NOTHING));
+  }
+
+  @Test
+  void carriesTheLongestPrivateData() {
+    byte[] longest = new byte[Device.PRIVATE_DATA_MAX];
+    new Random(1).nextBytes(longest);
+    requester = client.connect(fixture.address(), MemorySegment.ofArray(longest), PATIENCE);
+    ConnectionRequest request = nextRequest();
+    assertEquals(-1, request.privateData().mismatch(MemorySegment.ofArray(longest)));
+    responder = request.accept(MemorySegment.ofArray(longest));
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(-1, requester.privateData().mismatch(MemorySegment.ofArray(longest)));
+    MemorySegment tooLong = MemorySegment.ofArray(new byte[Device.PRIVATE_DATA_MAX + 1]);
+    assertThrows(IllegalArgumentException.class, () -> client.connect(fixture.address(), tooLong, PATIENCE));
+  }
+
+  @Test
+  void refusesWithPrivateData() {
+    requester = client.connect(fixture.address(), NOTHING, PATIENCE);
+    requester.postReceive(5, clientRegion, 0, 64);
+    nextRequest().reject(bytes("no room"));
+    until(() -> atClient.has(Opcode.CONNECT) && atClient.has(Opcode.RECEIVE));
+    assertEquals(Status.REJECTED, atClient.first(Opcode.CONNECT).status());
+    assertEquals("no room", text(requester.privateData()));
+    assertEquals(Status.FLUSHED, atClient.first(Opcode.RECEIVE).status());
+    steps(200);
+    assertEquals(2, atClient.all.size(), "nothing more, no DISCONNECT");
+  }
+
+  @Test
+  void nobodyListensIsUnreachable() {
+    requester = client.connect(fixture.deadAddress(), NOTHING, PATIENCE);
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(Status.UNREACHABLE, atClient.last().status());
+    requester.postSend(1, clientRegion, 0, 8, Flags.NONE);
+    until(() -> atClient.has(Opcode.SEND));
+    assertEquals(Status.FLUSHED, atClient.last().status());
+    requester.close();
+  }
+
+  @Test
+  void nobodyAnswersIsATimeout() {
+    requester = client.connect(fixture.address(), NOTHING, Duration.ofMillis(30));
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(Status.TIMEOUT, atClient.last().status());
+    // The server may still find the request; then it learns at once that nobody waits.
+    ConnectionRequest late = listener.poll();
+    if (late != null) {
+      responder = late.accept(NOTHING);
+      until(() -> atServer.has(Opcode.DISCONNECT));
+    }
+  }
+
+  @Test
+  void aClosedListenerIsUnreachable() {
+    listener.close();
+    requester = client.connect(fixture.address(), NOTHING, PATIENCE);
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(Status.UNREACHABLE, atClient.last().status());
+  }
+
+  @Test
+  void oneServerTakesManyClients() {
+    QueuePair[] ends = new QueuePair[20];
+    QueuePair[] answers = new QueuePair[ends.length];
+    for (int i = 0; i < ends.length; i++) {
+      ends[i] = client.connect(fixture.address(), bytes("client " + i), PATIENCE);
+      ConnectionRequest request = nextRequest();
+      assertEquals("client " + i, text(request.privateData()));
+      answers[i] = request.accept(NOTHING);
+      answers[i].postReceive(i, serverLocal, 64L * i, 64);
+      requester = ends[i];
+      int before = i;
+      until(() -> atClient.of(Opcode.CONNECT).size() > before);
+      assertTrue(ends[i].postSend(0, clientRegion, 0, 8, Flags.NONE));
+    }
+    for (QueuePair answer : answers) {
+      responder = answer;
+      int before = atServer.all.size();
+      until(() -> atServer.all.size() > before);
+      assertEquals(Opcode.RECEIVE, atServer.last().opcode());
+    }
+  }
+
+  // Messages.
+
+  @Test
+  void messagesArriveInOrderAndWholeThroughFullRings() {
+    long seed = seed();
+    Random random = new Random(seed);
+    connect();
+    int messages = 3000;
+    ArrayDeque<byte[]> expected = new ArrayDeque<>();
+    int sent = 0;
+    int received = 0;
+    int refused = 0;
+    for (int slot = 0; slot < 4; slot++) {
+      assertTrue(responder.postReceive(slot, serverLocal, slot * 16_384L, 16_384));
+    }
+    int seen = 0;
+    int steps = 0;
+    byte[] next = message(random);
+    while (received < messages) {
+      int burst = random.nextInt(40);
+      for (int i = 0; i < burst && sent < messages; i++) {
+        MemorySegment.copy(next, 0, clientMemory, ValueLayout.JAVA_BYTE, 0, next.length);
+        if (!requester.postSend(sent, clientRegion, 0, next.length, Flags.NONE)) {
+          refused++;
+          break;
+        }
+        expected.add(next);
+        sent++;
+        next = message(random);
+        // Local memory may be reused only when the SEND completed; here each is its own, so wait for it where it isn't immediate.
+        if (!fixture.hasThreads()) {
+          steps(50);
+        }
+      }
+      int limit = random.nextInt(6);
+      responder.poll(atServer, limit);
+      requester.poll(atClient, 8);
+      fixture.step();
+      for (; seen < atServer.all.size(); seen++) {
+        Recorder.Completion completion = atServer.all.get(seen);
+        byte[] want = expected.remove();
+        assertEquals(Status.SUCCESS, completion.status(), "seed " + seed);
+        assertEquals(want.length, completion.byteLength(), "seed " + seed);
+        long at = completion.wrId() * 16_384;
+        assertEquals(-1, MemorySegment.mismatch(serverLocalMemory, at, at + want.length, MemorySegment.ofArray(want), 0, want.length),
+            "seed " + seed);
+        received++;
+        assertTrue(responder.postReceive(completion.wrId(), serverLocal, at, 16_384));
+      }
+      assertTrue(++steps < STEPS_MAX, "stuck, seed " + seed);
+    }
+    assertTrue(refused > 0 || !fixture.hasThreads(), "the ring was never full; seed " + seed);
+    assertEquals(0, atClient.all.stream().filter(c -> c.opcode() == Opcode.SEND).count(), "unsignaled");
+  }
+
+  private byte[] message(Random random) {
+    int longest = Math.min(client.messageBytesMax(), 16_384);
+    byte[] message = new byte[random.nextInt(8) == 0 ? random.nextInt(longest + 1) : random.nextInt(200)];
+    random.nextBytes(message);
+    return message;
+  }
+
+  @Test
+  void takes256MessagesBeforeAReceiveIsPosted() {
+    connect();
+    for (int i = 0; i < 256; i++) {
+      clientMemory.set(ValueLayout.JAVA_LONG, 64L * i, i);
+      assertTrue(requester.postSend(i, clientRegion, 64L * i, 64, Flags.NONE), "message " + i);
+    }
+    steps(200);
+    assertTrue(atServer.all.isEmpty());
+    for (int i = 0; i < 256; i++) {
+      assertTrue(responder.postReceive(i, serverLocal, 64L * i, 64));
+    }
+    until(() -> atServer.all.size() == 256);
+    for (int i = 0; i < 256; i++) {
+      assertEquals(new Recorder.Completion(i, Opcode.RECEIVE, Status.SUCCESS, 64, 0), atServer.all.get(i));
+      assertEquals(i, serverLocalMemory.get(ValueLayout.JAVA_LONG, 64L * i));
+    }
+  }
+
+  @Test
+  void aMessageLongerThanTheBufferIsALengthErrorAndWritesNothingPastIt() {
+    connect();
+    clientMemory.fill((byte) 7);
+    responder.postReceive(1, serverLocal, 0, 16);
+    requester.postSend(2, clientRegion, 0, 24, Flags.NONE);
+    until(() -> atServer.has(Opcode.RECEIVE));
+    assertEquals(Status.LENGTH, atServer.first(Opcode.RECEIVE).status());
+    assertEquals(0, serverLocalMemory.get(ValueLayout.JAVA_LONG, 16));
+  }
+
+  @Test
+  void aMessageOverTheLimitIsRefused() {
+    connect();
+    assertThrows(
+        IllegalArgumentException.class, () -> requester.postSend(1, clientRegion, 0, client.messageBytesMax() + 1, Flags.NONE));
+  }
+
+  @Test
+  void bothEndsSend() {
+    connect();
+    assertTrue(requester.postReceive(1, clientRegion, 0, 64));
+    assertTrue(responder.postReceive(2, serverLocal, 0, 64));
+    clientMemory.set(ValueLayout.JAVA_LONG, 128, 11);
+    serverLocalMemory.set(ValueLayout.JAVA_LONG, 128, 22);
+    assertTrue(requester.postSend(3, clientRegion, 128, 8, Flags.SIGNALED));
+    assertTrue(responder.postSend(4, serverLocal, 128, 8, Flags.SIGNALED));
+    until(() -> atClient.all.size() == 3 && atServer.all.size() == 2);
+    assertEquals(new Recorder.Completion(3, Opcode.SEND, Status.SUCCESS, 8, 0), atClient.first(Opcode.SEND));
+    assertEquals(22, clientMemory.get(ValueLayout.JAVA_LONG, 0));
+    assertEquals(11, serverLocalMemory.get(ValueLayout.JAVA_LONG, 0));
+  }
+
+  // One-sided work.
+
+  @Test
+  void readsAndWritesAnyPlaceAndLength() {
+    long seed = seed();
+    Random random = new Random(seed);
+    connect();
+    DeviceFixture.ServerMemory memory = fixture.serverMemory(10_000);
+    MemoryRegion region = server.register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+    byte[] model = new byte[10_000];
+    for (int i = 0; i < 400; i++) {
+      int length = random.nextInt(3) == 0 ? random.nextInt(9000) : random.nextInt(80);
+      int remote = random.nextInt(10_000 - length + 1);
+      int local = random.nextInt(1000);
+      byte[] bytes = new byte[length];
+      random.nextBytes(bytes);
+      MemorySegment.copy(bytes, 0, clientMemory, ValueLayout.JAVA_BYTE, local, length);
+      assertTrue(requester.postWrite(2L * i, clientRegion, local, region.remoteKey(), remote, length, Flags.SIGNALED));
+      clientCompletes(2L * i, Opcode.WRITE, Status.SUCCESS);
+      System.arraycopy(bytes, 0, model, remote, length);
+      assertEquals(-1, memory.segment().mismatch(MemorySegment.ofArray(model)), "seed " + seed);
+      int readLength = random.nextInt(9000);
+      int readRemote = random.nextInt(10_000 - readLength + 1);
+      long readLocal = 20_000 + random.nextInt(64);
+      assertTrue(requester.postRead(2L * i + 1, clientRegion, readLocal, region.remoteKey(), readRemote, readLength, Flags.SIGNALED));
+      clientCompletes(2L * i + 1, Opcode.READ, Status.SUCCESS);
+      assertEquals(readLength, atClient.last().byteLength());
+      assertEquals(-1, MemorySegment.mismatch(clientMemory, readLocal, readLocal + readLength,
+          MemorySegment.ofArray(model), readRemote, readRemote + readLength), "seed " + seed);
+    }
+  }
+
+  @Test
+  void aSendTellsOfTheWritesBeforeIt() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_WRITE);
+    for (int i = 1; i <= 300; i++) {
+      clientMemory.asSlice(0, 1000).fill((byte) i);
+      requester.postWrite(i, clientRegion, 0, region.remoteKey(), 0, 1000, Flags.NONE);
+      requester.postSend(i, clientRegion, 0, 8, Flags.SIGNALED);
+      responder.postReceive(i, serverLocal, 0, 8);
+      int expected = i;
+      until(() -> atServer.of(Opcode.RECEIVE).size() == expected);
+      for (int at = 0; at < 1000; at++) {
+        assertEquals((byte) i, region.memory().get(ValueLayout.JAVA_BYTE, at));
+      }
+      until(() -> atClient.of(Opcode.SEND).size() == expected);
+    }
+  }
+
+  @Test
+  void writeImmTellsOfItself() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_WRITE);
+    clientMemory.fill((byte) 9);
+    responder.postReceive(71, serverLocal, 0, 64);
+    assertTrue(requester.postWriteImm(1, clientRegion, 0, region.remoteKey(), 8, 24, 0xcafe_babe, Flags.SIGNALED));
+    until(() -> atServer.has(Opcode.RECEIVE_IMM) && atClient.has(Opcode.WRITE_IMM));
+    assertEquals(new Recorder.Completion(71, Opcode.RECEIVE_IMM, Status.SUCCESS, 24, 0xcafe_babe), atServer.last());
+    assertEquals(0x0909_0909_0909_0909L, region.memory().get(ValueLayout.JAVA_LONG, 24));
+    assertEquals(0, region.memory().get(ValueLayout.JAVA_LONG, 32));
+    assertEquals(Status.SUCCESS, atClient.first(Opcode.WRITE_IMM).status());
+  }
+
+  @Test
+  void readsExecuteInOrder() throws Exception {
+    assumeTrue(fixture.hasThreads());
+    connect();
+    MemoryRegion region = register(8192, Access.REMOTE_READ);
+    MemorySegment shared = region.memory();
+    // The writer stores b before a; so who reads a, then b, never finds b older than a.
+    concurrently(
+        i -> {
+          QueueLayout.WORD.setRelease(shared, 4096L, i);
+          QueueLayout.WORD.setRelease(shared, 0L, i);
+        },
+        round -> {
+          requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+          requester.postRead(2, clientRegion, 8, region.remoteKey(), 4096, 8, Flags.SIGNALED);
+          clientCompletes(2, Opcode.READ, Status.SUCCESS);
+          long a = clientMemory.get(QueueLayout.LONG, 0);
+          long b = clientMemory.get(QueueLayout.LONG, 8);
+          assertTrue(b >= a, () -> "read " + a + ", then the older " + b);
+        });
+  }
+
+  @Test
+  void wordsAreNotTorn() throws Exception {
+    assumeTrue(fixture.hasThreads());
+    connect();
+    MemoryRegion region = register(8192, Access.REMOTE_READ);
+    MemorySegment shared = region.memory();
+    Random random = new Random(3);
+    concurrently(
+        i -> {
+          long word = (i & 0xff) * 0x0101_0101_0101_0101L;
+          for (long at = 0; at < 2048; at += 8) {
+            QueueLayout.WORD.setOpaque(shared, at, word);
+          }
+        },
+        round -> {
+          int skew = random.nextInt(8);
+          int length = 8 + random.nextInt(2000);
+          requester.postRead(1, clientRegion, skew, region.remoteKey(), skew, length, Flags.SIGNALED);
+          clientCompletes(1, Opcode.READ, Status.SUCCESS);
+          for (long at = skew + 7 & ~7; at + 8 <= skew + length; at += 8) {
+            long word = clientMemory.get(QueueLayout.LONG, at);
+            assertEquals((word & 0xff) * 0x0101_0101_0101_0101L, word, "torn word");
+          }
+        });
+  }
+
+  @FunctionalInterface
+  private interface Round {
+    void run(long round);
+  }
+
+  /** Runs {@code writer} over and over in a thread while this one runs {@code reader} for a bounded number of rounds. */
+  private static void concurrently(Round writer, Round reader) throws Exception {
+    AtomicBoolean stop = new AtomicBoolean();
+    CompletableFuture<Void> writing =
+        CompletableFuture.runAsync(
+            () -> {
+              for (long i = 1; !stop.get(); i++) {
+                writer.run(i);
+              }
+            },
+            THREADS);
+    try {
+      for (int round = 0; round < 20_000; round++) {
+        reader.run(round);
+      }
+    } finally {
+      stop.set(true);
+    }
+    writing.get(10, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void whatIsNotAllowedIsARemoteAccessErrorAndDisturbsNothing() {
+    connect();
+    MemoryRegion readable = register(4096, Access.REMOTE_READ);
+    MemoryRegion writable = register(4096, Access.REMOTE_WRITE);
+    readable.memory().fill((byte) 1);
+    writable.memory().fill((byte) 1);
+    clientMemory.fill((byte) 2);
+    long[][] reads = {
+      {writable.remoteKey(), 0, 8}, {readable.remoteKey(), 4089, 8}, {readable.remoteKey(), -8, 8}, {readable.remoteKey(), 4096, 1},
+      {readable.remoteKey(), Long.MAX_VALUE, 8}, {readable.remoteKey(), Long.MIN_VALUE, 8}, {0, 0, 8}, {-1, 0, 8}, {0x7fff_ffff_0000L, 0, 8},
+      {readable.remoteKey() + (1 << 16), 0, 8}, {readable.remoteKey() + 1000, 0, 8},
+    };
+    long wrId = 1;
+    for (long[] read : reads) {
+      assertTrue(requester.postRead(wrId, clientRegion, 0, read[0], read[1], (int) read[2], Flags.NONE));
+      clientCompletes(wrId++, Opcode.READ, Status.REMOTE_ACCESS);
+    }
+    long[][] writes = {
+      {readable.remoteKey(), 0, 8}, {writable.remoteKey(), 4089, 8}, {writable.remoteKey(), -8, 8}, {0, 0, 8}, {serverLocal.remoteKey(), 0, 8},
+    };
+    for (long[] write : writes) {
+      assertTrue(requester.postWrite(wrId, clientRegion, 0, write[0], write[1], (int) write[2], Flags.NONE));
+      clientCompletes(wrId++, Opcode.WRITE, Status.REMOTE_ACCESS);
+    }
+    for (long at = 0; at < 4096; at += 8) {
+      assertEquals(0x0101_0101_0101_0101L, writable.memory().get(ValueLayout.JAVA_LONG, at));
+      assertEquals(0x0101_0101_0101_0101L, readable.memory().get(ValueLayout.JAVA_LONG, at));
+    }
+  }
+
+  @Test
+  void aCallersMistakeWithItsOwnMemoryThrows() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ);
+    long end = clientMemory.byteSize();
+    assertThrows(
+        IndexOutOfBoundsException.class, () -> requester.postRead(1, clientRegion, end - 7, region.remoteKey(), 0, 8, Flags.NONE));
+    assertThrows(IllegalArgumentException.class, () -> requester.postRead(1, serverLocal, 0, region.remoteKey(), 0, 8, Flags.NONE));
+  }
+
+  @Test
+  void aRevokedKeyIsRefusedAndNeverComesBack() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
+    long key = region.remoteKey();
+    requester.postRead(1, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
+    clientCompletes(1, Opcode.READ, Status.SUCCESS);
+    server.deregister(region);
+    steps(10);
+    requester.postRead(2, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
+    clientCompletes(2, Opcode.READ, Status.REMOTE_ACCESS);
+    requester.postWrite(3, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
+    clientCompletes(3, Opcode.WRITE, Status.REMOTE_ACCESS);
+    for (int i = 0; i < 20; i++) {
+      MemoryRegion other = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
+      assertNotEquals(key, other.remoteKey());
+      requester.postRead(4, clientRegion, 0, other.remoteKey(), 0, 8, Flags.SIGNALED);
+      clientCompletes(4, Opcode.READ, Status.SUCCESS);
+      server.deregister(other);
+    }
+  }
+
+  @Test
+  void unsignaledWorkReportsOnlyFailures() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ);
+    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    requester.postRead(2, clientRegion, 0, region.remoteKey(), 4096, 8, Flags.NONE);
+    requester.postRead(3, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    until(() -> atClient.all.size() >= 3);
+    steps(50);
+    assertEquals(3, atClient.all.size(), "CONNECT and two READs");
+    assertEquals(Status.REMOTE_ACCESS, atClient.all.get(1).status());
+    assertEquals(2, atClient.all.get(1).wrId());
+    assertEquals(3, atClient.all.get(2).wrId());
+  }
+
+  @Test
+  void completionsComeInPostOrderAndAFullQueueRefuses() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ);
+    int posted = 0;
+    while (posted < 100_000 && requester.postRead(posted, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED)) {
+      posted++;
+    }
+    assertTrue(posted >= 64 && posted < 100_000, "posted " + posted);
+    int expected = posted;
+    until(() -> atClient.of(Opcode.READ).size() == expected);
+    for (int i = 0; i < posted; i++) {
+      assertEquals(i, atClient.of(Opcode.READ).get(i).wrId());
+      if (i > 1000) {
+        break;
+      }
+    }
+    assertTrue(requester.postRead(posted, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
+  }
+
+  @Test
+  void pollKeepsToItsLimit() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ);
+    for (int i = 0; i < 10; i++) {
+      requester.postRead(i, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    }
+    steps(0);
+    atClient.all.clear();
+    for (int i = 0; i < STEPS_MAX && atClient.all.size() < 10; i++) {
+      int before = atClient.all.size();
+      int reported = requester.poll(atClient, 3);
+      assertTrue(reported <= 3);
+      assertEquals(before + reported, atClient.all.size());
+      fixture.step();
+    }
+    assertEquals(10, atClient.all.size());
+  }
+
+  @Test
+  void theHandlerMayPost() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ);
+    int[] hops = new int[1];
+    CompletionHandler chain =
+        (wrId, opcode, status, byteLength, imm) -> {
+          if (++hops[0] < 5) {
+            assertTrue(requester.postRead(wrId + 1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
+          }
+        };
+    assertTrue(requester.postRead(0, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
+    for (int i = 0; i < STEPS_MAX && hops[0] < 5; i++) {
+      requester.poll(chain, 4);
+      fixture.step();
+    }
+    assertEquals(5, hops[0]);
+  }
+
+  // The end of a connection.
+
+  @Test
+  void whatTheServerClosedTakesNoEffectAnyMore() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
+    requester.postReceive(1, clientRegion, 0, 64);
+    requester.postReceive(2, clientRegion, 64, 64);
+    responder.close();
+    responder = null;
+    clientMemory.fill((byte) 5);
+    long before = region.memory().get(ValueLayout.JAVA_LONG, 0);
+    requester.postWrite(3, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    until(() -> atClient.has(Opcode.WRITE));
+    assertNotEquals(Status.SUCCESS, atClient.first(Opcode.WRITE).status());
+    assertEquals(before, region.memory().get(ValueLayout.JAVA_LONG, 0));
+    until(() -> atClient.has(Opcode.DISCONNECT));
+    assertEquals(Opcode.DISCONNECT, atClient.last().opcode(), "after all that was outstanding");
+    assertEquals(2, atClient.of(Opcode.RECEIVE).stream().filter(c -> c.status() == Status.FLUSHED).count());
+    requester.postSend(4, clientRegion, 0, 8, Flags.NONE);
+    requester.postReceive(5, clientRegion, 0, 8);
+    until(() -> atClient.has(Opcode.SEND) && atClient.of(Opcode.RECEIVE).size() == 3);
+    assertNotEquals(Status.SUCCESS, atClient.first(Opcode.SEND).status());
+    steps(200);
+    assertEquals(1, atClient.of(Opcode.DISCONNECT).size(), "reported once");
+  }
+
+  @Test
+  void theServerLearnsThatTheClientClosed() {
+    connect();
+    responder.postReceive(1, serverLocal, 0, 64);
+    responder.postReceive(2, serverLocal, 64, 64);
+    requester.postSend(3, clientRegion, 0, 8, Flags.SIGNALED);
+    clientCompletes(3, Opcode.SEND, Status.SUCCESS);
+    if (!fixture.hasThreads()) {
+      until(() -> atServer.has(Opcode.RECEIVE));
+    }
+    requester.close();
+    requester = null;
+    until(() -> atServer.has(Opcode.DISCONNECT));
+    assertEquals(3, atServer.all.size());
+    assertEquals(new Recorder.Completion(1, Opcode.RECEIVE, Status.SUCCESS, 8, 0), atServer.all.get(0), "sent before the end");
+    assertEquals(new Recorder.Completion(2, Opcode.RECEIVE, Status.FLUSHED, 0, 0), atServer.all.get(1));
+    responder.postSend(4, serverLocal, 0, 8, Flags.NONE);
+    until(() -> atServer.has(Opcode.SEND));
+    assertNotEquals(Status.SUCCESS, atServer.first(Opcode.SEND).status());
+  }
+
+  @Test
+  void closingTwiceIsHarmlessAndPostingAfterItThrows() {
+    connect();
+    requester.close();
+    requester.close();
+    assertEquals(0, requester.poll(atClient, 10));
+    assertThrows(IllegalStateException.class, () -> requester.postSend(1, clientRegion, 0, 8, Flags.NONE));
+    assertThrows(IllegalStateException.class, () -> requester.postReceive(1, clientRegion, 0, 8));
+    requester = null;
+  }
+
+  @Test
+  void aHandlerMayCloseItsQueuePair() {
+    connect();
+    for (int i = 0; i < 5; i++) {
+      responder.postReceive(i, serverLocal, 0, 64);
+      requester.postSend(i, clientRegion, 0, 8, Flags.NONE);
+    }
+    int[] seen = new int[1];
+    QueuePair closing = responder;
+    responder = null;
+    CompletionHandler closer =
+        (wrId, opcode, status, byteLength, imm) -> {
+          seen[0]++;
+          closing.close();
+        };
+    for (int i = 0; i < STEPS_MAX && seen[0] == 0; i++) {
+      closing.poll(closer, 10);
+      requester.poll(atClient, 10);
+      fixture.step();
+    }
+    closing.poll(closer, 10);
+    assertEquals(1, seen[0]);
+    until(() -> atClient.has(Opcode.DISCONNECT));
+  }
+
+  @Test
+  void statisticsTellWhatWasMoved() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
+    responder.postReceive(1, serverLocal, 0, 64);
+    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 100, Flags.NONE);
+    requester.postWrite(2, clientRegion, 0, region.remoteKey(), 0, 60, Flags.NONE);
+    requester.postWrite(3, clientRegion, 0, region.remoteKey(), 0, 4, Flags.NONE);
+    requester.postSend(4, clientRegion, 0, 8, Flags.SIGNALED);
+    until(() -> atClient.has(Opcode.SEND) && atServer.has(Opcode.RECEIVE));
+    checkStatistics();
+    requester.close();
+    until(() -> atServer.has(Opcode.DISCONNECT));
+    responder.close();
+    requester = null;
+    responder = null;
+    checkStatistics();
+  }
+
+  private void checkStatistics() {
+    DeviceStatistics here = client.statistics();
+    assertEquals(1, here.reads());
+    assertEquals(100, here.bytesRead());
+    assertEquals(2, here.writes());
+    assertEquals(64, here.bytesWritten());
+    assertEquals(1, here.sends());
+    DeviceStatistics there = server.statistics();
+    assertEquals(1, there.receives());
+    assertEquals(64, there.bytesWritten());
+    assertEquals(100, there.bytesRead());
+  }
+
+  // Sleeping.
+
+  @Test
+  void armRefusesWhatIsThereAlready() {
+    assumeTrue(fixture.hasThreads());
+    connect();
+    responder.postReceive(1, serverLocal, 0, 64);
+    assertTrue(responder.arm());
+    // Nothing is there; but a sleep may end early.
+    responder.await(1_000_000);
+    requester.postSend(1, clientRegion, 0, 8, Flags.NONE);
+    until(() -> !responder.arm());
+    steps(1);
+    until(() -> atServer.has(Opcode.RECEIVE));
+  }
+
+  @Test
+  void wakeupEndsASleepNowOrTheNext() throws Exception {
+    assumeTrue(fixture.hasThreads());
+    server.wakeup();
+    assertTrue(server.await(TimeUnit.SECONDS.toNanos(30)));
+    CompletableFuture<Boolean> sleeping = CompletableFuture.supplyAsync(() -> server.await(TimeUnit.SECONDS.toNanos(30)), THREADS);
+    LockSupport.parkNanos(5_000_000);
+    server.wakeup();
+    assertTrue(sleeping.get(20, TimeUnit.SECONDS));
+  }
+
+  @Test
+  void aSleepingServerHearsOfARequest() throws Exception {
+    assumeTrue(fixture.hasThreads());
+    CompletableFuture<ConnectionRequest> request =
+        CompletableFuture.supplyAsync(
+            () -> {
+              for (int i = 0; i < 1000; i++) {
+                ConnectionRequest next = listener.poll();
+                if (next != null) {
+                  return next;
+                }
+                server.await(TimeUnit.SECONDS.toNanos(20));
+              }
+              return null;
+            },
+            THREADS);
+    LockSupport.parkNanos(3_000_000);
+    requester = client.connect(fixture.address(), NOTHING, PATIENCE);
+    ConnectionRequest asked = request.get(20, TimeUnit.SECONDS);
+    assertNotNull(asked);
+    responder = asked.accept(NOTHING);
+    until(() -> atClient.has(Opcode.CONNECT));
+  }
+
+  @Test
+  void aSleepingEndHearsOfTheOthersEnd() throws Exception {
+    assumeTrue(fixture.hasThreads());
+    connect();
+    QueuePair sleeper = requester;
+    requester = null;
+    CompletableFuture<Boolean> sleeping = CompletableFuture.supplyAsync(() -> sleepUntil(client, sleeper, Opcode.DISCONNECT), THREADS);
+    LockSupport.parkNanos(3_000_000);
+    responder.close();
+    responder = null;
+    assertTrue(sleeping.get(20, TimeUnit.SECONDS));
+  }
+
+  private static boolean sleepUntil(Device device, QueuePair queuePair, int opcode) {
+    Recorder recorder = new Recorder();
+    for (int i = 0; i < 10_000; i++) {
+      queuePair.poll(recorder, 16);
+      if (recorder.has(opcode)) {
+        return true;
+      }
+      if (queuePair.arm()) {
+        device.await(TimeUnit.SECONDS.toNanos(20));
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Both ends sleep at random moments while a ball goes to and fro: a wake-up that is missed leaves both asleep for good, and the test
+   * runs into its bound.
+   */
+  @Test
+  void noWakeUpIsMissed() throws Exception {
+    assumeTrue(fixture.hasThreads());
+    long seed = seed();
+    connect();
+    int rounds = Integer.getInteger("erda.rounds", 10_000);
+    QueuePair there = responder;
+    QueuePair here = requester;
+    responder = null;
+    requester = null;
+    CompletableFuture<Integer> echo = CompletableFuture.supplyAsync(() -> play(server, there, serverLocal, rounds, false, new Random(seed)), THREADS);
+    CompletableFuture<Integer> serve = CompletableFuture.supplyAsync(() -> play(client, here, clientRegion, rounds, true, new Random(seed + 1)), THREADS);
+    assertEquals(rounds, serve.get(50, TimeUnit.SECONDS), "seed " + seed);
+    assertEquals(rounds, echo.get(50, TimeUnit.SECONDS), "seed " + seed);
+  }
+
+  /** Returns how many rounds were played before a sleep was not woken. */
+  private static int play(Device device, QueuePair queuePair, MemoryRegion region, int rounds, boolean begins, Random random) {
+    Recorder recorder = new Recorder();
+    queuePair.postReceive(0, region, 64, 8);
+    if (begins) {
+      queuePair.postSend(0, region, 0, 8, Flags.NONE);
+    }
+    int played = 0;
+    while (played < rounds) {
+      int spins = random.nextInt(1 << random.nextInt(9));
+      for (int i = 0; i < spins && recorder.all.isEmpty(); i++) {
+        queuePair.poll(recorder, 4);
+      }
+      if (recorder.all.isEmpty() && queuePair.poll(recorder, 4) == 0 && queuePair.arm()) {
+        boolean woken = random.nextBoolean() ? queuePair.await(10_000_000_000L) : device.await(10_000_000_000L);
+        if (!woken) {
+          return played;
+        }
+      }
+      if (!recorder.all.isEmpty()) {
+        if (recorder.last().opcode() != Opcode.RECEIVE || recorder.last().status() != Status.SUCCESS) {
+          return -1;
+        }
+        recorder.all.clear();
+        played++;
+        queuePair.postReceive(0, region, 64, 8);
+        if (!begins || played < rounds) {
+          queuePair.postSend(0, region, 0, 8, Flags.NONE);
+        }
+      }
+    }
+    return played;
+  }
+
+  // What tests share.
+
+  /** A thread of its own for each: a pool with one thread would run two players one after the other. */
+  private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
+
+  /** Connects {@link #requester} and {@link #responder}. */
+  protected void connect() {
+    requester = client.connect(fixture.address(), NOTHING, PATIENCE);
+    responder = nextRequest().accept(NOTHING);
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(Status.SUCCESS, atClient.last().status());
+  }
+
+  protected MemoryRegion register(long bytes, int access) {
+    DeviceFixture.ServerMemory memory = fixture.serverMemory(bytes);
+    return server.register(memory.segment(), memory.backing(), access);
+  }
+
+  protected ConnectionRequest nextRequest() {
+    for (int i = 0; i < STEPS_MAX; i++) {
+      ConnectionRequest request = listener.poll();
+      if (request != null) {
+        return request;
+      }
+      pollBoth();
+    }
+    return fail("no connection request");
+  }
+
+  /** The next completion of the client's, skipping nothing. */
+  protected void clientCompletes(long wrId, int opcode, int status) {
+    int before = atClient.all.size();
+    until(() -> atClient.all.size() > before);
+    Recorder.Completion completion = atClient.all.get(before);
+    assertEquals(opcode, completion.opcode());
+    assertEquals(Status.name(status), Status.name(completion.status()), "work " + wrId);
+    assertEquals(wrId, completion.wrId());
+  }
+
+  protected void until(BooleanSupplier condition) {
+    for (int i = 0; !condition.getAsBoolean(); i++) {
+      if (i > STEPS_MAX) {
+        fail("did not come about; client saw " + tail(atClient) + ", server saw " + tail(atServer));
+      }
+      pollBoth();
+    }
+  }
+
+  private static String tail(Recorder recorder) {
+    return recorder.all.subList(Math.max(0, recorder.all.size() - 5), recorder.all.size()).toString();
+  }
+
+  protected void steps(int count) {
+    for (int i = 0; i < count; i++) {
+      pollBoth();
+    }
+  }
+
+  private void pollBoth() {
+    if (requester != null) {
+      requester.poll(atClient, 16);
+    }
+    if (responder != null) {
+      responder.poll(atServer, 16);
+    }
+    fixture.step();
+  }
+
+  protected static MemorySegment bytes(String text) {
+    return MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  protected static String text(MemorySegment bytes) {
+    return new String(bytes.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+  }
+
+  /** Of this run; replay with {@code -Derda.seed=N}. */
+  protected static long seed() {
+    return Long.getLong("erda.seed", System.nanoTime());
+  }
+}

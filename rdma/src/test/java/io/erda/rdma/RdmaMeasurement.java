@@ -1,0 +1,166 @@
+package io.erda.rdma;
+
+import io.erda.pmem.Backing;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * Prints what the shm device costs on this machine: READ and WRITE against a bare copy, and a message round trip. Not a test: a main class
+ * to run by hand, with the classes and test classes of this module and the classes of pmem on the class path.
+ */
+final class RdmaMeasurement {
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+  private static final int REGION_BYTES = 1 << 18;
+
+  private RdmaMeasurement() {}
+
+  public static void main(String[] arguments) throws Exception {
+    Path directory = Files.createTempDirectory(Path.of("/dev/shm"), "erda-measure");
+    try (ShmFixture fixture = new ShmFixture(directory)) {
+      Listener listener = fixture.server().listen(fixture.address());
+      QueuePair requester = fixture.client().connect(fixture.address(), NOTHING, Duration.ofSeconds(5));
+      ConnectionRequest request;
+      while ((request = listener.poll()) == null) {}
+      QueuePair responder = request.accept(NOTHING);
+      requester.poll((a, b, c, d, e) -> {}, 1);
+      reads(fixture, requester);
+      roundTrips(fixture, requester, responder, "both poll", 300_000, false);
+      roundTrips(fixture, requester, responder, "both sleep", 10_000, true);
+    } finally {
+      try (var files = Files.walk(directory)) {
+        files.sorted(java.util.Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+      }
+    }
+  }
+
+  private static void reads(ShmFixture fixture, QueuePair requester) throws IOException {
+    DeviceFixture.ServerMemory memory = fixture.serverMemory(REGION_BYTES);
+    MemoryRegion region = fixture.server().register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+    MemorySegment local = Arena.global().allocate(1 << 16, 64);
+    MemoryRegion localRegion = fixture.client().register(local, Backing.none(local.byteSize()), Access.LOCAL);
+    Bench bench = new Bench(requester, localRegion, region.remoteKey(), memory.segment(), local);
+    int[] lengths = {64, 256, 1024, 1100};
+    for (int round = 0; round < 3; round++) {
+      for (int length : lengths) {
+        bench.raw(length, 2_000_000);
+        bench.read(length, 2_000_000);
+        bench.write(length, 500_000);
+      }
+    }
+    for (int length : lengths) {
+      double[] raw = new double[7];
+      double[] read = new double[7];
+      double[] write = new double[7];
+      for (int i = 0; i < 7; i++) {
+        raw[i] = bench.raw(length, 3_000_000);
+        read[i] = bench.read(length, 3_000_000);
+        write[i] = bench.write(length, 1_000_000);
+      }
+      Arrays.sort(raw);
+      Arrays.sort(read);
+      Arrays.sort(write);
+      System.out.printf("%5d B: copy %6.1f ns   READ %6.1f ns   WRITE %6.1f ns%n", length, raw[3], read[3], write[3]);
+    }
+  }
+
+  private static final class Bench implements CompletionHandler {
+    private final QueuePair queuePair;
+    private final MemoryRegion local;
+    private final long key;
+    private final MemorySegment mapped;
+    private final MemorySegment target;
+    private long done;
+
+    Bench(QueuePair queuePair, MemoryRegion local, long key, MemorySegment mapped, MemorySegment target) {
+      this.queuePair = queuePair;
+      this.local = local;
+      this.key = key;
+      this.mapped = mapped;
+      this.target = target;
+    }
+
+    @Override
+    public void onCompletion(long wrId, int opcode, int status, int byteLength, int imm) {
+      if (status != Status.SUCCESS) {
+        throw new IllegalStateException(Status.name(status));
+      }
+      done++;
+    }
+
+    double raw(int length, int count) {
+      long begin = System.nanoTime();
+      long at = 0;
+      for (int i = 0; i < count; i++) {
+        at = at + 4096 + 64 & REGION_BYTES / 2 - 1 & ~63;
+        MemorySegment.copy(mapped, at, target, 0, length);
+      }
+      return (double) (System.nanoTime() - begin) / count;
+    }
+
+    double read(int length, int count) {
+      long begin = System.nanoTime();
+      long at = 0;
+      for (int i = 0; i < count; i++) {
+        at = at + 4096 + 64 & REGION_BYTES / 2 - 1 & ~63;
+        queuePair.postRead(i, local, 0, key, at, length, Flags.SIGNALED);
+        while (queuePair.poll(this, 8) == 0) {}
+      }
+      return (double) (System.nanoTime() - begin) / count;
+    }
+
+    double write(int length, int count) {
+      long begin = System.nanoTime();
+      long at = 0;
+      for (int i = 0; i < count; i++) {
+        at = at + 4096 + 64 & REGION_BYTES / 2 - 1 & ~63;
+        queuePair.postWrite(i, local, 0, key, at, length, Flags.SIGNALED);
+        while (queuePair.poll(this, 8) == 0) {}
+      }
+      return (double) (System.nanoTime() - begin) / count;
+    }
+  }
+
+  private static void roundTrips(ShmFixture fixture, QueuePair requester, QueuePair responder, String how, int count, boolean sleep)
+      throws Exception {
+    MemorySegment memory = Arena.global().allocate(1 << 12, 64);
+    MemoryRegion here = fixture.client().register(memory, Backing.none(1 << 12), Access.LOCAL);
+    MemoryRegion there = fixture.server().register(Arena.global().allocate(1 << 12, 64), Backing.none(1 << 12), Access.LOCAL);
+    int rounds = 5;
+    Thread echo = Thread.ofPlatform().start(() -> play(responder, fixture.server(), there, count * rounds, sleep, false));
+    long[] times = new long[rounds];
+    for (int i = 0; i < rounds; i++) {
+      long begin = System.nanoTime();
+      play(requester, fixture.client(), here, count, sleep, true);
+      times[i] = (System.nanoTime() - begin) / count;
+    }
+    echo.join();
+    Arrays.sort(times);
+    System.out.printf("round trip of 64 B, %s: %d ns (best %d)%n", how, times[rounds / 2], times[0]);
+  }
+
+  private static void play(QueuePair queuePair, Device device, MemoryRegion region, int count, boolean sleep, boolean begins) {
+    int[] received = new int[1];
+    CompletionHandler handler = (wrId, opcode, status, byteLength, imm) -> received[0]++;
+    for (int i = 0; i < count; i++) {
+      queuePair.postReceive(i, region, 64, 64);
+      if (begins) {
+        queuePair.postSend(i, region, 0, 64, Flags.NONE);
+      }
+      while (received[0] <= i) {
+        if (queuePair.poll(handler, 4) == 0 && sleep && queuePair.arm()) {
+          device.await(1_000_000_000L);
+        } else if (!sleep) {
+          Thread.onSpinWait();
+        }
+      }
+      if (!begins) {
+        queuePair.postSend(i, region, 0, 64, Flags.NONE);
+      }
+    }
+  }
+}

@@ -1,0 +1,351 @@
+package io.erda.rdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.pmem.Backing;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+
+/** {@link DeviceContract} for the shm device, and what this device promises beyond it. */
+final class ShmDeviceTest extends DeviceContract {
+  @Override
+  protected DeviceFixture open(Path emptyDirectory) throws IOException {
+    return new ShmFixture(emptyDirectory);
+  }
+
+  private ShmDevice shmServer() {
+    return (ShmDevice) server;
+  }
+
+  private ShmDevice serveAgain() throws IOException {
+    return ShmDevice.open(ShmOptions.toServe(Path.of(fixture.address()), System::nanoTime));
+  }
+
+  @Test
+  void oneServerToADirectory() {
+    IOException e = assertThrows(IOException.class, this::serveAgain);
+    assertTrue(e.getMessage().contains("another server is running"), e.getMessage());
+    assertThrows(IOException.class, () -> server.listen(fixture.address()), "one listener");
+    assertThrows(IOException.class, () -> client.listen(fixture.address()), "no directory");
+  }
+
+  @Test
+  void aClosedDeviceFreesItsDirectory() throws IOException {
+    MemoryRegion first = register(64, Access.REMOTE_READ);
+    server.close();
+    try (ShmDevice next = serveAgain()) {
+      next.listen(fixture.address());
+      DeviceFixture.ServerMemory memory = fixture.serverMemory(64);
+      long key = next.register(memory.segment(), memory.backing(), Access.REMOTE_READ).remoteKey();
+      assertTrue(key >>> 16 > first.remoteKey() >>> 16, "key sequences grow over a restart");
+    }
+  }
+
+  @Test
+  void aForeignRegistryIsNotReplaced() throws IOException {
+    server.close();
+    Files.writeString(Path.of(fixture.address()).resolve("registry"), "something else");
+    IOException e = assertThrows(IOException.class, this::serveAgain);
+    assertTrue(e.getMessage().contains("not a registry"), e.getMessage());
+    Files.delete(Path.of(fixture.address()).resolve("registry"));
+    serveAgain().close();
+  }
+
+  @Test
+  void aDeepDirectoryIsNoObstacle() throws IOException {
+    Path deep = directory.resolve("a".repeat(90)).resolve("b".repeat(90));
+    try (ShmDevice other = ShmDevice.open(ShmOptions.toServe(deep, System::nanoTime))) {
+      listener = other.listen(deep.toString());
+      requester = client.connect(deep.toString(), bytes("deep"), Duration.ofSeconds(20));
+      responder = nextRequest().accept(NOTHING);
+      until(() -> atClient.has(Opcode.CONNECT));
+      assertEquals(Status.SUCCESS, atClient.last().status());
+    }
+  }
+
+  /** As a server leaves it that was killed. */
+  @Test
+  void aDeadServersSocketRefusesAtOnceAndIsReplaced() throws IOException {
+    Path socket = Path.of(fixture.address()).resolve("socket");
+    Path kept = directory.resolve("kept");
+    Files.createLink(kept, socket);
+    server.close();
+    Files.move(kept, socket, StandardCopyOption.ATOMIC_MOVE);
+    requester = client.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+    assertEquals(1, requester.poll(atClient, 4), "at once");
+    assertEquals(Status.UNREACHABLE, atClient.last().status());
+    try (ShmDevice next = serveAgain()) {
+      listener = next.listen(fixture.address());
+      atClient.all.clear();
+      connect();
+      requester.close();
+      responder.close();
+      requester = null;
+      responder = null;
+    }
+  }
+
+  @Test
+  void aConnectionThatFindsTheBacklogFullIsMadeLater() throws IOException {
+    List<SocketChannel> crowd = new ArrayList<>();
+    SocketAddress address = UnixDomainSocketAddress.of(Path.of(fixture.address()).resolve("socket"));
+    try {
+      for (boolean full = false; !full; ) {
+        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        crowd.add(channel);
+        channel.configureBlocking(false);
+        try {
+          channel.connect(address);
+        } catch (SocketException e) {
+          full = true;
+        }
+        assertTrue(crowd.size() < 10_000);
+      }
+      requester = client.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      steps(10);
+      assertTrue(atClient.all.isEmpty());
+    } finally {
+      for (SocketChannel channel : crowd) {
+        channel.close();
+      }
+    }
+    responder = nextRequest().accept(NOTHING);
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(Status.SUCCESS, atClient.last().status());
+  }
+
+  @Test
+  void aClosedDeviceLetsItsClientsReadOn() {
+    connect();
+    MemoryRegion region = register(64, Access.REMOTE_READ | Access.REMOTE_WRITE);
+    region.memory().fill((byte) 4);
+    responder = null;
+    server.close();
+    until(() -> atClient.has(Opcode.DISCONNECT));
+    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    clientCompletes(1, Opcode.READ, Status.SUCCESS);
+    assertEquals(0x0404_0404_0404_0404L, clientMemory.get(QueueLayout.LONG, 0));
+    requester.postWrite(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    clientCompletes(2, Opcode.WRITE, Status.FENCED);
+  }
+
+  /** The clock is looked at between the stores of a WRITE and its completion; that is when the server closes. */
+  @Test
+  void aWriteDuringWhichTheServerClosesIsFenced() throws IOException {
+    boolean[] closes = new boolean[1];
+    LongSupplier clock =
+        () -> {
+          if (closes[0]) {
+            responder.close();
+          }
+          return System.nanoTime();
+        };
+    try (ShmDevice slow = ShmDevice.open(ShmOptions.toConnect(clock).withWrites(false, 1000))) {
+      MemorySegment memory = fixture.clientMemory(64);
+      MemoryRegion local = slow.register(memory, Backing.none(64), Access.LOCAL);
+      MemoryRegion region = register(64, Access.REMOTE_WRITE);
+      requester = slow.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      responder = nextRequest().accept(NOTHING);
+      until(() -> atClient.has(Opcode.CONNECT));
+      requester.postWrite(1, local, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+      clientCompletes(1, Opcode.WRITE, Status.SUCCESS);
+      closes[0] = true;
+      requester.postWrite(2, local, 0, region.remoteKey(), 0, 8, Flags.NONE);
+      closes[0] = false;
+      requester.poll(atClient, 1);
+      assertEquals(new Recorder.Completion(2, Opcode.WRITE, Status.FENCED, 0, 0), atClient.last());
+      responder = null;
+      requester.close();
+      requester = null;
+    }
+  }
+
+  /** The same for a key that is revoked. */
+  @Test
+  void aWriteDuringWhichTheKeyIsRevokedFails() throws IOException {
+    MemoryRegion region = register(64, Access.REMOTE_WRITE);
+    boolean[] revokes = new boolean[1];
+    LongSupplier clock =
+        () -> {
+          if (revokes[0]) {
+            server.deregister(region);
+          }
+          return System.nanoTime();
+        };
+    try (ShmDevice slow = ShmDevice.open(ShmOptions.toConnect(clock).withWrites(false, 1000))) {
+      MemoryRegion local = slow.register(fixture.clientMemory(64), Backing.none(64), Access.LOCAL);
+      requester = slow.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      responder = nextRequest().accept(NOTHING);
+      until(() -> atClient.has(Opcode.CONNECT));
+      revokes[0] = true;
+      requester.postWrite(2, local, 0, region.remoteKey(), 0, 8, Flags.NONE);
+      revokes[0] = false;
+      clientCompletes(2, Opcode.WRITE, Status.REMOTE_ACCESS);
+      requester.close();
+      requester = null;
+    }
+  }
+
+  @Test
+  void readsOfAClosedQueuePairAreFenced() {
+    connect();
+    MemoryRegion region = register(64, Access.REMOTE_READ);
+    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    responder.close();
+    responder = null;
+    clientCompletes(1, Opcode.READ, Status.SUCCESS);
+    requester.postRead(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    requester.poll(atClient, 1);
+    assertEquals(Status.FENCED, atClient.last().status());
+  }
+
+  @Test
+  void aRegionIsMappedReadOnlyUntilTheFirstWrite() throws IOException {
+    connect();
+    MemoryRegion region = register(1 << 16, Access.REMOTE_READ | Access.REMOTE_WRITE);
+    String file = "memory-1";
+    assertEquals(0, mappings(file, "r--s"));
+    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    clientCompletes(1, Opcode.READ, Status.SUCCESS);
+    assertEquals(1, mappings(file, "r--s"));
+    requester.postWrite(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    clientCompletes(2, Opcode.WRITE, Status.SUCCESS);
+    assertEquals(0, mappings(file, "r--s"), "replaced by a writable one");
+    assertEquals(2, mappings(file, "rw-s"), "the server's and the client's");
+    requester.close();
+    requester = null;
+    assertEquals(1, mappings(file, "rw-s"), "the server's");
+  }
+
+  private static long mappings(String file, String rights) throws IOException {
+    return Files.readAllLines(Path.of("/proc/self/maps")).stream()
+        .filter(line -> line.endsWith("/" + file) && line.contains(" " + rights + " "))
+        .count();
+  }
+
+  @Test
+  void aFileThatIsNotTheRegisteredOneIsNotMapped() throws IOException {
+    connect();
+    DeviceFixture.ServerMemory memory = fixture.serverMemory(4096);
+    MemoryRegion region = server.register(memory.segment(), memory.backing(), Access.REMOTE_READ);
+    Path file = memory.backing().file();
+    // Shorter: a load past its end would kill the process.
+    Path elsewhere = directory.resolve("elsewhere");
+    Files.move(file, elsewhere);
+    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    clientCompletes(1, Opcode.READ, Status.REMOTE_ACCESS);
+    Files.write(file, new byte[4096]);
+    requester.postRead(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    clientCompletes(2, Opcode.READ, Status.REMOTE_ACCESS);
+    Files.write(file, new byte[4095]);
+    requester.postRead(3, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    clientCompletes(3, Opcode.READ, Status.REMOTE_ACCESS);
+    Files.move(elsewhere, file, StandardCopyOption.ATOMIC_MOVE);
+    requester.postRead(4, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    clientCompletes(4, Opcode.READ, Status.SUCCESS);
+  }
+
+  @Test
+  void aRegionForPeersNeedsAFile() {
+    MemorySegment memory = fixture.clientMemory(64);
+    assertThrows(IllegalArgumentException.class, () -> server.register(memory, Backing.none(64), Access.REMOTE_READ));
+    assertThrows(IllegalArgumentException.class, () -> client.register(memory, Backing.none(64), Access.REMOTE_READ));
+  }
+
+  @Test
+  void writesAreComparedWhereThatIsAsked() throws IOException {
+    try (ShmDevice counting = ShmDevice.open(ShmOptions.toConnect(System::nanoTime).withWrites(true, 100))) {
+      MemorySegment memory = fixture.clientMemory(64);
+      MemoryRegion local = counting.register(memory, Backing.none(64), Access.LOCAL);
+      MemoryRegion region = register(64, Access.REMOTE_WRITE);
+      requester = counting.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      responder = nextRequest().accept(NOTHING);
+      until(() -> atClient.has(Opcode.CONNECT));
+      memory.set(QueueLayout.LONG, 0, 0x0001_0002);
+      requester.postWrite(1, local, 0, region.remoteKey(), 0, 64, Flags.SIGNALED);
+      clientCompletes(1, Opcode.WRITE, Status.SUCCESS);
+      requester.postWrite(2, local, 0, region.remoteKey(), 0, 64, Flags.SIGNALED);
+      clientCompletes(2, Opcode.WRITE, Status.SUCCESS);
+      requester.postAtomicWrite(3, region.remoteKey(), 0, 0x0001_0003, Flags.SIGNALED);
+      clientCompletes(3, Opcode.ATOMIC_WRITE, Status.SUCCESS);
+      assertEquals(3, server.statistics().bytesDiffering());
+      assertEquals(136, server.statistics().bytesWritten());
+      requester.close();
+      requester = null;
+    }
+  }
+
+  @Test
+  void leftoversAreSweptAndQueueFilesGoWithTheirConnections() throws IOException {
+    connect();
+    assertEquals(1, queueFiles());
+    requester.close();
+    requester = null;
+    assertEquals(0, queueFiles());
+    assertTrue(shmServer().peerLeft(responder));
+    server.close();
+    responder = null;
+    Path served = Path.of(fixture.address());
+    Files.write(served.resolve("queue-1-0"), new byte[(int) QueueLayout.BYTES]);
+    Files.write(served.resolve("queue-2-0"), new byte[0]);
+    try (ShmDevice next = serveAgain()) {
+      assertEquals(0, queueFiles());
+      assertEquals(0, next.strangers());
+    }
+  }
+
+  @Test
+  void whoClosedIsAskedForUntilThePeerLeft() {
+    connect();
+    assertFalse(shmServer().peerLeft(responder));
+    responder.close();
+    assertFalse(shmServer().peerLeft(responder));
+    assertEquals(1, shmServer().strangers());
+    requester.close();
+    assertEquals(0, shmServer().strangers());
+    assertTrue(shmServer().peerLeft(responder));
+    assertThrows(IllegalArgumentException.class, () -> shmServer().peerLeft(requester));
+    requester = null;
+    responder = null;
+  }
+
+  private long queueFiles() throws IOException {
+    try (var files = Files.list(Path.of(fixture.address()))) {
+      return files.filter(file -> file.getFileName().toString().startsWith("queue-")).count();
+    }
+  }
+
+  @Test
+  void atomicsAct() {
+    connect();
+    MemoryRegion region = register(64, Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
+    requester.postAtomicWrite(1, region.remoteKey(), 8, 42, Flags.SIGNALED);
+    clientCompletes(1, Opcode.ATOMIC_WRITE, Status.SUCCESS);
+    requester.postCompareAndSwap(2, clientRegion, 0, region.remoteKey(), 8, 42, 43, Flags.SIGNALED);
+    clientCompletes(2, Opcode.COMPARE_AND_SWAP, Status.SUCCESS);
+    requester.postCompareAndSwap(3, clientRegion, 8, region.remoteKey(), 8, 42, 44, Flags.SIGNALED);
+    clientCompletes(3, Opcode.COMPARE_AND_SWAP, Status.SUCCESS);
+    assertEquals(42, clientMemory.get(QueueLayout.LONG, 0));
+    assertEquals(43, clientMemory.get(QueueLayout.LONG, 8));
+    requester.postAtomicWrite(4, region.remoteKey(), 12, 42, Flags.NONE);
+    clientCompletes(4, Opcode.ATOMIC_WRITE, Status.REMOTE_ACCESS);
+    assertNotEquals(42, region.memory().get(QueueLayout.LONG, 8));
+  }
+}

@@ -1,0 +1,80 @@
+package io.erda.ycsb;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import site.ycsb.measurements.exporter.MeasurementsExporter;
+import site.ycsb.measurements.exporter.TextMeasurementsExporter;
+
+/**
+ * Writes YCSB's report as its text exporter does, and keeps how the operations ended. YCSB itself exits 0 whatever happened; who
+ * runs it in a process can ask here, see {@link #outcome()}.
+ */
+public final class CheckedExporter implements MeasurementsExporter {
+  // YCSB makes exporters by class name and exits by itself: there is no other way to hand a result out of it.
+  private static final AtomicReference<Outcome> LAST = new AtomicReference<>();
+
+  private static final String RETURN = "Return=";
+
+  private final TextMeasurementsExporter text;
+  private final Map<String, Long> failures = new TreeMap<>();
+  private long succeeded;
+
+  /**
+   * How the operations of a run ended.
+   *
+   * @param succeeded operations that answered OK
+   * @param failures "OPERATION STATUS" → count, of all other answers
+   */
+  public record Outcome(long succeeded, Map<String, Long> failures) {
+    public Outcome {
+      failures = Map.copyOf(failures);
+    }
+  }
+
+  public CheckedExporter(OutputStream out) {
+    this.text = new TextMeasurementsExporter(out);
+  }
+
+  /** The outcome of the run that was exported last in this process, or null when none was. */
+  public static Outcome outcome() {
+    return LAST.get();
+  }
+
+  @Override
+  public void write(String metric, String measurement, int value) throws IOException {
+    count(metric, measurement, value);
+    text.write(metric, measurement, value);
+  }
+
+  @Override
+  public void write(String metric, String measurement, long value) throws IOException {
+    count(metric, measurement, value);
+    text.write(metric, measurement, value);
+  }
+
+  @Override
+  public void write(String metric, String measurement, double value) throws IOException {
+    text.write(metric, measurement, value);
+  }
+
+  @Override
+  public void close() throws IOException {
+    LAST.set(new Outcome(succeeded, failures));
+    text.close();
+  }
+
+  private void count(String metric, String measurement, long value) {
+    if (!measurement.startsWith(RETURN)) {
+      return;
+    }
+    String status = measurement.substring(RETURN.length());
+    if (status.equals("OK") || status.equals("BATCHED_OK")) {
+      succeeded += value;
+    } else {
+      failures.merge(metric + " " + status, value, Long::sum);
+    }
+  }
+}
