@@ -17,7 +17,7 @@ public abstract sealed class ErdaException extends RuntimeException {
     }
   }
 
-  /** The connection broke after a put or delete was posted: it may have taken effect or not, and never will later. */
+  /** The connection broke after a put or delete was posted: it may have taken effect, or may in the step that the server is in. It is never replayed. */
   public static final class OutcomeUnknown extends ErdaException {
     private static final long serialVersionUID = 1L;
 

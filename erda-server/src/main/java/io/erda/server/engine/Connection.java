@@ -19,7 +19,7 @@ import java.util.Map;
  * sent, so there is always room to answer and a client that does not listen holds up nobody but itself.
  */
 final class Connection implements CompletionHandler, AutoCloseable {
-  private static final int SLOTS = 32;
+  private static final int SLOTS = Protocol.REQUESTS_MAX;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
   private static final long RESPONSES = (long) SLOTS * SLOT_BYTES;
   private static final long SEND_ID = 1L << 32;
