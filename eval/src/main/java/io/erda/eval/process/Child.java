@@ -61,6 +61,7 @@ public final class Child {
    *
    * @throws ProcessException when it ended instead, with what it wrote to standard error
    */
+  @SuppressWarnings("ReferenceEquality") // END is no line
   public String poll(Duration timeout) {
     try {
       Object line = lines.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
@@ -95,7 +96,11 @@ public final class Child {
     }
   }
 
-  /** Waits for its end. @return the exit code, or -1 when the time has passed first */
+  /**
+   * Waits for its end.
+   *
+   * @return the exit code, or -1 when the time has passed first
+   */
   public int awaitEnd(Duration timeout) {
     try {
       return process.waitFor(timeout.toNanos(), TimeUnit.NANOSECONDS) ? process.exitValue() : -1;
