@@ -464,18 +464,36 @@ class ConnectionTest {
   }
 
   @Test
+  void mapPageThatNamesMoreRecordsThanItHolds() {
+    store.tamper =
+        (type, response, length) -> {
+          Message.putInt(response, 4, length - Message.RECORD_BYTES);
+          return length - Message.RECORD_BYTES;
+        };
+    ErdaException.Unavailable e = assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
+    assertTrue(e.getMessage().contains("map page of 2 of 2 regions"), e.getMessage());
+  }
+
+  @Test
   void unaskedResponseEndsTheConnection() {
     try (ErdaClient erda = store.client(hasty())) {
-      store.tamper =
-          (type, response, length) -> {
-            if (type == Message.PUBLISH) {
-              Message.putLong(response, 8, 123456);
-            }
-            return length;
-          };
-      assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("1")));
-      store.tamper = (type, response, length) -> length;
-      erda.put(bytes("a"), bytes("2"));
+      List<java.util.function.Consumer<MemorySegment>> wrongs =
+          List.of(
+              response -> Message.putLong(response, 8, 123456),
+              response -> Message.putLong(response, 8, Message.requestId(response, 0) + 65536),
+              response -> response.set(ValueLayout.JAVA_SHORT, 0, (short) Message.STATS));
+      for (var wrong : wrongs) {
+        store.tamper =
+            (type, response, length) -> {
+              if (type == Message.PUBLISH) {
+                wrong.accept(response);
+              }
+              return length;
+            };
+        assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("1")));
+        store.tamper = (type, response, length) -> length;
+        erda.put(bytes("a"), bytes("2"));
+      }
     }
   }
 

@@ -74,6 +74,8 @@ final class FakeStore implements LongSupplier {
   final List<MemorySegment> regions = new ArrayList<>();
   final Map<Long, MemoryRegion> regionKeys = new HashMap<>();
   final List<Integer> requests = new ArrayList<>();
+  /** Key and value of every publish, in order; filled when a test asks for it. */
+  List<String> published;
 
   EmbeddedDevice device;
   Answer answer = (type, request) -> Result.OK;
@@ -415,6 +417,11 @@ final class FakeStore implements LongSupplier {
       return new int[] {Message.HEADER_BYTES, Result.INVALID_OBJECT};
     }
     byte[] key = memory.asSlice(place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place)).toArray(ValueLayout.JAVA_BYTE);
+    if (published != null) {
+      long valueAt = place + ObjectLayout.KEY_OFFSET + key.length;
+      byte[] value = memory.asSlice(valueAt, ObjectLayout.valueLength(memory, place)).toArray(ValueLayout.JAVA_BYTE);
+      published.add(new String(key, UTF_8) + "=" + new String(value, UTF_8));
+    }
     long entry = entryOf(key);
     boolean existed = entry >= 0 && !ObjectLayout.tombstone(memory, geometry.place(VersionWord.newest(word(entry))));
     if (entry < 0) {

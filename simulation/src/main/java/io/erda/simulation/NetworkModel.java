@@ -17,12 +17,14 @@ import java.util.random.RandomGenerator;
  * @param slowOdds one hop in so many is slow; 0 = none
  * @param slowFactor how much slower, at most
  * @param detectNs how long an end takes to notice that the other is gone
- * @param queueDepth work of a queue pair that was posted and not yet completed
+ * @param queueDepth work of a queue pair that was posted and not yet completed; at least 256, as every device takes
  * @param receiveDepth receives of a queue pair
  * @param messageBytesMax longest SEND
  * @param writeCompletesEarly whether a WRITE may complete when the responder's NIC has it, before it is visible
  * @param ddio whether NIC stores and FLUSH end in the cache, not in the memory controller
  * @param readsOutlivePeer whether READs go on after the peer's process crashed (as over shared memory)
+ * @param resendsMessages whether a SEND's memory is read when it is delivered, as when it had to wait for a receive and was sent again;
+ *     else when it arrives first
  */
 public record NetworkModel(
     long postNs,
@@ -42,10 +44,11 @@ public record NetworkModel(
     int messageBytesMax,
     boolean writeCompletesEarly,
     boolean ddio,
-    boolean readsOutlivePeer) {
+    boolean readsOutlivePeer,
+    boolean resendsMessages) {
   /** A 40 Gb/s fabric as in the papers (001's model; 002: 1.4 µs for a WRITE of 64 bytes, with its acknowledgement), DDIO on. */
   public static final NetworkModel PAPERS =
-      new NetworkModel(100, 500, 200, 100, 160, 100, 300, 4, 30, 64, 50, 20_000, 128, 256, 4096, true, true, false);
+      new NetworkModel(100, 500, 200, 100, 160, 100, 300, 4, 30, 64, 50, 20_000, 1024, 1024, 4096, true, true, false, true);
 
   /** A model within the reach of the real ones: from calm to wild. */
   public static NetworkModel random(RandomGenerator random) {
@@ -62,9 +65,10 @@ public record NetworkModel(
         random.nextBoolean() ? 0 : 1 << random.nextInt(3, 9),
         1 << random.nextInt(1, 9),
         1L << random.nextInt(8, 20),
-        1 << random.nextInt(4, 8),
-        1 << random.nextInt(5, 9),
+        1 << random.nextInt(8, 11),
+        1 << random.nextInt(8, 11),
         4096,
+        random.nextBoolean(),
         random.nextBoolean(),
         random.nextBoolean(),
         random.nextBoolean());
@@ -74,7 +78,14 @@ public record NetworkModel(
   public NetworkModel withReadsOutlivePeer(boolean outlive) {
     return new NetworkModel(
         postNs, wireNs, wireNsPerKib, landNs, persistNs, completionNs, spreadNs, piecesMax, jitterPercent, slowOdds, slowFactor,
-        detectNs, queueDepth, receiveDepth, messageBytesMax, writeCompletesEarly, ddio, outlive);
+        detectNs, queueDepth, receiveDepth, messageBytesMax, writeCompletesEarly, ddio, outlive, resendsMessages);
+  }
+
+  /** The same, but local memory and the peer's are as a synchronous device would leave them: no WRITE completes early, no SEND is read late. */
+  public NetworkModel prompt() {
+    return new NetworkModel(
+        postNs, wireNs, wireNsPerKib, landNs, persistNs, completionNs, spreadNs, piecesMax, jitterPercent, slowOdds, slowFactor,
+        detectNs, queueDepth, receiveDepth, messageBytesMax, false, ddio, readsOutlivePeer, false);
   }
 
   /** One hop's time by the seed. */

@@ -6,6 +6,7 @@ import io.erda.rdma.Device;
 import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -125,6 +126,18 @@ public final class SimulatedDevice implements Device {
     own.registered = false;
     regions.remove(own);
     network.deregister(own);
+  }
+
+  /** Requester and responder both count. */
+  void countMoved(Work work, int changed) {
+    bytesDiffering += changed;
+    if (work.left == 0 && work.opcode == Opcode.READ) {
+      reads++;
+      bytesRead += work.length;
+    } else if (work.left == 0) {
+      writes++;
+      bytesWritten += work.length;
+    }
   }
 
   SimulatedRegion own(MemoryRegion region) {

@@ -7,14 +7,11 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /**
  * One process's view of a {@link SimulatedDisk}: dies with the process, and then refuses to change anything.
  */
 public final class SimulatedDirectory implements MemoryDirectory {
-  private static final Pattern NAME = Pattern.compile("[a-z0-9.-]+");
-
   private final SimulatedDisk disk;
   private final long incarnation;
   private final boolean shared;
@@ -26,24 +23,16 @@ public final class SimulatedDirectory implements MemoryDirectory {
     this.shared = shared;
   }
 
-  private static void check(String name) {
-    if (!NAME.matcher(name).matches() || name.equals(".") || name.equals("..")) {
-      throw new IllegalArgumentException("not a name of a memory: " + name);
-    }
-  }
-
   @Override
   public PersistentMemory create(String name, long length) throws IOException {
-    check(name);
-    if (length < 1) {
-      throw new IllegalArgumentException("a memory of " + length + " bytes");
-    }
+    MemoryDirectory.requireName(name);
+    MemoryDirectory.requireLength(length);
     return map(disk.create(incarnation, name, length));
   }
 
   @Override
   public PersistentMemory open(String name) throws IOException {
-    check(name);
+    MemoryDirectory.requireName(name);
     return map(disk.find(name));
   }
 
@@ -57,20 +46,20 @@ public final class SimulatedDirectory implements MemoryDirectory {
 
   @Override
   public void delete(String name) throws IOException {
-    check(name);
+    MemoryDirectory.requireName(name);
     disk.delete(incarnation, name);
   }
 
   @Override
   public void rename(String from, String to) throws IOException {
-    check(from);
-    check(to);
+    MemoryDirectory.requireName(from);
+    MemoryDirectory.requireName(to);
     disk.rename(incarnation, from, to);
   }
 
   @Override
   public boolean exists(String name) {
-    check(name);
+    MemoryDirectory.requireName(name);
     return disk.names().contains(name);
   }
 

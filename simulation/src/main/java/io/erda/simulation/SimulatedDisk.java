@@ -16,7 +16,8 @@ import java.util.random.RandomGenerator;
  *
  * <p>At most one process at a time is meant to store here; when it crashes, its incarnation ends and {@link #directory()} gives the next
  * one a view. The order of a life: {@code directory()}, work, {@link SimulatedCrash} out of a store or a decision of the driver, {@link
- * #processCrash()} or {@link #powerFailure}, {@code directory()} again. One thread (but see {@link #sharedDirectory()}).
+ * #processCrash()} or {@link #powerFailure}, {@code directory()} again. One thread; only stores, flushes and drains
+ * may come from several.
  */
 public final class SimulatedDisk {
   /** What a requested crash counts. */
@@ -40,7 +41,7 @@ public final class SimulatedDisk {
   /** Every file that may be mapped: by address, so that a NIC finds what it was given. */
   private final TreeMap<Long, SimulatedFile> byAddress = new TreeMap<>();
 
-  private long capacityBytes = Long.MAX_VALUE;
+  private long capacityBytes = 1L << 30;
   private long incarnation = 1;
   private boolean struck;
   private long eventsToCrash;
@@ -76,7 +77,7 @@ public final class SimulatedDisk {
     return new SimulatedDirectory(this, incarnation, true);
   }
 
-  /** Creations beyond this sum of lengths are refused. Names count, not mappings. */
+  /** Creations beyond this sum of lengths are refused; 1 GiB from the start. Names count, not mappings. */
   public void limit(long bytes) {
     capacityBytes = bytes;
   }

@@ -53,6 +53,12 @@ public final class SimulatedMemory implements PersistentMemory {
 
   @Override
   public void put(long offset, MemorySegment source, long sourceOffset, long length) {
+    synchronized (disk) {
+      putLocked(offset, source, sourceOffset, length);
+    }
+  }
+
+  private void putLocked(long offset, MemorySegment source, long sourceOffset, long length) {
     Objects.checkFromIndexSize(offset, length, file.length());
     Objects.checkFromIndexSize(sourceOffset, length, source.byteSize());
     checkOpen();
@@ -93,6 +99,12 @@ public final class SimulatedMemory implements PersistentMemory {
 
   @Override
   public void putLongRelease(long offset, long value) {
+    synchronized (disk) {
+      putLongReleaseLocked(offset, value);
+    }
+  }
+
+  private void putLongReleaseLocked(long offset, long value) {
     Objects.checkFromIndexSize(offset, 8, file.length());
     if ((offset & 7) != 0) {
       throw new IllegalArgumentException("offset " + offset + " is not 8-aligned");
@@ -110,6 +122,12 @@ public final class SimulatedMemory implements PersistentMemory {
 
   @Override
   public void flush(long offset, long length) {
+    synchronized (disk) {
+      flushLocked(offset, length);
+    }
+  }
+
+  private void flushLocked(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, file.length());
     checkOpen();
     boolean crash = disk.event(incarnation, SimulatedDisk.Event.FLUSH, file);
@@ -131,6 +149,12 @@ public final class SimulatedMemory implements PersistentMemory {
 
   @Override
   public void drain() {
+    synchronized (disk) {
+      drainLocked();
+    }
+  }
+
+  private void drainLocked() {
     checkOpen();
     boolean crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file);
     disk.countDrain();

@@ -272,6 +272,9 @@ final class SimulatedQueuePair implements QueuePair {
 
   private void arrive(Work work) {
     boolean gone = lost || peer == null || peer.phase != Phase.CONNECTED;
+    if (!model.resendsMessages() && work.opcode == Opcode.SEND) {
+      work.capture();
+    }
     if (work.stopped || (gone && !work.mayArriveYet && !(work.opcode == Opcode.READ && peerCrashed))) {
       work.stopped = true;
       return;
@@ -353,25 +356,8 @@ final class SimulatedQueuePair implements QueuePair {
       return;
     }
     int changed = work.move(piece);
-    if (work.isStore()) {
-      device.bytesDiffering += changed;
-      count(work, true);
-    } else {
-      count(work, false);
-    }
-  }
-
-  private void count(Work work, boolean store) {
-    if (work.left != 0) {
-      return;
-    }
-    if (store) {
-      device.writes++;
-      device.bytesWritten += work.length;
-    } else {
-      device.reads++;
-      device.bytesRead += work.length;
-    }
+    device.countMoved(work, changed);
+    peer.device.countMoved(work, changed);
   }
 
   // READ, FLUSH, atomics: one after the other
@@ -419,9 +405,9 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   private void storeWord(Work work, long at) {
-    device.bytesDiffering += Work.storeWord(work.region, at, work.value, -1);
-    device.writes++;
-    device.bytesWritten += Long.BYTES;
+    int changed = Work.storeWord(work.region, at, work.value, -1);
+    device.countMoved(work, changed);
+    peer.device.countMoved(work, changed);
   }
 
   /** With DDIO the flush ends in the cache, which is durable or is not. */

@@ -302,7 +302,7 @@ final class SimulatedDeviceTest {
             NetworkModel slowPieces =
                 new NetworkModel(
                     p.postNs(), p.wireNs(), p.wireNsPerKib(), p.landNs(), p.persistNs(), p.completionNs(), 20_000, 6, 30, 0, 1,
-                    p.detectNs(), 64, 64, 4096, true, true, false);
+                    p.detectNs(), 64, 64, 4096, true, true, false, true);
             Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER, slowPieces);
             pair.fillLocal(0, 128, 3);
             pair.responder.postReceive(1, pair.serverLocal, 0, 64);
