@@ -65,7 +65,11 @@ final class BareRequests implements AutoCloseable {
     }
   }
 
-  /** One round trip, by polling. @return nanoseconds */
+  /**
+   * One round trip, by polling.
+   *
+   * @return nanoseconds
+   */
   long roundTripNs() {
     Message.putHeader(
         sendMemory, 0, Message.RESOLVE, 0, REQUEST_BYTES, ++requestId, welcome.clientId(), welcome.connectionEpoch());

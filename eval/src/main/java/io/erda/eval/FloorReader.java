@@ -104,7 +104,11 @@ final class FloorReader implements AutoCloseable {
     return new FloorReader(layout, objectBytesMax);
   }
 
-  /** Reads an object. @return its bytes, or -1 when it is not there or not whole */
+  /**
+   * Reads an object.
+   *
+   * @return its bytes, or -1 when it is not there or not whole
+   */
   int read(long keyWord) {
     long from = HashTable.entriesOffset() + Entry.bucket(keyWord, buckets) * Entry.BYTES;
     MemorySegment.copy(table, from, scratch, 0, NEIGHBOURHOOD_BYTES);

@@ -8,6 +8,10 @@ public interface Progress {
   /** How far the step is, in words. */
   void at(String how);
 
-  /** The step is over. @param how it ended, in words; may be empty */
+  /**
+   * The step is over.
+   *
+   * @param how it ended, in words; may be empty
+   */
   void done(String how);
 }

@@ -22,7 +22,11 @@ final class YcsbStore {
     this.records = records;
   }
 
-  /** Starts a server and loads it. @param puts that are to follow at most */
+  /**
+   * Starts a server and loads it.
+   *
+   * @param puts that are to follow at most
+   */
   static YcsbStore start(Context context, long records, long puts) {
     Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-eval-");
     ServerChild server =

@@ -47,6 +47,17 @@ class ReadmeTest {
     }
   }
 
+  @Test
+  void everyFileThatItLinksToIsThere() throws IOException {
+    Matcher links = Pattern.compile("\\]\\(([^):#]+)\\)").matcher(Files.readString(README));
+    int count = 0;
+    while (links.find()) {
+      assertTrue(Files.exists(README.resolveSibling(links.group(1))), links.group(1));
+      count++;
+    }
+    assertTrue(count > 5, "links found: " + count);
+  }
+
   private List<String> run(String example, String argument) throws Exception {
     Path classes = compile(example);
     PrintStream standardOut = System.out;

@@ -36,7 +36,11 @@ public final class LoadChild {
     child.tell("go");
   }
 
-  /** Waits for the end of the phase. @param progress told how many operations are done, now and then */
+  /**
+   * Waits for the end of the phase.
+   *
+   * @param progress told how many operations are done, now and then
+   */
   public LoadResult result(LongConsumer progress) {
     while (true) {
       String line = child.poll(SILENCE_MAX);

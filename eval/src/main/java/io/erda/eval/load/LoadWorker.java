@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -96,8 +97,11 @@ public final class LoadWorker {
 
   private void awaitAll(List<LoadThread> threads, LoadPhase phase, AtomicLong left) throws InterruptedException {
     for (LoadThread thread : threads) {
-      while (!thread.join(java.time.Duration.ofNanos(PROGRESS_NS))) {
+      while (!thread.join(Duration.ofNanos(PROGRESS_NS))) {
         out.println("progress " + (phase.operations() - Math.max(0, left.get())));
+        if (out.checkError()) {
+          System.exit(1); // nobody listens any more
+        }
       }
     }
   }

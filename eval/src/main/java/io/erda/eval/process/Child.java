@@ -9,9 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
@@ -22,17 +25,27 @@ public final class Child {
   private static final int ERROR_LINES_KEPT = 20;
   private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
 
+  /** SIGINT, SIGTERM, and a server that ended cleanly on either. */
+  private static final Set<Integer> ENDED_BY_SIGNAL = Set.of(0, 130, 143);
+
   private static final Object END = new Object();
 
   private final String name;
   private final Process process;
+  private final BooleanSupplier exiting;
   private final BlockingQueue<Object> lines = new LinkedBlockingQueue<>();
   private final Deque<String> errors = new ArrayDeque<>();
   private final Thread errorReader;
 
-  Child(String name, Process process) {
+  /**
+   * Takes over a process that was just started.
+   *
+   * @param exiting whether this JVM is ending
+   */
+  Child(String name, Process process, BooleanSupplier exiting) {
     this.name = name;
     this.process = process;
+    this.exiting = exiting;
     pump(process.getInputStream(), "-out", lines::add, () -> lines.add(END));
     this.errorReader = pump(process.getErrorStream(), "-err", this::keepError, () -> {});
   }
@@ -61,6 +74,7 @@ public final class Child {
    *
    * @throws ProcessException when it ended instead, with what it wrote to standard error
    */
+  @SuppressWarnings("ReferenceEquality") // END is no line
   public String poll(Duration timeout) {
     try {
       Object line = lines.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
@@ -95,7 +109,11 @@ public final class Child {
     }
   }
 
-  /** Waits for its end. @return the exit code, or -1 when the time has passed first */
+  /**
+   * Waits for its end.
+   *
+   * @return the exit code, or -1 when the time has passed first
+   */
   public int awaitEnd(Duration timeout) {
     try {
       return process.waitFor(timeout.toNanos(), TimeUnit.NANOSECONDS) ? process.exitValue() : -1;
@@ -140,11 +158,24 @@ public final class Child {
   private ProcessException ended(Throwable cause) {
     int exitCode = awaitEnd(END_TIMEOUT);
     try {
+      if (ENDED_BY_SIGNAL.contains(exitCode)) {
+        letThisJvmEnd();
+      }
       errorReader.join(1000);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     return new ProcessException(name + " ended with exit code " + exitCode + errorTail(), cause);
+  }
+
+  /** Ctrl-C reaches every process of the group: when it is our turn too, the child's end is no news. */
+  private void letThisJvmEnd() throws InterruptedException {
+    for (int i = 0; i < 30 && !exiting.getAsBoolean(); i++) {
+      Thread.sleep(10);
+    }
+    if (exiting.getAsBoolean()) {
+      Thread.sleep(END_TIMEOUT.multipliedBy(10)); // ends with the JVM
+    }
   }
 
   private void keepError(String line) {
@@ -156,7 +187,7 @@ public final class Child {
     }
   }
 
-  private Thread pump(InputStream from, String suffix, java.util.function.Consumer<String> to, Runnable atEnd) {
+  private Thread pump(InputStream from, String suffix, Consumer<String> to, Runnable atEnd) {
     Thread thread =
         new Thread(
             () -> {

@@ -19,8 +19,9 @@ import java.util.List;
 public final class Children implements AutoCloseable {
   private final Deque<Child> children = new ArrayDeque<>();
   private final Deque<Path> directories = new ArrayDeque<>();
-  private final Thread atExit = new Thread(this::endAll, "end-children");
+  private final Thread atExit = new Thread(this::endAtExit, "end-children");
   private boolean closed;
+  private volatile boolean exiting;
 
   public Children() {
     Runtime.getRuntime().addShutdownHook(atExit);
@@ -36,7 +37,7 @@ public final class Children implements AutoCloseable {
     synchronized (this) {
       requireOpen(name);
       try {
-        Child child = new Child(name, new ProcessBuilder(command).start());
+        Child child = new Child(name, new ProcessBuilder(command).start(), () -> exiting);
         children.push(child);
         return child;
       } catch (IOException e) {
@@ -79,6 +80,11 @@ public final class Children implements AutoCloseable {
     } catch (IllegalStateException e) {
       // The JVM is ending: the hook runs, and finds nothing left to do.
     }
+  }
+
+  private void endAtExit() {
+    exiting = true;
+    endAll();
   }
 
   private synchronized void endAll() {

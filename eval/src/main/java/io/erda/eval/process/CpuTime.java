@@ -19,7 +19,11 @@ public final class CpuTime {
     this.nsByThread = nsByThread;
   }
 
-  /** Of a process, now. @throws ProcessException when there is no such process, or the kernel keeps no account */
+  /**
+   * Of a process, now.
+   *
+   * @throws ProcessException when there is no such process, or the kernel keeps no account
+   */
   public static CpuTime of(long pid) {
     Map<String, Long> ns = new HashMap<>();
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {

@@ -92,7 +92,11 @@ public final class ServerChild {
     children.forget(child);
   }
 
-  /** Ends it cleanly. @throws ProcessException when it does not end so */
+  /**
+   * Ends it cleanly.
+   *
+   * @throws ProcessException when it does not end so
+   */
   public void stop() {
     child.end();
     int exitCode = child.awaitEnd(Duration.ofSeconds(1));

@@ -53,7 +53,11 @@ public final class RedisClient implements AutoCloseable {
     }
   }
 
-  /** Copies the value of a key into {@code into}. @return its length, -1 when there is none */
+  /**
+   * Copies the value of a key into {@code into}.
+   *
+   * @return its length, -1 when there is none
+   */
   public int get(MemorySegment key, MemorySegment into) {
     request.clear();
     request.put(getHeader);
@@ -129,7 +133,11 @@ public final class RedisClient implements AutoCloseable {
     }
   }
 
-  /** Receives until the first line is there. @return where its CR is */
+  /**
+   * Receives until the first line is there.
+   *
+   * @return where its CR is
+   */
   private int receiveLine() {
     int searched = 0;
     while (true) {

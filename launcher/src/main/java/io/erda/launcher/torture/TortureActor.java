@@ -49,7 +49,11 @@ final class TortureActor implements AutoCloseable {
     return true;
   }
 
-  /** Does one operation. @return whether it was done; false: it failed or its outcome is unknown */
+  /**
+   * Does one operation.
+   *
+   * @return whether it was done; false: it failed or its outcome is unknown
+   */
   boolean step(Operation operation, int key) throws IOException {
     long id = operation == Operation.PUT ? TortureValue.id(client, ++sequence) : 0;
     int length = operation == Operation.PUT ? TortureValue.fill(id, value) : 0;

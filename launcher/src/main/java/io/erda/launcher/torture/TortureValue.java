@@ -17,7 +17,11 @@ final class TortureValue {
   private static final int ID_BYTES = 8;
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** Never 0 or negative, never repeated. @param client each process that ever ran has its own, from 1 */
+  /**
+   * Never 0 or negative, never repeated.
+   *
+   * @param client each process that ever ran has its own, from 1
+   */
   static long id(int client, int sequence) {
     return ((long) client << 32) | (sequence & 0xFFFF_FFFFL);
   }
@@ -33,7 +37,11 @@ final class TortureValue {
     return ID_BYTES + (int) ((random >>> 8) % (most - ID_BYTES + 1));
   }
 
-  /** Writes the value. @return its length */
+  /**
+   * Writes the value.
+   *
+   * @return its length
+   */
   static int fill(long id, MemorySegment to) {
     int length = length(id);
     to.set(LONG, 0, id);
