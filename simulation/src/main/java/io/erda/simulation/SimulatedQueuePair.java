@@ -660,10 +660,10 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   /** The node of this end died. */
-  void crash(boolean receivedLands) {
+  void crash(boolean receivedLands, boolean readsGoOn) {
     if (peer != null) {
       peer.landAtCrash(receivedLands);
-      peer.peerCrashed = model.readsOutlivePeer();
+      peer.peerCrashed = readsGoOn;
       peer.stopAtCrash();
     }
     cutOff();
