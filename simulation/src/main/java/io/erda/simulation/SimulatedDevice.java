@@ -66,24 +66,24 @@ public final class SimulatedDevice implements Device {
    * arrives as far as the seed says until the peers notice. Its regions are gone, unless READs outlive the peer.
    */
   public void crash() {
-    crash(false);
+    crash(false, network.model.readsOutlivePeer());
   }
 
   /**
-   * The node's power fails: as {@link #crash()}, but where the whole system is in the persistence domain, what the NIC has received lands.
-   * Before the disk's.
+   * The node's power fails: as {@link #crash()}, but where the whole system is in the persistence domain, what the NIC has received lands;
+   * and no READ outlives it. Before the disk's.
    */
   public void powerFailure() {
-    crash(disks.stream().anyMatch(disk -> disk.domain() == PersistenceDomain.WHOLE_SYSTEM));
+    crash(disks.stream().anyMatch(disk -> disk.domain() == PersistenceDomain.WHOLE_SYSTEM), false);
   }
 
-  private void crash(boolean receivedLands) {
+  private void crash(boolean receivedLands, boolean readsGoOn) {
     crashed = true;
     for (SimulatedQueuePair queuePair : List.copyOf(queuePairs)) {
-      queuePair.crash(receivedLands);
+      queuePair.crash(receivedLands, readsGoOn);
     }
     List.copyOf(listeners).forEach(SimulatedListener::close);
-    if (!network.model.readsOutlivePeer()) {
+    if (!readsGoOn) {
       List.copyOf(regions).forEach(this::deregister);
     }
     closed = true;

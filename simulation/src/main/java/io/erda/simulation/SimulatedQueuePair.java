@@ -272,9 +272,6 @@ final class SimulatedQueuePair implements QueuePair {
 
   private void arrive(Work work) {
     boolean gone = lost || peer == null || peer.phase != Phase.CONNECTED;
-    if (!model.resendsMessages() && work.opcode == Opcode.SEND) {
-      work.capture();
-    }
     if (work.stopped || (gone && !work.mayArriveYet && !(work.opcode == Opcode.READ && peerCrashed))) {
       work.stopped = true;
       return;
@@ -284,6 +281,9 @@ final class SimulatedQueuePair implements QueuePair {
     } else if (work.isNonPosted()) {
       execute(work);
     } else {
+      if (!model.resendsMessages()) {
+        work.capture();
+      }
       enqueueMessage(work);
     }
   }
@@ -660,10 +660,10 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   /** The node of this end died. */
-  void crash(boolean receivedLands) {
+  void crash(boolean receivedLands, boolean readsGoOn) {
     if (peer != null) {
       peer.landAtCrash(receivedLands);
-      peer.peerCrashed = model.readsOutlivePeer();
+      peer.peerCrashed = readsGoOn;
       peer.stopAtCrash();
     }
     cutOff();

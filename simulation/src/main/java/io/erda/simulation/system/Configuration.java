@@ -1,0 +1,68 @@
+package io.erda.simulation.system;
+
+import io.erda.client.ClientOptions;
+import io.erda.logstore.LogGeometry;
+import io.erda.server.engine.ServerLimits;
+import io.erda.server.engine.StoreOptions;
+import io.erda.simulation.NetworkModel;
+import io.erda.simulation.PersistenceDomain;
+import java.time.Duration;
+import java.util.random.RandomGenerator;
+
+/**
+ * One run: what there is, what is asked of it, and what goes wrong.
+ *
+ * @param domain of the server's memory; power fails only where the store promises to survive it
+ * @param clients at a time
+ * @param keys that all of them use
+ * @param keyBytesMax and {@code valueBytesMax} longest
+ * @param operations until no more are begun
+ * @param pipeline operations of a client in flight at most
+ * @param putWeight of gets, puts and deletes; the others are {@code deleteWeight} and the rest of 100
+ * @param faultGapNs between two faults, about; 0 = none
+ * @param stepNs of a node with work
+ * @param idleNs of a node without
+ */
+public record Configuration(
+    PersistenceDomain domain,
+    NetworkModel network,
+    StoreOptions store,
+    ServerLimits limits,
+    ClientOptions client,
+    int clients,
+    int keys,
+    int keyBytesMax,
+    int valueBytesMax,
+    int operations,
+    int pipeline,
+    int putWeight,
+    int deleteWeight,
+    long faultGapNs,
+    long stepNs,
+    long idleNs) {
+  /** Draws one. */
+  public static Configuration random(RandomGenerator random) {
+    PersistenceDomain[] domains = PersistenceDomain.values();
+    int pipeline = random.nextInt(1, 5);
+    int segmentBytes = 1 << random.nextInt(12, 15);
+    return new Configuration(
+        domains[random.nextInt(domains.length)],
+        random.nextInt(4) == 0 ? NetworkModel.PAPERS : NetworkModel.random(random),
+        new StoreOptions(
+            new LogGeometry(1 << random.nextInt(3), 1L << random.nextInt(16, 19), segmentBytes, random.nextInt(2, 10)),
+            1L << random.nextInt(4, 9)),
+        new ServerLimits(random.nextInt(8, 40), 1L << random.nextInt(18, 27), 1 << random.nextInt(10, 14), 50_000),
+        new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 64 << random.nextInt(5), pipeline),
+        random.nextInt(1, 7),
+        random.nextInt(1, 9),
+        random.nextBoolean() ? 8 : random.nextInt(1, 200),
+        1 << random.nextInt(4, 12),
+        1 << random.nextInt(5, 12),
+        pipeline,
+        random.nextInt(10, 70),
+        random.nextInt(0, 25),
+        random.nextInt(8) == 0 ? 0 : 1L << random.nextInt(14, 23),
+        1L << random.nextInt(6, 11),
+        1L << random.nextInt(15, 19));
+  }
+}

@@ -1,0 +1,98 @@
+package io.erda.simulation.system;
+
+import io.erda.client.ClientOptions;
+import io.erda.client.ErdaAsyncClient;
+import io.erda.client.OperationHandler;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.protocol.ErdaException;
+import io.erda.rdma.Device;
+import io.erda.server.engine.ServerCore;
+import io.erda.server.engine.ServerLimits;
+import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreOptions;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/** Erda's own server and client cores, as they run in production. */
+public final class ErdaUnderTest implements StoreUnderTest {
+  private final StoreOptions options;
+  private final ServerLimits limits;
+  private final ClientOptions clientOptions;
+
+  public ErdaUnderTest(StoreOptions options, ServerLimits limits, ClientOptions clientOptions) {
+    this.options = options;
+    this.limits = limits;
+    this.clientOptions = clientOptions;
+  }
+
+  @Override
+  public Server start(MemoryDirectory directory, Device device, String address, LongSupplier nanoTime, RandomGenerator random)
+      throws IOException {
+    if (!directory.lock()) {
+      throw new IllegalStateException("the lock of a dead process is still held");
+    }
+    StoreEngine engine = StoreEngine.open(directory, options, random);
+    ServerCore core = new ServerCore(engine, limits, nanoTime);
+    core.listen(device, device.listen(address));
+    return core::doWork;
+  }
+
+  @Override
+  public Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events) {
+    ErdaAsyncClient client = ErdaAsyncClient.over(device, address, clientOptions, nanoTime, new Events(events));
+    return new Client() {
+      @Override
+      public int doWork() {
+        return client.doWork();
+      }
+
+      @Override
+      public boolean get(long token, MemorySegment key) {
+        return client.get(token, key);
+      }
+
+      @Override
+      public boolean put(long token, MemorySegment key, MemorySegment value) {
+        return client.put(token, key, value);
+      }
+
+      @Override
+      public boolean delete(long token, MemorySegment key) {
+        return client.delete(token, key);
+      }
+    };
+  }
+
+  private record Events(ClientEvents events) implements OperationHandler {
+    @Override
+    public void onGet(long token, MemorySegment memory, long offset, long length) {
+      events.got(token, length < 0 ? null : memory.asSlice(offset, length));
+    }
+
+    @Override
+    public void onPut(long token) {
+      events.done(token);
+    }
+
+    @Override
+    public void onDelete(long token, boolean existed) {
+      events.deleted(token, existed);
+    }
+
+    @Override
+    public void onError(long token, ErdaException error) {
+      switch (error) {
+        case ErdaException.OutcomeUnknown e -> events.unknown(token, e);
+        case ErdaException.Unavailable e -> events.failed(token, e);
+        case ErdaException.Refused e -> events.failed(token, e);
+        case ErdaException.Full e -> events.failed(token, e);
+        case ErdaException.BadSize e -> events.broken(token, e);
+        case ErdaException.Damaged e -> events.broken(token, e);
+        case ErdaException.Unusable e -> events.broken(token, e);
+        case ErdaException.BadArgument e -> events.broken(token, e);
+      }
+    }
+  }
+}

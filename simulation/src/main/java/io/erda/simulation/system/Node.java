@@ -1,0 +1,94 @@
+package io.erda.simulation.system;
+
+import io.erda.simulation.SimulatedCrash;
+import io.erda.simulation.VirtualTime;
+import java.util.function.IntSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * A simulated process: a state machine that is stepped again and again, soon while it has work, and when its device has news or after its
+ * idle time otherwise.
+ */
+final class Node {
+  private final VirtualTime time;
+  private final RandomGenerator random;
+  private final IntSupplier step;
+  private final Runnable onCrash;
+  private final long stepNs;
+  private final long idleNs;
+  private boolean dead;
+  private long pausedUntilNs;
+  /** Of the step that is scheduled; an event of another number was overtaken by an earlier step. */
+  private long schedule;
+  private long scheduledNs;
+  private long steps;
+
+  /**
+   * @param step returns 0 when there was nothing to do
+   * @param onCrash called when a step ended in {@link SimulatedCrash}; the node is dead by then
+   * @param stepNs what a step with work takes, about
+   * @param idleNs how long a node without work sleeps at most
+   */
+  Node(VirtualTime time, RandomGenerator random, IntSupplier step, Runnable onCrash, long stepNs, long idleNs) {
+    this.time = time;
+    this.random = random;
+    this.step = step;
+    this.onCrash = onCrash;
+    this.stepNs = stepNs;
+    this.idleNs = idleNs;
+    schedule(stepNs);
+  }
+
+  boolean isDead() {
+    return dead;
+  }
+
+  long steps() {
+    return steps;
+  }
+
+  /** No further step. */
+  void kill() {
+    dead = true;
+  }
+
+  /** No step for a while. */
+  void pause(long ns) {
+    pausedUntilNs = Math.max(pausedUntilNs, time.nowNs() + ns);
+  }
+
+  /** There is news for it. */
+  void wake() {
+    if (!dead && scheduledNs > time.nowNs() + 2 * stepNs) {
+      schedule(stepNs);
+    }
+  }
+
+  private void schedule(long delayNs) {
+    long mine = ++schedule;
+    scheduledNs = Math.max(time.nowNs() + 1 + random.nextLong(2 * delayNs), pausedUntilNs);
+    time.at(scheduledNs, () -> run(mine));
+  }
+
+  private void run(long number) {
+    if (dead || number != schedule) {
+      return;
+    }
+    if (time.nowNs() < pausedUntilNs) {
+      schedule(stepNs);
+      return;
+    }
+    int work;
+    try {
+      steps++;
+      work = step.getAsInt();
+    } catch (SimulatedCrash crash) {
+      dead = true;
+      onCrash.run();
+      return;
+    }
+    if (!dead) {
+      schedule(work > 0 ? stepNs : idleNs);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package io.erda.simulation.system;
+
+import io.erda.pmem.MemoryDirectory;
+import io.erda.rdma.Device;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * What the simulation runs: the production code, or a decorated one. Nothing that it makes may wait, look at a real clock, or keep anything
+ * outside the objects it is given.
+ */
+public interface StoreUnderTest {
+  /**
+   * A server process starts: opens or creates the store, recovers, listens.
+   *
+   * @param directory the disk, as a process of this life sees it; not yet locked
+   */
+  Server start(MemoryDirectory directory, Device device, String address, LongSupplier nanoTime, RandomGenerator random) throws IOException;
+
+  /** A client process starts to connect. */
+  Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);
+
+  /** A state machine of the server. A crash drops it without closing it. */
+  interface Server {
+    /** One step. Returns 0 when there was nothing to do. */
+    int doWork();
+  }
+
+  /** A state machine of a client. A crash drops it without closing it. */
+  interface Client {
+    /** One step; reports to the {@link ClientEvents}. Returns 0 when there was nothing to do. */
+    int doWork();
+
+    /** Submits a get; false when the pipeline is full. */
+    boolean get(long token, MemorySegment key);
+
+    /** Submits a put; false when the pipeline is full. Key and value are copied. */
+    boolean put(long token, MemorySegment key, MemorySegment value);
+
+    /** Submits a delete; false when the pipeline is full. */
+    boolean delete(long token, MemorySegment key);
+  }
+
+  /** Hears of the ends of a client's operations. */
+  interface ClientEvents {
+    /** @param value the bytes, or null for absent; valid during the call */
+    void got(long token, MemorySegment value);
+
+    void done(long token);
+
+    void deleted(long token, boolean existed);
+
+    /** It has no effect, now or ever. */
+    void failed(long token, RuntimeException why);
+
+    /** It may have taken effect, or may yet. */
+    void unknown(long token, RuntimeException why);
+
+    /** What must never happen when nothing was damaged. */
+    void broken(long token, RuntimeException why);
+  }
+}

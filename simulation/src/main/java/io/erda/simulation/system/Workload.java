@@ -1,0 +1,107 @@
+package io.erda.simulation.system;
+
+import io.erda.simulation.history.History;
+import io.erda.simulation.history.Operation;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+
+/** What the clients ask for, what they saw, and the bytes behind the IDs of keys and values. */
+final class Workload {
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final int VALUE_BYTES_MIN = 8;
+
+  final History history = new History();
+  private final Configuration configuration;
+  private final RandomGenerator random;
+  private final MemorySegment[] keys;
+  private long lastValue;
+  private int invoked;
+  private String failure;
+
+  Workload(Configuration configuration, RandomGenerator random) {
+    this.configuration = configuration;
+    this.random = random;
+    keys = new MemorySegment[configuration.keys()];
+    for (int i = 0; i < keys.length; i++) {
+      // The first byte tells them apart, whatever their lengths.
+      byte[] key = new byte[random.nextInt(1, configuration.keyBytesMax() + 1)];
+      random.nextBytes(key);
+      key[0] = (byte) i;
+      keys[i] = MemorySegment.ofArray(key);
+    }
+  }
+
+  boolean isDone() {
+    return invoked >= configuration.operations() || failure != null;
+  }
+
+  String failure() {
+    return failure;
+  }
+
+  void fail(String what) {
+    if (failure == null) {
+      failure = what;
+    }
+  }
+
+  /** Begins an operation. Returns false when the client takes no more now. */
+  boolean begin(int client, StoreUnderTest.Client to) {
+    int draw = random.nextInt(100);
+    int key = random.nextInt(keys.length);
+    invoked++;
+    if (draw < configuration.putWeight()) {
+      return put(client, to, key);
+    }
+    if (draw < configuration.putWeight() + configuration.deleteWeight()) {
+      int token = history.invoke(client, Operation.DELETE, key, 0);
+      return unlessRefused(token, to.delete(token, keys[key]));
+    }
+    return get(client, to, key);
+  }
+
+  boolean get(int client, StoreUnderTest.Client to, int key) {
+    int token = history.invoke(client, Operation.GET, key, 0);
+    return unlessRefused(token, to.get(token, keys[key]));
+  }
+
+  private boolean put(int client, StoreUnderTest.Client to, int key) {
+    long id = ++lastValue;
+    int token = history.invoke(client, Operation.PUT, key, id);
+    return unlessRefused(token, to.put(token, keys[key], value(id)));
+  }
+
+  private boolean unlessRefused(int token, boolean taken) {
+    if (!taken) {
+      history.failed(token);
+    }
+    return taken;
+  }
+
+  /** The bytes of a value: its ID, then what only this ID gives, in a length that only this ID gives. */
+  private MemorySegment value(long id) {
+    SplittableRandom bytes = new SplittableRandom(id);
+    byte[] value = new byte[bytes.nextInt(VALUE_BYTES_MIN, Math.max(VALUE_BYTES_MIN, configuration.valueBytesMax()) + 1)];
+    bytes.nextBytes(value);
+    MemorySegment segment = MemorySegment.ofArray(value);
+    segment.set(LONG, 0, id);
+    return segment;
+  }
+
+  /** The ID of what was got: whole, or the run has failed. */
+  long identify(MemorySegment value) {
+    if (value == null) {
+      return History.ABSENT;
+    }
+    long id = value.byteSize() < VALUE_BYTES_MIN ? -1 : value.get(LONG, 0);
+    if (id < 1 || id > lastValue) {
+      fail("a get returned " + value.byteSize() + " bytes that nobody put");
+    } else if (value(id).mismatch(value) >= 0) {
+      fail("a get returned value v" + id + " torn: it differs at byte " + value(id).mismatch(value) + " of " + value.byteSize());
+    }
+    return id;
+  }
+}

@@ -1,0 +1,41 @@
+package io.erda.simulation.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.simulation.Seeds;
+import java.util.EnumMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class SystemSimulationTest {
+  @Test
+  void freshSeeds() {
+    Map<Fault, Long> faults = new EnumMap<>(Fault.class);
+    long[] sums = new long[3];
+    int runs = Integer.getInteger("erda.runs", 60);
+    Seeds.each(
+        runs,
+        seed -> {
+          RunResult result = SystemSimulation.of(seed).run();
+          assertNull(result.failure(), result::report);
+          result.faults().forEach((fault, count) -> faults.merge(fault, count, Long::sum));
+          sums[0] += result.operations();
+          sums[1] += result.ok();
+          sums[2] += result.unknown();
+        });
+    System.out.println(runs + " runs, " + sums[0] + " operations, " + sums[1] + " ok, " + sums[2] + " unknown; " + faults);
+    if (Long.getLong("erda.seed") == null) {
+      assertEquals(Fault.values().length, faults.size(), () -> "never injected: all but " + faults.keySet());
+      assertTrue(sums[1] > sums[0] / 4, "hardly anything succeeds");
+    }
+  }
+
+  @Test
+  void aSeedIsReplayedExactly() {
+    for (long seed = 1; seed <= 5; seed++) {
+      assertEquals(SystemSimulation.of(seed).run().toString(), SystemSimulation.of(seed).run().toString());
+    }
+  }
+}
