@@ -576,7 +576,7 @@ public final class ServerCore implements AutoCloseable {
     figure("clients.bytes.differing", () -> devices().bytesDiffering());
     figure("store.incarnation", () -> engine.root().incarnation());
     figure("store.epoch", () -> engine.root().epoch());
-    figure("store.promise", () -> engine.promise().ordinal());
+    figure("store.promise", () -> engine.promise().code());
     figure("store.readonly", () -> readOnlyReason == null ? 0 : 1);
   }
 
