@@ -356,9 +356,9 @@ final class Get extends Operation {
       return false;
     }
     // By words: most keys are a few words long, and the general comparison costs as much as ten of these.
-    long at = OBJECT + ObjectLayout.KEY_OFFSET - KEY;
+    long at = (long) OBJECT + ObjectLayout.KEY_OFFSET - KEY;
     long key = KEY;
-    long end = KEY + keyLength;
+    long end = (long) KEY + keyLength;
     for (; end - key >= Long.BYTES; key += Long.BYTES) {
       if (memory.get(JAVA_LONG_UNALIGNED, key) != memory.get(JAVA_LONG_UNALIGNED, at + key)) {
         return false;
@@ -374,7 +374,7 @@ final class Get extends Operation {
 
   /** Where the value is in {@link #memory}. */
   long valueAt() {
-    return OBJECT + ObjectLayout.KEY_OFFSET + keyLength;
+    return (long) OBJECT + ObjectLayout.KEY_OFFSET + keyLength;
   }
 
   /** The word named something else by now, most likely; only the server says that an object is damaged. */

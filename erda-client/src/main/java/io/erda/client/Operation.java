@@ -4,7 +4,7 @@ import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One operation in flight, reused for the next. A state machine: {@link #step} says what it waits for; completions, responses and
+ * One operation in flight, reused for the next. A state machine: {@code step} says what it waits for; completions, responses and
  * {@link ClientCore} advance it. Whatever can't go on at once (queue full, no connection) is taken up again by the core.
  */
 abstract sealed class Operation permits Get, Put, StatsQuery {

@@ -583,6 +583,16 @@ public final class LogStore implements AutoCloseable {
     marksClosed = true;
   }
 
+  /** The region that a head appends to, or null while it has none. */
+  public Region appendRegion(int head) {
+    return newest[head] == null ? null : newest[head].region;
+  }
+
+  /** Where a head appends in {@link #appendRegion}, bytes: nothing from here on was handed out. */
+  public long appendPlace(int head) {
+    return newest[head] == null ? 0 : newest[head].append;
+  }
+
   /** The most that open extents may hold before leases get no more than their minimum, bytes. */
   public long openBytesMax() {
     return openBytesMax;

@@ -50,6 +50,11 @@ public final class CountedMemory implements PersistentMemory {
   }
 
   @Override
+  public void populate(long offset, long length) {
+    memory.populate(offset, length);
+  }
+
+  @Override
   public Survives survives() {
     return memory.survives();
   }

@@ -65,6 +65,11 @@ public final class DelayedMemory implements PersistentMemory {
   }
 
   @Override
+  public void populate(long offset, long length) {
+    memory.populate(offset, length);
+  }
+
+  @Override
   public Survives survives() {
     return memory.survives();
   }

@@ -52,6 +52,8 @@ final class Libc {
   private static final int LOCK_EX = 2;
   private static final int LOCK_NB = 4;
 
+  private static final int MADV_POPULATE_WRITE = 23;
+
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
   private static final Linker LINKER = Linker.nativeLinker();
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
@@ -74,6 +76,7 @@ final class Libc {
   private static final MemorySegment FSYNC = find("fsync");
   private static final MemorySegment FLOCK = find("flock");
   private static final MemorySegment LINKAT = find("linkat");
+  private static final MemorySegment MADVISE = find("madvise");
   private static final MemorySegment STRERROR = find("strerror");
 
   private Libc() {}
@@ -119,6 +122,11 @@ final class Libc {
   /** An exclusive lock of the open file, not of the process; -EAGAIN when another opening has it. */
   static int flock(int descriptor) {
     return call(FLOCK, descriptor, LOCK_EX | LOCK_NB, 0, 0, 0);
+  }
+
+  /** Faults the pages of a mapped range in for writing; a kernel that can't (before 5.14) says so and does nothing. */
+  static int populateWrite(long address, long length) {
+    return call(MADVISE, address, length, MADV_POPULATE_WRITE, 0, 0);
   }
 
   /** Gives a file that was opened with {@link #O_TMPFILE} its name, which must be free. */

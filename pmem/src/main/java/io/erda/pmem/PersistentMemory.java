@@ -46,6 +46,12 @@ public interface PersistentMemory extends AutoCloseable {
    */
   void drain();
 
+  /**
+   * Makes the pages of a range present and writable in this process, so that storing there soon takes no page fault. A hint: changes no
+   * byte, fails silently, and takes as long as the kernel takes. From any thread, also while others store.
+   */
+  default void populate(long offset, long length) {}
+
   /** The strongest failure that drained bytes survive. */
   Survives survives();
 

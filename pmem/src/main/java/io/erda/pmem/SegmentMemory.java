@@ -16,6 +16,8 @@ abstract class SegmentMemory implements PersistentMemory {
   static final VarHandle LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
+  private static final long PAGE_BYTES = 4096;
+
   private final MemorySegment segment;
   private final Arena arena;
   private volatile Backing backing;
@@ -54,6 +56,17 @@ abstract class SegmentMemory implements PersistentMemory {
   @Override
   public void drain() {
     VarHandle.releaseFence();
+  }
+
+  /** Excludes closing: the kernel is given an address, and must find our mapping there. */
+  @Override
+  public final synchronized void populate(long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, segment.byteSize());
+    if (backing.file() != null && arena.scope().isAlive()) {
+      long first = segment.address() + offset & -PAGE_BYTES;
+      long end = segment.address() + offset + length + PAGE_BYTES - 1 & -PAGE_BYTES;
+      Libc.populateWrite(first, end - first);
+    }
   }
 
   @Override

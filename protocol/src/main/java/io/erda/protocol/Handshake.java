@@ -90,7 +90,7 @@ public final class Handshake {
 
   public static MemorySegment encode(Hello hello) {
     MemorySegment to = start(HELLO_BYTES, hello.protocolVersion(), hello.layoutVersion(), KIND_HELLO);
-    to.set(INT, 16, hello.required() == null ? -1 : hello.required().ordinal());
+    to.set(INT, 16, hello.required() == null ? -1 : hello.required().code());
     to.set(LONG, 24, hello.processId());
     putUuid(to, 32, hello.store());
     return to;
@@ -118,7 +118,7 @@ public final class Handshake {
     to.set(LONG, 56, welcome.regionBytes());
     to.set(INT, 64, welcome.segmentBytes());
     to.set(INT, 68, welcome.heads());
-    to.set(INT, 72, welcome.promise().ordinal());
+    to.set(INT, 72, welcome.promise().code());
     to.set(INT, 76, welcome.putMode());
     to.set(INT, 80, welcome.clientId());
     to.set(INT, 84, welcome.connectionEpoch());

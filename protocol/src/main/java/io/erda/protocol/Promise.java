@@ -3,16 +3,30 @@ package io.erda.protocol;
 /** What an acknowledgement means; the order is from weaker to stronger. */
 public enum Promise {
   /** Never torn. */
-  ATOMIC,
+  ATOMIC(0),
   /** Survives a kill of any process. */
-  PROCESS,
+  PROCESS(1),
   /** Survives power failure. */
-  POWER;
+  POWER(2);
 
-  private static final Promise[] VALUES = values();
+  private final int code;
+
+  Promise(int code) {
+    this.code = code;
+  }
+
+  /** What stands for it in messages. */
+  public int code() {
+    return code;
+  }
 
   /** The promise with this code, or null for a code that is none. */
   public static Promise ofCode(int code) {
-    return code >= 0 && code < VALUES.length ? VALUES[code] : null;
+    return switch (code) {
+      case 0 -> ATOMIC;
+      case 1 -> PROCESS;
+      case 2 -> POWER;
+      default -> null;
+    };
   }
 }

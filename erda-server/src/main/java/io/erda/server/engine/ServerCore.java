@@ -6,6 +6,7 @@ import io.erda.logstore.LeaseResult;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
+import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Message;
 import io.erda.protocol.Promise;
@@ -53,6 +54,7 @@ public final class ServerCore implements AutoCloseable {
   private long requests;
   private long refusedConnections;
   private String readOnlyReason;
+  private AppendListener appendListener = (head, memory, place) -> {};
 
   /** Serves an opened store; {@link #listen} makes it reachable. */
   public ServerCore(StoreEngine engine, ServerLimits limits, LongSupplier nanoTime) {
@@ -81,6 +83,16 @@ public final class ServerCore implements AutoCloseable {
     figures.put(name, value);
   }
 
+  /** Told, at a low rate and by the server's thread, where each head appends: for whoever prepares the pages ahead of it. */
+  public interface AppendListener {
+    void appending(int head, PersistentMemory memory, long place);
+  }
+
+  /** Sets who is told where heads append. */
+  public void onAppend(AppendListener listener) {
+    appendListener = listener;
+  }
+
   /** One step. Returns 0 when there was nothing to do. */
   public int doWork() {
     long nowNs = nanoTime.getAsLong();
@@ -102,6 +114,7 @@ public final class ServerCore implements AutoCloseable {
     if (nowNs >= nextHousekeepingNs) {
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
       endIdleReservations(nowNs);
+      tellAppends();
     }
     return work;
   }
@@ -531,6 +544,16 @@ public final class ServerCore implements AutoCloseable {
     }
   }
 
+  private void tellAppends() {
+    LogStore log = engine.log();
+    for (int head = 0; head < log.geometry().heads(); head++) {
+      Region region = log.appendRegion(head);
+      if (region != null) {
+        appendListener.appending(head, region.memory(), log.appendPlace(head));
+      }
+    }
+  }
+
   private void addFigures() {
     figure("connections", connections::size);
     figure("connections.refused", () -> refusedConnections);
@@ -553,7 +576,7 @@ public final class ServerCore implements AutoCloseable {
     figure("clients.bytes.differing", () -> devices().bytesDiffering());
     figure("store.incarnation", () -> engine.root().incarnation());
     figure("store.epoch", () -> engine.root().epoch());
-    figure("store.promise", () -> engine.promise().ordinal());
+    figure("store.promise", () -> engine.promise().code());
     figure("store.readonly", () -> readOnlyReason == null ? 0 : 1);
   }
 

@@ -40,10 +40,15 @@ public record Configuration(
     long faultGapNs,
     long stepNs,
     long idleNs) {
+  private static final int KEY_OPERATIONS_MAX = 10;
+
   /** Draws one. */
   public static Configuration random(RandomGenerator random) {
     PersistenceDomain[] domains = PersistenceDomain.values();
-    int pipeline = random.nextInt(1, 5);
+    int clients = random.nextInt(1, 7);
+    int keys = random.nextInt(1, 9);
+    // No more operations of one key open at once than the checker decides with ease.
+    int pipeline = Math.clamp(KEY_OPERATIONS_MAX * keys / clients, 1, random.nextInt(1, 5));
     int segmentBytes = 1 << random.nextInt(12, 15);
     return new Configuration(
         domains[random.nextInt(domains.length)],
@@ -53,8 +58,8 @@ public record Configuration(
             1L << random.nextInt(4, 9)),
         new ServerLimits(random.nextInt(8, 40), 1L << random.nextInt(18, 27), 1 << random.nextInt(10, 14), 50_000),
         new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 64 << random.nextInt(5), pipeline),
-        random.nextInt(1, 7),
-        random.nextInt(1, 9),
+        clients,
+        keys,
         random.nextBoolean() ? 8 : random.nextInt(1, 200),
         1 << random.nextInt(4, 12),
         1 << random.nextInt(5, 12),
