@@ -524,7 +524,11 @@ final class ClientCore {
 
   private void onConnectFailed(Session next) {
     connecting = null;
-    connectFailure = next.failure();
+    // A session that got ready and broke in the same poll has a reason, but nothing that kept it from ever being one.
+    connectFailure =
+        next.failure() != null
+            ? next.failure()
+            : new ErdaException.Unavailable("no connection to " + address + ": " + next.reason());
     lastLoss = next.reason();
     next.close();
     connectNotBeforeNs = nanoTime.getAsLong() + RECONNECT_PAUSE_NS;

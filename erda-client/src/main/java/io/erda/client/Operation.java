@@ -1,6 +1,7 @@
 package io.erda.client;
 
 import io.erda.protocol.ErdaException;
+import java.util.Objects;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -94,7 +95,8 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   }
 
   final void fail(ErdaException reason) {
-    error = reason;
+    // Without a reason it would be taken for a success.
+    error = Objects.requireNonNull(reason, "reason");
     finish();
   }
 

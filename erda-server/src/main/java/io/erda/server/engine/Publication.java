@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.KeyProbe;
 import io.erda.hashtable.VersionWord;
+import io.erda.logstore.Extent;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
@@ -18,11 +19,18 @@ import java.lang.foreign.MemorySegment;
  * word is stored once. No allocation.
  */
 final class Publication {
+  /** Publications after which the low-water mark is brought up to date at the latest: what recovery has to look at more. */
+  private static final int UNSETTLED_MAX = 1024;
+
   private final StoreEngine engine;
   private final HashTable table;
   private final LogStore log;
   private final boolean pendingFirst;
   private final ObjectProbe probe = new ObjectProbe();
+
+  private final Extent[] unsettledExtents = new Extent[UNSETTLED_MAX];
+  private final long[] unsettledPlaces = new long[UNSETTLED_MAX];
+  private int unsettled;
 
   private long puts;
   private long deletes;
@@ -62,8 +70,39 @@ final class Publication {
     }
     commit(batch, committed, count);
     for (int i = 0; i < count; i++) {
-      log.settle(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
+      settleLater(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
     }
+    if (!pendingFirst) {
+      settle();
+    }
+  }
+
+  /**
+   * Lets the log know what is committed and durable. Where words are pending first, a committing store is not drained with its batch: an
+   * object whose word may still turn out pending after a power failure has to stay above the low-water mark, or recovery would not look
+   * at it and it would be rolled back. So settling waits for the next drain; call this before an extent ends.
+   */
+  void settle() {
+    if (unsettled == 0) {
+      return;
+    }
+    if (pendingFirst) {
+      table.drain();
+    }
+    for (int i = 0; i < unsettled; i++) {
+      log.settle(unsettledExtents[i], unsettledPlaces[i]);
+      unsettledExtents[i] = null;
+    }
+    unsettled = 0;
+  }
+
+  private void settleLater(Extent extent, long place) {
+    if (unsettled == unsettledExtents.length) {
+      settle();
+    }
+    unsettledExtents[unsettled] = extent;
+    unsettledPlaces[unsettled] = place;
+    unsettled++;
   }
 
   /** Everything is flushed before anything is drained: of a memory that has nothing left, a drain costs next to nothing. */

@@ -6,11 +6,16 @@ import io.erda.logstore.Extent;
 final class Reservation {
   final long id;
   final Extent extent;
+
+  /** Where the next object may begin: places are published in rising order, and once. */
+  long nextPlace;
+
   long lastUsedNs;
 
   Reservation(long id, Extent extent, long nowNs) {
     this.id = id;
     this.extent = extent;
+    this.nextPlace = extent.place();
     this.lastUsedNs = nowNs;
   }
 }

@@ -211,6 +211,7 @@ public final class ServerCore implements AutoCloseable {
 
   private boolean closeIfGone(Connection connection) {
     if (connection.gone()) {
+      engine.publication().settle();
       connection.reservations.values().forEach(reservation -> engine.log().end(reservation.extent));
       connection.close();
     }
@@ -290,11 +291,11 @@ public final class ServerCore implements AutoCloseable {
     long place = log.geometry().place(offset);
     if (Message.getInt(in, at + Message.PUBLISH_HEAD) != region.head()
         || log.geometry().regionIndex(offset) != region.index()
-        || place < extent.settled()
-        || place + ObjectLayout.padded(bytes) > extent.place() + extent.length()
-        || alreadyInBatch(extent, place)) {
+        || place < reservation.nextPlace
+        || place + ObjectLayout.padded(bytes) > extent.end()) {
       return Result.NO_RESERVATION;
     }
+    reservation.nextPlace = place + ObjectLayout.padded(bytes);
     reservation.lastUsedNs = nanoTime.getAsLong();
     PublishRequest request = batch[batchCount];
     request.extent = extent;
@@ -303,16 +304,6 @@ public final class ServerCore implements AutoCloseable {
     request.bytes = bytes;
     request.delete = (Message.getInt(in, at + Message.PUBLISH_FLAGS) & Message.FLAG_DELETE) != 0;
     return Result.OK;
-  }
-
-  /** Places of an extent are published in rising order; those of the batch in hand are not settled yet. */
-  private boolean alreadyInBatch(Extent extent, long place) {
-    for (int i = batchCount - 1; i >= 0; i--) {
-      if (batch[i].extent == extent) {
-        return place < batch[i].place + ObjectLayout.padded(batch[i].bytes);
-      }
-    }
-    return false;
   }
 
   private void publishBatch() {
@@ -410,6 +401,7 @@ public final class ServerCore implements AutoCloseable {
     }
     Reservation reservation = connection.reservations.remove(Message.getLong(in, at + Message.END_RESERVATION));
     if (reservation != null) {
+      engine.publication().settle();
       engine.log().end(reservation.extent);
     }
     int result = reservation == null ? Result.NO_RESERVATION : Result.OK;
@@ -538,6 +530,7 @@ public final class ServerCore implements AutoCloseable {
         Reservation reservation = each.next();
         if (nowNs - reservation.lastUsedNs > limits.reservationIdleNs()) {
           each.remove();
+          engine.publication().settle();
           engine.log().end(reservation.extent);
         }
       }

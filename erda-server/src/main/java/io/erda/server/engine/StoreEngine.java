@@ -167,6 +167,9 @@ public final class StoreEngine implements AutoCloseable {
                 counts[1]++;
               }
             });
+    // A server that was killed leaves words that are visible and not durable. What is served from now on, and what the marks leave behind,
+    // must not fall back to pending, or to the version before, at a later power failure.
+    tableMemory.flush(0, tableMemory.segment().byteSize());
     table.drain();
     log.closeMarks();
     List<String> notes = new ArrayList<>();
@@ -315,6 +318,7 @@ public final class StoreEngine implements AutoCloseable {
       return;
     }
     closed = true;
+    publication.settle();
     log.storeLowMarks();
     table.drain();
     log.close();

@@ -80,6 +80,7 @@ final class StoreHarness {
     int[] results = new int[batched];
     for (int i = 0; i < batched; i++) {
       results[i] = batch[i].result;
+      engine.publication().settle();
       engine.log().end(batch[i].extent);
     }
     batched = 0;
