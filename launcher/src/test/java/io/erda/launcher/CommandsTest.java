@@ -97,6 +97,8 @@ class CommandsTest {
     assertFails(2, "no size", "server", "--data", data.toString(), "--capacity", "7x");
     assertFails(2, "not there yet", "server", "--data", data.toString(), "--listen", "localhost:7411");
     assertFails(1, "power of two", "server", "--data", data.toString(), "--region-bytes", "100000");
+    assertFails(2, "--heads must be at least 1", "server", "--data", data.toString(), "--heads", "0");
+    assertFails(2, "--connections must be at least 1", "server", "--data", data.toString(), "--connections", "0");
     assertFails(1, "no such directory", "verify", "--data", data.toString());
     assertFails(1, "no store", "verify", "--data", directory.toString());
     Files.createDirectories(data);

@@ -157,13 +157,13 @@ public final class ServerCommand implements Callable<Integer> {
 
   private ServerOptions options() {
     ServerOptions options = ServerOptions.DEFAULTS.withCounted(counted).withPromise(promise);
-    options = heads == null ? options : options.withHeads(heads);
+    options = heads == null ? options : options.withHeads(atLeastOne("--heads", heads));
     options = regionBytes == null ? options : options.withRegionBytes(regionBytes);
     options = segmentBytes == null ? options : options.withSegmentBytes(toInt("--segment-bytes", segmentBytes));
     options = capacity == null ? options : options.withCapacityBytes(capacity);
     options = buckets == null ? options : options.withBuckets(buckets);
     options = pollingNs == null ? options : options.withPollingNs(notNegative("--polling-ns", pollingNs));
-    options = connections == null ? options : options.withConnectionsMax(notNegative("--connections", connections));
+    options = connections == null ? options : options.withConnectionsMax(atLeastOne("--connections", connections));
     return writeLatencyNs == null
         ? options
         : options.withWriteLatencyNs(notNegative("--write-latency-ns", writeLatencyNs));
@@ -174,6 +174,13 @@ public final class ServerCommand implements Callable<Integer> {
       throw new UserError(flag + " of " + value + " bytes is too large", 2);
     }
     return (int) value;
+  }
+
+  private static int atLeastOne(String flag, int value) {
+    if (value < 1) {
+      throw new UserError(flag + " must be at least 1: " + value, 2);
+    }
+    return value;
   }
 
   private static int notNegative(String flag, int value) {
