@@ -163,7 +163,8 @@ final class ClientCore {
   /** Both what the server allows and what fits a segment that begins with a region's header. */
   private long valueBytesMax(long keyLength) {
     long room = welcome.segmentBytes() - Region.HEADER_BYTES - ObjectLayout.HEADER_BYTES - keyLength;
-    return Math.min(welcome.valueBytesMax(), room & -ObjectLayout.ALIGNMENT);
+    // Padding never needs more: what an object may take of a segment is a multiple of the alignment.
+    return Math.min(welcome.valueBytesMax(), room);
   }
 
   /** What of a put that was submitted before the first connection the store does not take; null when it does. */

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -25,7 +26,10 @@ import java.util.stream.Stream;
 /** A directory that is locked and whose store is open. Owns both. */
 record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter counter) implements AutoCloseable {
   private static final String SUPERBLOCK = "superblock";
-  private static final Set<String> OURS = Set.of("root", "regions", "superblock.new", "shm");
+  private static final String REGIONS = "regions";
+
+  /** What an interrupted creation may have left besides {@link #REGIONS}, which it makes first. */
+  private static final Set<String> UNFINISHED = Set.of("root", "table-1", "superblock.new");
 
   /** Something to do between locking the directory and recovering the store. */
   interface BeforeRecovery {
@@ -56,7 +60,7 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(e.what(), e.getMessage() + Limits.explain(options.regionBytes()));
     } catch (IOException e) {
-      throw new ErdaException.Unusable("can't open " + data + ": " + e.getMessage(), e);
+      throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     } finally {
       if (!done) {
         directory.close();
@@ -87,8 +91,18 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     } catch (NotDirectoryException | FileAlreadyExistsException e) {
       throw new ErdaException.Unusable("not a directory: " + data, e);
     } catch (IOException e) {
-      throw new ErdaException.Unusable("can't open " + data + ": " + e.getMessage(), e);
+      throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     }
+  }
+
+  /** The JDK says with the type alone what was wrong with a file. */
+  static String reason(IOException e) {
+    return switch (e) {
+      case AccessDeniedException denied -> "permission denied: " + denied.getFile();
+      case FileAlreadyExistsException exists -> "not a directory: " + exists.getFile();
+      case NoSuchFileException missing -> "no such file or directory: " + missing.getFile();
+      default -> e.getMessage();
+    };
   }
 
   private static MemoryDirectory decorated(MemoryDirectory directory, ServerOptions options, StoreCounter counter) {
@@ -117,17 +131,23 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     if (!create) {
       throw new ErdaException.Unusable("there is no store in " + data);
     }
+    boolean begun = Files.exists(data.resolve(REGIONS));
     try (Stream<Path> files = Files.list(data)) {
       Optional<String> foreign =
-          files.map(file -> file.getFileName().toString()).filter(name -> !ours(name)).sorted().findFirst();
+          files.map(file -> file.getFileName().toString()).filter(name -> !replaceable(name, begun)).sorted().findFirst();
       if (foreign.isPresent()) {
-        throw new ErdaException.Unusable(data + " is neither a store nor empty: it holds " + foreign.get());
+        throw new ErdaException.Unusable(
+            data + " is neither a store nor empty: it holds " + foreign.get() + " and no " + SUPERBLOCK);
       }
     }
   }
 
-  private static boolean ours(String name) {
-    return OURS.contains(name) || name.startsWith("region-") || name.startsWith("table-") || name.equals("lost+found");
+  /**
+   * Whether a creation may go on where this lies. It replaces what an interrupted one left, so nothing else may pass for that: regions
+   * without a superblock are a store that lost it, and a stranger's file may be called almost like ours.
+   */
+  private static boolean replaceable(String name, boolean begun) {
+    return name.equals("lost+found") || name.equals(REGIONS) || name.equals("shm") || (begun && UNFINISHED.contains(name));
   }
 
   @Override

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -45,6 +47,21 @@ class ErdaStoreTest {
       exercise(erda);
     }
     check();
+  }
+
+  @Test
+  void theLongestValueThatTheStoreNamesFits() {
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      for (int keyBytes : new int[] {1, 2, 7, erda.keyBytesMax()}) {
+        byte[] value = new byte[erda.valueBytesMax() + 1 - keyBytes];
+        new Random(SEED).nextBytes(value);
+        erda.put(new byte[keyBytes], value);
+        assertArrayEquals(value, erda.get(new byte[keyBytes]));
+        byte[] longer = new byte[value.length + 1];
+        assertThrows(ErdaException.BadSize.class, () -> erda.put(new byte[keyBytes], longer));
+      }
+    }
   }
 
   private void exercise(ErdaClient erda) {

@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -121,13 +122,58 @@ class OpenedStoreTest {
 
   @Test
   void anInterruptedCreationIsMadeAnew() throws IOException {
-    create();
+    ErdaStore.open(data, SMALL).close();
     Files.delete(data.resolve("superblock"));
     try (ErdaStore store = ErdaStore.open(data, SMALL);
         ErdaClient erda = store.client()) {
       assertNull(erda.get(key(1)));
       erda.put(key(1), new byte[1]);
       assertEquals(1, erda.get(key(1)).length);
+    }
+  }
+
+  /** It would be easy to take for an interrupted creation, and to begin anew over everything it holds. */
+  @Test
+  void aStoreThatLostItsSuperblockIsNotOverwritten() throws IOException {
+    create();
+    byte[] superblock = Files.readAllBytes(data.resolve("superblock"));
+    Files.delete(data.resolve("superblock"));
+    assertTrue(unusable().contains("and no superblock"));
+    Files.write(data.resolve("superblock"), superblock);
+    assertHoldsEverything();
+  }
+
+  /** A page of the region table that reads as zeros, as after a bad block: the regions must survive until somebody looks. */
+  @Test
+  void regionsWhoseRecordsGotLostAreNotRemoved() throws IOException {
+    create();
+    byte[] regions = Files.readAllBytes(data.resolve("regions"));
+    Files.write(data.resolve("regions"), Arrays.copyOf(Arrays.copyOf(regions, 4096), regions.length));
+    for (int i = 0; i < 2; i++) {
+      String message = refusal(ErdaException.Damaged.class, () -> ErdaStore.open(data, SMALL));
+      assertTrue(message.contains("no record of the region table names it"), message);
+    }
+    Files.write(data.resolve("regions"), regions);
+    assertHoldsEverything();
+  }
+
+  @Test
+  void foreignFilesWithNamesLikeOursStay() throws IOException {
+    for (String name : List.of("table-prices.csv", "region-eu.csv", "root", "superblock.new", "table-1")) {
+      Path file = Files.writeString(data.resolve(name), "not a store");
+      assertTrue(unusable().contains("neither a store nor empty: it holds " + name));
+      assertEquals(List.of(name), names());
+      assertEquals("not a store", Files.readString(file));
+      Files.delete(file);
+    }
+  }
+
+  private void assertHoldsEverything() {
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      for (int i = 0; i < 20; i++) {
+        assertEquals(40 + i, erda.get(key(i)).length);
+      }
     }
   }
 

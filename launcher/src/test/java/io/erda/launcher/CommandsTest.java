@@ -104,6 +104,9 @@ class CommandsTest {
     assertFails(1, "letter.txt", "server", "--data", data.toString());
     assertFails(2, "no experiment 'flor'", "eval", "run", "flor");
     assertFails(2, "no device 'tcp'", "quickstart", "--device", "tcp");
+    assertFails(2, "--value-bytes must be at most", "quickstart", "--value-bytes", "100M");
+    // Before the work, not after it.
+    assertFails(1, "no such file", "quickstart", "--json", data.resolve("nowhere/x.json").toString());
   }
 
   @Test
@@ -151,6 +154,9 @@ class CommandsTest {
     assertFails(2, "erda.uri", "ycsb", "load", "-P", file);
     assertFails(2, "operationcount", "ycsb", "run", "-P", file);
     assertFails(1, "no server", "ycsb", "load", "-P", file, "-p", "erda.uri=erda+shm:" + data);
+    assertFails(2, "recordcount is negative: -5", "ycsb", "load", "-P", file, "-p", "recordcount=-5");
+    assertFails(2, "fieldcount is not a number: x", "ycsb", "load", "-P", file, "-p", "fieldcount=x");
+    assertFails(2, "-threads", "ycsb", "load", "-P", file, "-threads", "0");
   }
 
   /** Flips a bit of the first place in the store's regions that holds {@code text}. */

@@ -5,6 +5,8 @@ import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -224,12 +226,29 @@ public final class LogStore implements AutoCloseable {
     int removed = 0;
     for (String name : directory.names()) {
       if (REGION_FILE.matcher(name).matches() && !named.contains(name)) {
+        requireNeverHandedOut(name);
         directory.delete(name);
         removed++;
       }
     }
     if (removed > 0) {
       notes.add("removed " + removed + " region file(s) that no record names: the linking was interrupted");
+    }
+  }
+
+  /**
+   * An interrupted linking handed nothing out. A file with objects was linked once: then it is the record that got lost, and what is
+   * left must not be removed.
+   */
+  private void requireNeverHandedOut(String name) throws IOException {
+    try (PersistentMemory memory = directory.open(name)) {
+      MemorySegment bytes = memory.segment();
+      if (bytes.byteSize() >= Region.HEADER_BYTES + 8
+          && bytes.get(HeaderFields.LONG, Region.HEADER_BYTES) != 0) {
+        throw new DamagedLogException(name + " holds objects, and no record of the region table names it");
+      }
+    } catch (FileSystemException e) {
+      // Too short to be opened: a kill while it was made.
     }
   }
 

@@ -17,6 +17,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,7 +74,7 @@ public final class ShmDevice implements Device {
       lock = lock(options.directory());
       List<QueueFile> strangers = new ArrayList<>();
       sweep(options.directory(), strangers);
-      ShmDevice device = new ShmDevice(options, selector, lock, ShmRegistry.create(options.directory()));
+      ShmDevice device = new ShmDevice(options, selector, lock, ShmRegistry.create(options.directory(), strangers.isEmpty()));
       device.strangers.addAll(strangers);
       return device;
     } catch (IOException | RuntimeException e) {
@@ -195,16 +196,39 @@ public final class ShmDevice implements Device {
   private ShmQueuePair connecting(String address, MemorySegment privateData, Duration timeout) {
     try {
       Path directory = Path.of(address);
-      if (!Files.exists(directory.resolve(ShmSocket.FILE))) {
-        return ShmQueuePair.failed(this, address, Status.UNREACHABLE, options);
+      int status = lookForServer(directory);
+      if (status != Status.SUCCESS) {
+        return ShmQueuePair.failed(this, address, status, options);
       }
       QueueFile file = QueueFile.create(directory);
       QueueLayout.initialise(file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
       return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
     } catch (InvalidPathException | NoSuchFileException e) {
       return ShmQueuePair.failed(this, address, Status.UNREACHABLE, options);
+    } catch (AccessDeniedException e) {
+      return ShmQueuePair.failed(this, address, Status.DENIED, options);
     } catch (IOException e) {
-      return ShmQueuePair.failed(this, address, Status.LOCAL, options);
+      return ShmQueuePair.failed(this, address, isFull(Path.of(address)) ? Status.NO_SPACE : Status.LOCAL, options);
+    }
+  }
+
+  private static int lookForServer(Path directory) {
+    try {
+      // Not Files.exists: to it, what may not be looked at does not exist.
+      Files.readAttributes(directory.resolve(ShmSocket.FILE), BasicFileAttributes.class);
+      return Status.SUCCESS;
+    } catch (AccessDeniedException e) {
+      return Status.DENIED;
+    } catch (IOException e) {
+      return Status.UNREACHABLE;
+    }
+  }
+
+  private static boolean isFull(Path directory) {
+    try {
+      return Files.getFileStore(directory).getUsableSpace() < QueueLayout.BYTES;
+    } catch (IOException e) {
+      return false;
     }
   }
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongSupplier;
 
@@ -103,7 +104,8 @@ final class ShmQueuePair extends RingQueuePair {
         connected.sendHello(file.file().getFileName().toString());
       }
     } catch (IOException e) {
-      connectFailure = Status.UNREACHABLE;
+      Path file = directory.resolve(ShmSocket.FILE);
+      connectFailure = Files.exists(file) && !Files.isWritable(file) ? Status.DENIED : Status.UNREACHABLE;
     }
     return connectFailure;
   }

@@ -45,14 +45,41 @@ final class ShmRegistry implements AutoCloseable {
     QueueLayout.WORD.setRelease(registry, RegistryLayout.MAGIC_OFFSET, RegistryLayout.MAGIC);
   }
 
-  /** Replaces the registry of the directory; its key sequence goes on. The caller holds the directory's lock. */
-  static ShmRegistry create(Path directory) throws IOException {
+  /**
+   * Replaces the registry of the directory; its key sequence goes on. The caller holds the directory's lock.
+   *
+   * @param alone no peer of an earlier server is left. Then, where the disk has no room for both, the old one goes first: a server whose
+   *     disk ran full must start all the same, and a crash in between makes keys begin anew for nobody who knows old ones
+   */
+  static ShmRegistry create(Path directory, boolean alone) throws IOException {
     Path file = directory.resolve(FILE);
+    boolean exists = Files.exists(file);
+    long sequence = exists ? nextSequence(file) : 1;
+    try {
+      return replace(directory, sequence);
+    } catch (IOException e) {
+      if (!exists || !alone || Files.getFileStore(directory).getUsableSpace() >= RegistryLayout.BYTES) {
+        throw e;
+      }
+      Files.delete(file);
+      return replace(directory, sequence);
+    }
+  }
+
+  private static ShmRegistry replace(Path directory, long sequence) throws IOException {
     Path fresh = directory.resolve(FILE + ".new");
     Files.deleteIfExists(fresh);
-    ShmRegistry registry = new ShmRegistry(directory, fresh, Files.exists(file) ? nextSequence(file) : 1);
-    Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
-    return registry;
+    boolean done = false;
+    try {
+      ShmRegistry registry = new ShmRegistry(directory, fresh, sequence);
+      Files.move(fresh, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+      done = true;
+      return registry;
+    } finally {
+      if (!done) {
+        Files.deleteIfExists(fresh);
+      }
+    }
   }
 
   private static long nextSequence(Path file) throws IOException {

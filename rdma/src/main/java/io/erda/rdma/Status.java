@@ -16,6 +16,10 @@ public final class Status {
   public static final int TIMEOUT = 7;
   /** The local memory or the device failed. */
   public static final int LOCAL = 8;
+  /** The user of this process may not use the address. */
+  public static final int DENIED = 9;
+  /** No disk space for what a connection needs on this side. */
+  public static final int NO_SPACE = 10;
 
   /** The status in words, for messages. */
   public static String name(int status) {
@@ -29,6 +33,8 @@ public final class Status {
       case UNREACHABLE -> "unreachable";
       case TIMEOUT -> "timeout";
       case LOCAL -> "local error";
+      case DENIED -> "permission denied";
+      case NO_SPACE -> "no space left on the device";
       default -> "status " + status;
     };
   }

@@ -17,10 +17,13 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** {@link DeviceContract} for the shm device, and what this device promises beyond it. */
@@ -66,6 +69,21 @@ final class ShmDeviceTest extends DeviceContract {
     assertTrue(e.getMessage().contains("not a registry"), e.getMessage());
     Files.delete(Path.of(fixture.address()).resolve("registry"));
     serveAgain().close();
+  }
+
+  /** "No server is there" would send its reader looking in the wrong place. */
+  @Test
+  void aDirectoryThatMayNotBeLookedAtIsToldFromOneWithoutServer() throws IOException {
+    Path closed = Files.createDirectory(directory.resolve("closed"));
+    Files.setPosixFilePermissions(closed, Set.of());
+    try {
+      Assumptions.assumeFalse(Files.isExecutable(closed), "root may look everywhere");
+      requester = client.connect(closed.toString(), NOTHING, Duration.ofSeconds(20));
+      until(() -> atClient.has(Opcode.CONNECT));
+      assertEquals(Status.DENIED, atClient.last().status());
+    } finally {
+      Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
+    }
   }
 
   @Test

@@ -32,7 +32,10 @@ import java.util.random.RandomGenerator;
  */
 public final class StoreEngine implements AutoCloseable {
   private static final String SUPERBLOCK_NEW = "superblock.new";
-  private static final Set<String> OTHER_NAMES = Set.of("lock", "shm", SUPERBLOCK_NEW, RootFile.NAME, "regions");
+
+  /** What an interrupted creation may have left. Regions are not among it: with them, a store has lost its superblock. */
+  private static final Set<String> UNFINISHED = Set.of(SUPERBLOCK_NEW, RootFile.NAME, "regions", "table-1");
+
 
   private final Superblock superblock;
   private final RootFile root;
@@ -89,21 +92,17 @@ public final class StoreEngine implements AutoCloseable {
 
   private static void requireEmpty(MemoryDirectory directory) throws IOException {
     for (String name : directory.names()) {
-      if (!ours(name)) {
+      if (!UNFINISHED.contains(name)) {
         throw new ErdaException.Unusable(
             "this directory is neither a store nor empty: it holds " + name + " and no " + Superblock.NAME);
       }
     }
   }
 
-  private static boolean ours(String name) {
-    return OTHER_NAMES.contains(name) || name.startsWith("region-") || name.startsWith("table-");
-  }
-
   /** The superblock gets its name last: without it, what lies there is the rest of a creation that was interrupted. */
   private static void create(MemoryDirectory directory, StoreOptions options, RandomGenerator random) throws IOException {
     for (String name : directory.names()) {
-      if (name.equals(SUPERBLOCK_NEW) || name.equals(RootFile.NAME) || name.startsWith("table-")) {
+      if (UNFINISHED.contains(name)) {
         directory.delete(name);
       }
     }

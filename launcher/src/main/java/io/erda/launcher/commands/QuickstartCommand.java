@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -54,19 +55,23 @@ public final class QuickstartCommand implements Callable<Integer> {
       description = "Where the store goes while it runs.")
   private Path directory;
 
+  /** What fits a segment as it is by default, with key and field name. */
+  private static final long VALUE_BYTES_MAX = (8L << 20) - 4096;
+
   @Override
   public Integer call() throws IOException, InterruptedException {
     Quickstart.Options options =
         new Quickstart.Options(
             positive("--records", records),
             positive("--operations", operations),
-            (int) Math.min(positive("--value-bytes", valueBytes), Integer.MAX_VALUE),
+            valueBytes(),
             (int) positive("--threads", threads),
             device,
             directory);
     if (!device.equals("shm")) {
       throw new UserError("no device '" + device + "' in this build; there is shm", 2);
     }
+    requireWritable(json);
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     Quickstart.Result result;
@@ -86,6 +91,24 @@ public final class QuickstartCommand implements Callable<Integer> {
       throw new UserError(result.errors() + " operations failed");
     }
     return 0;
+  }
+
+  private int valueBytes() {
+    if (positive("--value-bytes", valueBytes) > VALUE_BYTES_MAX) {
+      throw new UserError("--value-bytes must be at most " + VALUE_BYTES_MAX + ": " + valueBytes, 2);
+    }
+    return valueBytes.intValue();
+  }
+
+  /** Before all the work whose result it is for. An existing file stays as it is until then. */
+  private static void requireWritable(Path file) throws IOException {
+    if (file != null) {
+      boolean fresh = Files.notExists(file);
+      Files.newByteChannel(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
+      if (fresh) {
+        Files.delete(file);
+      }
+    }
   }
 
   private static long positive(String flag, long value) {

@@ -37,6 +37,9 @@ import site.ycsb.Workload;
 public final class YcsbCommand implements Callable<Integer> {
   private static final String EXPORTER = "exporter";
 
+  private static final List<String> NUMBERS =
+      List.of("recordcount", "operationcount", "insertcount", "insertstart", "fieldcount", "fieldlength", "threadcount");
+
   /** What to do. */
   enum Phase {
     LOAD,
@@ -78,6 +81,10 @@ public final class YcsbCommand implements Callable<Integer> {
       throw new UserError(
           "property " + EXPORTER + " is taken by the check of the result; site.ycsb.Client takes it (see ./erda classpath)", 2);
     }
+    if (threads != null && threads < 1) {
+      throw new UserError("-threads must be at least 1: " + threads, 2);
+    }
+    requireNumbers(all);
     long expected = expectedOperations(all);
     if (db.equals(ErdaDb.class.getName())) {
       requireStore(all);
@@ -119,7 +126,7 @@ public final class YcsbCommand implements Callable<Integer> {
 
   /** How many operations must answer OK; 0 where only time limits them. */
   private long expectedOperations(Properties all) {
-    if (Long.parseLong(all.getProperty("maxexecutiontime", "0").strip()) > 0) {
+    if (number("maxexecutiontime", all.getProperty("maxexecutiontime", "0")) > 0) {
       return 0;
     }
     String name = phase == Phase.RUN ? "operationcount" : all.containsKey("insertcount") ? "insertcount" : "recordcount";
@@ -127,10 +134,27 @@ public final class YcsbCommand implements Callable<Integer> {
     if (text == null) {
       throw new UserError("property " + name + " is missing", 2);
     }
+    return number(name, text);
+  }
+
+  /** Those that YCSB would end on with a stack trace, or make something of that nobody meant. */
+  private static void requireNumbers(Properties all) {
+    for (String property : NUMBERS) {
+      if (all.containsKey(property)) {
+        number(property, all.getProperty(property));
+      }
+    }
+  }
+
+  private static long number(String property, String text) {
     try {
-      return Long.parseLong(text.strip());
+      long number = Long.parseLong(text.strip());
+      if (number < 0) {
+        throw new UserError("property " + property + " is negative: " + text, 2);
+      }
+      return number;
     } catch (NumberFormatException e) {
-      throw new UserError("property " + name + " is not a number: " + text, 2, e);
+      throw new UserError("property " + property + " is not a number: " + text, 2, e);
     }
   }
 
