@@ -6,7 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Prepares the pages ahead of where each head appends, on a thread of its own, so that neither writers nor the server wait while the
- * kernel finds and zeroes memory for them. Changes no byte, and the store is right without it.
+ * kernel finds and zeroes memory for them. Changes no byte, and the store is right without it. It takes only processor time that nobody
+ * else wants: a poller that loses its core to this thread for a time slice would wait longer than any page fault takes.
  *
  * <p>Must be closed before the store's memory is.
  */
@@ -55,7 +56,12 @@ final class Prefault implements ServerCore.AppendListener, AutoCloseable {
   }
 
   private void run() {
+    boolean yielding = false;
     while (!closing) {
+      if (!yielding && anyPoint()) {
+        yielding = true;
+        Limits.yieldToAll();
+      }
       boolean worked = false;
       for (int head = 0; head < points.length && !closing; head++) {
         worked |= prepare(head);
@@ -64,6 +70,17 @@ final class Prefault implements ServerCore.AppendListener, AutoCloseable {
         LockSupport.park(this);
       }
     }
+  }
+
+  private boolean anyPoint() {
+    synchronized (points) {
+      for (Point point : points) {
+        if (point != null) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   /** Prepares the next chunk of a head, if it is not far enough ahead. */
