@@ -78,6 +78,32 @@ class AsyncTest {
     }
   }
 
+  /** Such a connection has no reason why it was never made. No reason was taken for success: puts that were never sent were acknowledged. */
+  @Test
+  void connectionThatEndsInThePollThatMadeItReadyIsNoSuccess() {
+    store.put("here", "1");
+    try (ErdaAsyncClient erda = client(4)) {
+      assertTrue(erda.put(1, segment("a"), segment("1")));
+      assertTrue(erda.get(2, segment("here")));
+      assertTrue(erda.delete(3, segment("here")));
+      while (!store.requests.contains(Message.MAP)) {
+        erda.doWork();
+        store.step();
+      }
+      // The map and the end of the connection are both there before the client looks again.
+      store.disconnect();
+      erda.doWork();
+      assertFalse(erda.isConnected());
+      drain(erda);
+      assertEquals(List.of("1 Unavailable", "2 Unavailable", "3 Unavailable"), heard.stream().sorted().toList());
+      assertEquals(-1, store.entryOf("a".getBytes(UTF_8)));
+      heard.clear();
+      assertTrue(erda.get(4, segment("here")));
+      drain(erda);
+      assertEquals(List.of("4=1"), heard);
+    }
+  }
+
   @Test
   void pipelineHasAnEnd() {
     try (ErdaAsyncClient erda = client(2)) {

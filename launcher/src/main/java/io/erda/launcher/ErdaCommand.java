@@ -7,6 +7,7 @@ import io.erda.launcher.commands.GetCommand;
 import io.erda.launcher.commands.PutCommand;
 import io.erda.launcher.commands.QuickstartCommand;
 import io.erda.launcher.commands.ServerCommand;
+import io.erda.launcher.commands.SimulateCommand;
 import io.erda.launcher.commands.StatsCommand;
 import io.erda.launcher.commands.TortureCommand;
 import io.erda.launcher.commands.VerifyCommand;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Spec;
       YcsbCommand.class,
       EvalCommand.class,
       TortureCommand.class,
+      SimulateCommand.class,
       ClasspathCommand.class
     })
 final class ErdaCommand implements Runnable {

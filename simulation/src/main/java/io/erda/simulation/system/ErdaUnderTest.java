@@ -9,6 +9,7 @@ import io.erda.rdma.Device;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServerLimits;
 import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOptions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -34,9 +35,14 @@ public final class ErdaUnderTest implements StoreUnderTest {
       throw new IllegalStateException("the lock of a dead process is still held");
     }
     StoreEngine engine = StoreEngine.open(directory, options, random);
+    new StoreInspection(engine, (key, what) -> requireSound(what)).run();
     ServerCore core = new ServerCore(engine, limits, nanoTime);
     core.listen(device, device.listen(address));
     return core::doWork;
+  }
+
+  private static void requireSound(String finding) {
+    throw new IllegalStateException("recovery left: " + finding);
   }
 
   @Override
