@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 abstract sealed class Operation permits Get, Put, StatsQuery {
   static final int IDLE = 0;
   static final int DONE = 1;
-  /** For a connection that will do: see {@link #usable}. */
+  /** For a connection that will do: see {@code usable}. */
   static final int WAIT_SESSION = 2;
   /** For a newer region map of its session. */
   static final int WAIT_MAP = 3;

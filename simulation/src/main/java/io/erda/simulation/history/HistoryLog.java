@@ -106,7 +106,11 @@ public final class HistoryLog implements AutoCloseable {
     return number;
   }
 
-  /** Call after the operation is done. @param result as for {@link History#ok} */
+  /**
+   * Call after the operation is done.
+   *
+   * @param result as for {@link History#ok}
+   */
   public void ok(int operation, long result) throws IOException {
     append(OK, 0, operation, 0, result);
   }

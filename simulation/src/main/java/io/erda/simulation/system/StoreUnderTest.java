@@ -45,7 +45,11 @@ public interface StoreUnderTest {
 
   /** Hears of the ends of a client's operations. */
   interface ClientEvents {
-    /** @param value the bytes, or null for absent; valid during the call */
+    /**
+     * A get ended.
+     *
+     * @param value the bytes, or null for absent; valid during the call
+     */
     void got(long token, MemorySegment value);
 
     void done(long token);
