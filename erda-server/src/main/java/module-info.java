@@ -1,4 +1,7 @@
-/** The KV service: requests, leases, connections, recovery; and the store that lives in one JVM with its client. */
+/**
+ * The KV service: requests, leases, connections, recovery; and the store that lives in one JVM with
+ * its client.
+ */
 module io.erda.server {
   requires transitive io.erda.client;
   requires transitive io.erda.protocol;

@@ -1,4 +1,7 @@
-/** The experiments, the baselines, the peers, the report. At run time everything is on the class path. */
+/**
+ * The experiments, the baselines, the peers, the report. At run time everything is on the class
+ * path.
+ */
 module io.erda.eval {
   requires transitive io.erda.server;
   requires transitive io.erda.client;

@@ -5,7 +5,10 @@ import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
-/** Turns operations into calls: drive the core, poll for a bounded time, then sleep until something completes. */
+/**
+ * Turns operations into calls: drive the core, poll for a bounded time, then sleep until something
+ * completes.
+ */
 final class BlockingCalls {
   /** A sleep is bounded: time-outs of operations are looked at between two. */
   private static final long AWAIT_NS = 100_000_000;
@@ -49,7 +52,8 @@ final class BlockingCalls {
 
   /** A put, or a delete when {@code value} is null. Returns what a delete says. */
   boolean put(MemorySegment key, MemorySegment value) {
-    // Hear of a server that went away before anything is sent to it: that is the difference between "unavailable" and "unknown".
+    // Hear of a server that went away before anything is sent to it: that is the difference between
+    // "unavailable" and "unknown".
     core.doWork();
     Put put = core.freePut();
     put.build(key, value);

@@ -21,10 +21,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Drives the operations of one client over its current connection, and makes a new one when an operation needs it. Borrows its device.
- * One thread. Only {@link #await} sleeps, and only the blocking façades call it.
+ * Drives the operations of one client over its current connection, and makes a new one when an
+ * operation needs it. Borrows its device. One thread. Only {@link #await} sleeps, and only the
+ * blocking façades call it.
  *
- * <p>{@link #doWork()} is short while all goes well: poll. Whatever asks for more sets {@link #attention}.
+ * <p>{@link #doWork()} is short while all goes well: poll. Whatever asks for more sets {@link
+ * #attention}.
  */
 final class ClientCore {
   private static final long RECONNECT_PAUSE_NS = 10_000_000;
@@ -40,14 +42,17 @@ final class ClientCore {
 
   /** All slots: gets, then puts, then the query. */
   final Operation[] operations;
+
   final Get[] gets;
   private final Put[] puts;
   final StatsQuery query;
 
   /** The current connection; null before the first and between two. */
   private Session session;
+
   /** The connection that is being made; null when none is. */
   private Session connecting;
+
   private ErdaException connectFailure;
   private String lastLoss = "none was made yet";
   private long connectNotBeforeNs;
@@ -66,7 +71,10 @@ final class ClientCore {
   private long order;
   private boolean closed;
 
-  /** How much of an object the first READ fetches: a decaying maximum of the sizes that were met. A multiple of 8. */
+  /**
+   * How much of an object the first READ fetches: a decaying maximum of the sizes that were met. A
+   * multiple of 8.
+   */
   int readBytes;
 
   private long getsDone;
@@ -84,9 +92,17 @@ final class ClientCore {
   long rewrites;
   long resolves;
 
-  /** @param handler hears how operations end, or null: then whoever started one looks at it */
+  /**
+   * @param handler hears how operations end, or null: then whoever started one looks at it
+   */
   ClientCore(
-      Device device, String address, ClientOptions options, LongSupplier nanoTime, long processId, int depth, OperationHandler handler) {
+      Device device,
+      String address,
+      ClientOptions options,
+      LongSupplier nanoTime,
+      long processId,
+      int depth,
+      OperationHandler handler) {
     this.device = device;
     this.address = address;
     this.options = options;
@@ -136,7 +152,9 @@ final class ClientCore {
     }
   }
 
-  /** @throws ErdaException.BadSize when it is empty or longer than the store takes */
+  /**
+   * @throws ErdaException.BadSize when it is empty or longer than the store takes
+   */
   void requireKey(long length) {
     int max = welcome == null ? Protocol.KEY_BYTES_MAX : welcome.keyBytesMax();
     if (length < 1 || length > max) {
@@ -144,7 +162,9 @@ final class ClientCore {
     }
   }
 
-  /** @throws ErdaException.BadSize when it is longer than the store takes */
+  /**
+   * @throws ErdaException.BadSize when it is longer than the store takes
+   */
   void requireValue(long keyLength, long length) {
     long max = welcome == null ? ObjectLayout.VALUE_BYTES_MAX : valueBytesMax(keyLength);
     if (length > max) {
@@ -157,22 +177,30 @@ final class ClientCore {
   }
 
   private static ErdaException.BadSize badValue(long length, long max) {
-    return new ErdaException.BadSize("value of " + length + " bytes; this store takes 0 to " + max + " with this key");
+    return new ErdaException.BadSize(
+        "value of " + length + " bytes; this store takes 0 to " + max + " with this key");
   }
 
   /** Both what the server allows and what fits a segment that begins with a region's header. */
   private long valueBytesMax(long keyLength) {
-    long room = welcome.segmentBytes() - Region.HEADER_BYTES - ObjectLayout.HEADER_BYTES - keyLength;
-    // Padding never needs more: what an object may take of a segment is a multiple of the alignment.
+    long room =
+        welcome.segmentBytes() - Region.HEADER_BYTES - ObjectLayout.HEADER_BYTES - keyLength;
+    // Padding never needs more: what an object may take of a segment is a multiple of the
+    // alignment.
     return Math.min(welcome.valueBytesMax(), room);
   }
 
-  /** What of a put that was submitted before the first connection the store does not take; null when it does. */
+  /**
+   * What of a put that was submitted before the first connection the store does not take; null when
+   * it does.
+   */
   ErdaException unfit(int keyLength, int valueLength) {
     if (keyLength > welcome.keyBytesMax()) {
       return badKey(keyLength, welcome.keyBytesMax());
     }
-    return valueLength > valueBytesMax(keyLength) ? badValue(valueLength, valueBytesMax(keyLength)) : null;
+    return valueLength > valueBytesMax(keyLength)
+        ? badValue(valueLength, valueBytesMax(keyLength))
+        : null;
   }
 
   /** Of the store; null before the first connection. */
@@ -201,8 +229,11 @@ final class ClientCore {
   void connect() {
     if (connecting == null) {
       connectFailure = null;
-      Hello hello = new Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, options.required(), processId, store);
-      QueuePair queuePair = device.connect(address, Handshake.encode(hello), options.connectTimeout());
+      Hello hello =
+          new Hello(
+              Protocol.VERSION, Protocol.LAYOUT_VERSION, options.required(), processId, store);
+      QueuePair queuePair =
+          device.connect(address, Handshake.encode(hello), options.connectTimeout());
       connecting = new Session(this, queuePair, operations.length, device.readsOutlivePeer());
       attention = true;
     }
@@ -226,9 +257,14 @@ final class ClientCore {
 
   /** Sleeps until something completes or the time passes. Real threads only. */
   void await(long timeoutNs) {
-    long ns = attention && connecting == null ? Math.min(timeoutNs, AWAIT_WITH_ATTENTION_NS_MAX) : timeoutNs;
+    long ns =
+        attention && connecting == null
+            ? Math.min(timeoutNs, AWAIT_WITH_ATTENTION_NS_MAX)
+            : timeoutNs;
     Session current = session != null && session.waitable() ? session : null;
-    boolean armed = (current == null || current.queuePair.arm()) && (connecting == null || connecting.queuePair.arm());
+    boolean armed =
+        (current == null || current.queuePair.arm())
+            && (connecting == null || connecting.queuePair.arm());
     if (!armed || doWork() > 0) {
       return;
     }
@@ -272,7 +308,10 @@ final class ClientCore {
     for (Operation each : operations) {
       if (each.active()) {
         String what = each.describe() + ": the client was closed";
-        each.fail(each.published() ? new ErdaException.OutcomeUnknown(what) : new ErdaException.Unavailable(what));
+        each.fail(
+            each.published()
+                ? new ErdaException.OutcomeUnknown(what)
+                : new ErdaException.Unavailable(what));
       }
     }
   }
@@ -309,10 +348,15 @@ final class ClientCore {
     return ++order;
   }
 
-  /** The connection to go on with, or null: one with a server, or, if that is not needed, one whose regions can still be READ. */
+  /**
+   * The connection to go on with, or null: one with a server, or, if that is not needed, one whose
+   * regions can still be READ.
+   */
   Session readSession(boolean needsServer) {
     Session current = session;
-    return current != null && (current.ready() || (!needsServer && current.readable())) ? current : null;
+    return current != null && (current.ready() || (!needsServer && current.readable()))
+        ? current
+        : null;
   }
 
   void opened() {
@@ -413,7 +457,10 @@ final class ClientCore {
   /** An object of {@code padded} bytes was read. */
   void met(int padded) {
     int excess = readBytes - padded;
-    readBytes = excess <= 0 ? padded : readBytes - (excess >> READ_BYTES_DECAY_SHIFT & -ObjectLayout.ALIGNMENT);
+    readBytes =
+        excess <= 0
+            ? padded
+            : readBytes - (excess >> READ_BYTES_DECAY_SHIFT & -ObjectLayout.ALIGNMENT);
   }
 
   // What is rare.
@@ -440,7 +487,9 @@ final class ClientCore {
     return work;
   }
 
-  /** Tells the operations that their connection ended, and closes it when it is good for nothing. */
+  /**
+   * Tells the operations that their connection ended, and closes it when it is good for nothing.
+   */
   private int settle() {
     Session current = session;
     if (current == null || !current.takeUnsettled()) {
@@ -499,7 +548,8 @@ final class ClientCore {
     }
     next.retryDeferred();
     attention = true;
-    if (work == 0 && nanoTime.getAsLong() - next.startedNs - options.connectTimeout().toNanos() > 0) {
+    if (work == 0
+        && nanoTime.getAsLong() - next.startedNs - options.connectTimeout().toNanos() > 0) {
       next.fail("not ready within " + options.connectTimeout().toMillis() + " ms");
     }
     return work;
@@ -524,7 +574,8 @@ final class ClientCore {
 
   private void onConnectFailed(Session next) {
     connecting = null;
-    // A session that got ready and broke in the same poll has a reason, but nothing that kept it from ever being one.
+    // A session that got ready and broke in the same poll has a reason, but nothing that kept it
+    // from ever being one.
     connectFailure =
         next.failure() != null
             ? next.failure()

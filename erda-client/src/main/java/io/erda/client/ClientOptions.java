@@ -10,12 +10,20 @@ import java.time.Duration;
  * @param connectTimeout for a connection and what it needs before the first operation
  * @param operationTimeout for one get, put or delete, reconnecting included
  * @param required the weakest promise that will do, or null for what the store has
- * @param pollingNs how long a blocking call polls before it sleeps; {@link #SERVER_HINT} for what the server says, 0 to sleep at once
- * @param readBytes how much of an object the first READ fetches to begin with, 64 … 1 MiB; it then follows the sizes that are met
- * @param pipelineDepth how many gets, and as many puts and deletes, an asynchronous client has in flight at most, 1 … 64
+ * @param pollingNs how long a blocking call polls before it sleeps; {@link #SERVER_HINT} for what
+ *     the server says, 0 to sleep at once
+ * @param readBytes how much of an object the first READ fetches to begin with, 64 … 1 MiB; it then
+ *     follows the sizes that are met
+ * @param pipelineDepth how many gets, and as many puts and deletes, an asynchronous client has in
+ *     flight at most, 1 … 64
  */
 public record ClientOptions(
-    Duration connectTimeout, Duration operationTimeout, Promise required, long pollingNs, int readBytes, int pipelineDepth) {
+    Duration connectTimeout,
+    Duration operationTimeout,
+    Promise required,
+    long pollingNs,
+    int readBytes,
+    int pipelineDepth) {
   /** Of {@link #pollingNs}. */
   public static final long SERVER_HINT = -1;
 
@@ -27,49 +35,70 @@ public record ClientOptions(
   public static final ClientOptions DEFAULT =
       new ClientOptions(Duration.ofSeconds(5), Duration.ofSeconds(10), null, SERVER_HINT, 1280, 32);
 
-  /** @throws ErdaException.BadArgument when a number is out of its range */
+  /**
+   * @throws ErdaException.BadArgument when a number is out of its range
+   */
   public ClientOptions {
     requireTimeout("connect timeout", connectTimeout);
     requireTimeout("operation timeout", operationTimeout);
     if (pollingNs < SERVER_HINT || pollingNs > TIMEOUT_MAX.toNanos()) {
-      throw new ErdaException.BadArgument("polling budget of " + pollingNs + " ns; expected 0 or more, or -1 for the server's hint");
+      throw new ErdaException.BadArgument(
+          "polling budget of "
+              + pollingNs
+              + " ns; expected 0 or more, or -1 for the server's hint");
     }
     if (readBytes < READ_BYTES_MIN || readBytes > READ_BYTES_MAX) {
       throw new ErdaException.BadArgument(
-          "read size of " + readBytes + " bytes; expected " + READ_BYTES_MIN + " to " + READ_BYTES_MAX);
+          "read size of "
+              + readBytes
+              + " bytes; expected "
+              + READ_BYTES_MIN
+              + " to "
+              + READ_BYTES_MAX);
     }
     if (pipelineDepth < 1 || pipelineDepth > PIPELINE_DEPTH_MAX) {
-      throw new ErdaException.BadArgument("pipeline depth of " + pipelineDepth + "; expected 1 to " + PIPELINE_DEPTH_MAX);
+      throw new ErdaException.BadArgument(
+          "pipeline depth of " + pipelineDepth + "; expected 1 to " + PIPELINE_DEPTH_MAX);
     }
   }
 
   public ClientOptions withConnectTimeout(Duration timeout) {
-    return new ClientOptions(timeout, operationTimeout, required, pollingNs, readBytes, pipelineDepth);
+    return new ClientOptions(
+        timeout, operationTimeout, required, pollingNs, readBytes, pipelineDepth);
   }
 
   public ClientOptions withOperationTimeout(Duration timeout) {
-    return new ClientOptions(connectTimeout, timeout, required, pollingNs, readBytes, pipelineDepth);
+    return new ClientOptions(
+        connectTimeout, timeout, required, pollingNs, readBytes, pipelineDepth);
   }
 
   public ClientOptions withRequired(Promise promise) {
-    return new ClientOptions(connectTimeout, operationTimeout, promise, pollingNs, readBytes, pipelineDepth);
+    return new ClientOptions(
+        connectTimeout, operationTimeout, promise, pollingNs, readBytes, pipelineDepth);
   }
 
   public ClientOptions withPollingNs(long ns) {
-    return new ClientOptions(connectTimeout, operationTimeout, required, ns, readBytes, pipelineDepth);
+    return new ClientOptions(
+        connectTimeout, operationTimeout, required, ns, readBytes, pipelineDepth);
   }
 
   public ClientOptions withReadBytes(int bytes) {
-    return new ClientOptions(connectTimeout, operationTimeout, required, pollingNs, bytes, pipelineDepth);
+    return new ClientOptions(
+        connectTimeout, operationTimeout, required, pollingNs, bytes, pipelineDepth);
   }
 
   public ClientOptions withPipelineDepth(int depth) {
-    return new ClientOptions(connectTimeout, operationTimeout, required, pollingNs, readBytes, depth);
+    return new ClientOptions(
+        connectTimeout, operationTimeout, required, pollingNs, readBytes, depth);
   }
 
   private static void requireTimeout(String what, Duration timeout) {
-    if (timeout == null || timeout.isNegative() || timeout.isZero() || timeout.compareTo(TIMEOUT_MAX) > 0) {
-      throw new ErdaException.BadArgument(what + " of " + timeout + "; expected more than zero, at most a day");
+    if (timeout == null
+        || timeout.isNegative()
+        || timeout.isZero()
+        || timeout.compareTo(TIMEOUT_MAX) > 0) {
+      throw new ErdaException.BadArgument(
+          what + " of " + timeout + "; expected more than zero, at most a day");
     }
   }
 }

@@ -39,7 +39,8 @@ final class Devices {
   }
 
   private static ErdaException.BadArgument missing(ErdaUri uri, String device) {
-    return new ErdaException.BadArgument("this build has no " + device + " device for " + uri + "; it has erda+shm:/path/to/data");
+    return new ErdaException.BadArgument(
+        "this build has no " + device + " device for " + uri + "; it has erda+shm:/path/to/data");
   }
 
   private Devices() {}

@@ -6,12 +6,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
 /**
- * A client that pipelines: up to {@link ClientOptions#pipelineDepth()} gets and as many puts and deletes are in flight at once. Nothing
- * here blocks but {@link #await}; {@link #doWork()} advances everything and calls the handler.
+ * A client that pipelines: up to {@link ClientOptions#pipelineDepth()} gets and as many puts and
+ * deletes are in flight at once. Nothing here blocks but {@link #await}; {@link #doWork()} advances
+ * everything and calls the handler.
  *
- * <p>Belongs to one thread. Errors are those of {@link ErdaClient}, by way of {@link OperationHandler#onError}. Puts and deletes of one
- * key take effect in the order of submission; between a get and a put that are both in flight there is no order. Keys and values are
- * copied before a submitting call returns. Operations wait for the connection, the first one too, for at most the operation timeout.
+ * <p>Belongs to one thread. Errors are those of {@link ErdaClient}, by way of {@link
+ * OperationHandler#onError}. Puts and deletes of one key take effect in the order of submission;
+ * between a get and a put that are both in flight there is no order. Keys and values are copied
+ * before a submitting call returns. Operations wait for the connection, the first one too, for at
+ * most the operation timeout.
  */
 public final class ErdaAsyncClient implements AutoCloseable {
   private final ClientCore core;
@@ -27,10 +30,18 @@ public final class ErdaAsyncClient implements AutoCloseable {
    *
    * @throws ErdaException.BadArgument when the URI names a device that this build does not have
    */
-  public static ErdaAsyncClient connect(ErdaUri uri, ClientOptions options, OperationHandler handler) {
+  public static ErdaAsyncClient connect(
+      ErdaUri uri, ClientOptions options, OperationHandler handler) {
     Device device = Devices.open(uri);
     try {
-      return start(device, Devices.address(uri), options, Devices.CLOCK, ProcessHandle.current().pid(), handler, device);
+      return start(
+          device,
+          Devices.address(uri),
+          options,
+          Devices.CLOCK,
+          ProcessHandle.current().pid(),
+          handler,
+          device);
     } catch (RuntimeException | Error e) {
       device.close();
       throw e;
@@ -38,13 +49,18 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Begins to connect over a device of the caller's, which stays the caller's and must outlive the client. Works in virtual time.
+   * Begins to connect over a device of the caller's, which stays the caller's and must outlive the
+   * client. Works in virtual time.
    *
    * @param address of the server, in the device's form
    * @param nanoTime the clock for time-outs, monotonic, ns
    */
   public static ErdaAsyncClient over(
-      Device device, String address, ClientOptions options, LongSupplier nanoTime, OperationHandler handler) {
+      Device device,
+      String address,
+      ClientOptions options,
+      LongSupplier nanoTime,
+      OperationHandler handler) {
     return start(device, address, options, nanoTime, 0, handler, null);
   }
 
@@ -58,7 +74,13 @@ public final class ErdaAsyncClient implements AutoCloseable {
       Device owned) {
     ClientCore core =
         new ClientCore(
-            device, address, options, nanoTime, processId, options.pipelineDepth(), java.util.Objects.requireNonNull(handler));
+            device,
+            address,
+            options,
+            nanoTime,
+            processId,
+            options.pipelineDepth(),
+            java.util.Objects.requireNonNull(handler));
     core.connect();
     return new ErdaAsyncClient(core, owned);
   }
@@ -124,7 +146,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
     return core.doWork();
   }
 
-  /** Sleeps until there may be work or the time passes. Real threads only: never in virtual time. */
+  /**
+   * Sleeps until there may be work or the time passes. Real threads only: never in virtual time.
+   */
   public void await(long timeoutNs) {
     core.requireOpen();
     core.await(timeoutNs);

@@ -11,20 +11,24 @@ import java.util.UUID;
 import java.util.function.LongSupplier;
 
 /**
- * A client of one store: get, put, delete (Erda paper, section 3.3). Gets are one-sided READs that the server does not notice; puts and
- * deletes are one round trip.
+ * A client of one store: get, put, delete (Erda paper, section 3.3). Gets are one-sided READs that
+ * the server does not notice; puts and deletes are one round trip.
  *
- * <p>A client belongs to one thread; make one for each thread. Each call blocks until it is done or fails with an
- * {@link ErdaException}, at the latest after {@link ClientOptions#operationTimeout()}. Keys are 1 to {@link #keyBytesMax()} bytes, values
- * 0 to {@link #valueBytesMax()}. The {@link MemorySegment} forms allocate nothing in the steady state; segments may lie on the heap or
- * outside of it.
+ * <p>A client belongs to one thread; make one for each thread. Each call blocks until it is done or
+ * fails with an {@link ErdaException}, at the latest after {@link
+ * ClientOptions#operationTimeout()}. Keys are 1 to {@link #keyBytesMax()} bytes, values 0 to {@link
+ * #valueBytesMax()}. The {@link MemorySegment} forms allocate nothing in the steady state; segments
+ * may lie on the heap or outside of it.
  *
- * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link #promise()}. When the server is restarted the
- * next operation connects anew; while none runs, gets over shared memory go on. Errors of every operation:
+ * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
+ * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets
+ * over shared memory go on. Errors of every operation:
  *
  * <ul>
- *   <li>{@link ErdaException.Unavailable}: no server, or no answer; nothing was changed, trying again is safe
- *   <li>{@link ErdaException.OutcomeUnknown}: a put or delete was sent when the connection ended; it took effect or never will
+ *   <li>{@link ErdaException.Unavailable}: no server, or no answer; nothing was changed, trying
+ *       again is safe
+ *   <li>{@link ErdaException.OutcomeUnknown}: a put or delete was sent when the connection ended;
+ *       it took effect or never will
  *   <li>{@link ErdaException.Refused}: another store, version or promise is there now
  *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}
@@ -45,8 +49,10 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * Connects to a store.
    *
-   * @param uri {@code erda+shm:/path/to/data}, {@code erda://host:port} or {@code erda+rdma://host:port}
-   * @throws ErdaException.BadArgument when the URI is none, or names a device that this build does not have
+   * @param uri {@code erda+shm:/path/to/data}, {@code erda://host:port} or {@code
+   *     erda+rdma://host:port}
+   * @throws ErdaException.BadArgument when the URI is none, or names a device that this build does
+   *     not have
    * @throws ErdaException.Unavailable when there is no server
    * @throws ErdaException.Refused when client and server do not fit
    */
@@ -58,7 +64,13 @@ public final class ErdaClient implements AutoCloseable {
   public static ErdaClient connect(ErdaUri uri, ClientOptions options) {
     Device device = Devices.open(uri);
     try {
-      return blocking(device, Devices.address(uri), options, Devices.CLOCK, ProcessHandle.current().pid(), device);
+      return blocking(
+          device,
+          Devices.address(uri),
+          options,
+          Devices.CLOCK,
+          ProcessHandle.current().pid(),
+          device);
     } catch (RuntimeException | Error e) {
       device.close();
       throw e;
@@ -66,19 +78,27 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Connects over a device of the caller's, which stays the caller's and must outlive the client. Blocks: not for a device in virtual
-   * time, which takes {@link ErdaAsyncClient#over}.
+   * Connects over a device of the caller's, which stays the caller's and must outlive the client.
+   * Blocks: not for a device in virtual time, which takes {@link ErdaAsyncClient#over}.
    *
    * @param address of the server, in the device's form
    * @param nanoTime the clock for time-outs, monotonic, ns
    */
-  public static ErdaClient over(Device device, String address, ClientOptions options, LongSupplier nanoTime) {
+  public static ErdaClient over(
+      Device device, String address, ClientOptions options, LongSupplier nanoTime) {
     return blocking(device, address, options, nanoTime, 0, null);
   }
 
   private static ErdaClient blocking(
-      Device device, String address, ClientOptions options, LongSupplier nanoTime, long processId, Device owned) {
-    ErdaClient client = new ErdaClient(new ClientCore(device, address, options, nanoTime, processId, 1, null), owned);
+      Device device,
+      String address,
+      ClientOptions options,
+      LongSupplier nanoTime,
+      long processId,
+      Device owned) {
+    ErdaClient client =
+        new ErdaClient(
+            new ClientCore(device, address, options, nanoTime, processId, 1, null), owned);
     try {
       client.calls.connect();
     } catch (RuntimeException | Error e) {
@@ -93,7 +113,9 @@ public final class ErdaClient implements AutoCloseable {
     put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
   }
 
-  /** Stores a value. Returns when it has the promise of the store; both segments may be reused then. */
+  /**
+   * Stores a value. Returns when it has the promise of the store; both segments may be reused then.
+   */
   public void put(MemorySegment key, MemorySegment value) {
     core.requireOpen();
     core.requireKey(key.byteSize());
@@ -119,7 +141,8 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * Copies the value of a key to the beginning of {@code into}.
    *
-   * @return its length, bytes; -1 when the key has no value; when it is more than {@code into.byteSize()} nothing was copied
+   * @return its length, bytes; -1 when the key has no value; when it is more than {@code
+   *     into.byteSize()} nothing was copied
    */
   public long get(MemorySegment key, MemorySegment into) {
     core.requireOpen();

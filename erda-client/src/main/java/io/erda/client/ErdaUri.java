@@ -51,7 +51,8 @@ public sealed interface ErdaUri {
   /**
    * Reads a URI.
    *
-   * @throws ErdaException.BadArgument when it is none of the three forms; the message says what is expected
+   * @throws ErdaException.BadArgument when it is none of the three forms; the message says what is
+   *     expected
    */
   static ErdaUri parse(String uri) {
     if (uri == null) {
@@ -117,6 +118,10 @@ public sealed interface ErdaUri {
 
   private static ErdaException.BadArgument bad(String uri, String detail) {
     return new ErdaException.BadArgument(
-        "not a URI of a store: '" + uri + "'" + detail + "; expected erda+shm:/path/to/data, erda://host:port or erda+rdma://host:port");
+        "not a URI of a store: '"
+            + uri
+            + "'"
+            + detail
+            + "; expected erda+shm:/path/to/data, erda://host:port or erda+rdma://host:port");
   }
 }

@@ -21,19 +21,23 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A get (design, "Reading and writing"; Erda paper, section 3.3): READ the neighbourhood and the root, then the object, and believe
- * nothing but the private copy.
+ * A get (design, "Reading and writing"; Erda paper, section 3.3): READ the neighbourhood and the
+ * root, then the object, and believe nothing but the private copy.
  *
- * <p>Its memory: {@code root 64 | neighbourhood 256 | key 2048 | object}. The object part grows on demand.
+ * <p>Its memory: {@code root 64 | neighbourhood 256 | key 2048 | object}. The object part grows on
+ * demand.
  *
- * <p><b>Absent.</b> A key that is there may be missed while its entry is moved: the READ may see the old place after and the new place
- * before. The structure counter is odd exactly while that happens, and grows. So nothing moved during a neighbourhood READ when one root
- * READ executed before it and one executed after it both show the same even counter. The root posted with the neighbourhood executes
- * after it, because READs of a queue pair execute in order. The one before may belong to any earlier look-up on this queue pair: what
- * counts is that it had executed, which is certain when its completion was seen before the neighbourhood was posted. The counter can't
- * have left that value in between and come back. (A restart of the server keeps the counter growing, and shows in the incarnation.)
- * Thus one round trip is enough while nothing moves. A single entry that is emptied or filled meanwhile needs no counter: each is one
- * store, and the key was absent at an instant between the begin of the READ and its end.
+ * <p><b>Absent.</b> A key that is there may be missed while its entry is moved: the READ may see
+ * the old place after and the new place before. The structure counter is odd exactly while that
+ * happens, and grows. So nothing moved during a neighbourhood READ when one root READ executed
+ * before it and one executed after it both show the same even counter. The root posted with the
+ * neighbourhood executes after it, because READs of a queue pair execute in order. The one before
+ * may belong to any earlier look-up on this queue pair: what counts is that it had executed, which
+ * is certain when its completion was seen before the neighbourhood was posted. The counter can't
+ * have left that value in between and come back. (A restart of the server keeps the counter
+ * growing, and shows in the incarnation.) Thus one round trip is enough while nothing moves. A
+ * single entry that is emptied or filled meanwhile needs no counter: each is one store, and the key
+ * was absent at an instant between the begin of the READ and its end.
  */
 final class Get extends Operation {
   static final long ABSENT = -1;
@@ -54,14 +58,20 @@ final class Get extends Operation {
   private static final int OBJECT = KEY + Protocol.KEY_BYTES_MAX;
   private static final int OBJECT_BYTES_MIN = 4096;
 
-  /** Private copies that may fail their check before the server is asked: a place may be reused or cleaned meanwhile. */
+  /**
+   * Private copies that may fail their check before the server is asked: a place may be reused or
+   * cleaned meanwhile.
+   */
   private static final int INVALID_MAX = 4;
 
   private static final int RESOLVES_MAX = 3;
   private static final int STALE_MAPS_MAX = 64;
   private static final int READ_ERRORS_MAX = 4;
 
-  /** Look-ups repeated at once while entries move; then with pauses. A move takes about a microsecond. */
+  /**
+   * Look-ups repeated at once while entries move; then with pauses. A move takes about a
+   * microsecond.
+   */
   private static final int MOVING_AT_ONCE_MAX = 64;
 
   private static final long MOVING_PAUSE_NS_MAX = 1_000_000;
@@ -166,7 +176,8 @@ final class Get extends Operation {
     long wrId = Session.workId(serial, slot);
     if (step == POST_NEIGHBOURHOOD) {
       long at = map.entriesOffset + Entry.bucket(keyWord, map.buckets) * Entry.BYTES;
-      if (!queuePair.postRead(wrId, region, NEIGHBOURHOOD, map.tableKey, at, Neighbourhood.BYTES, Flags.NONE)) {
+      if (!queuePair.postRead(
+          wrId, region, NEIGHBOURHOOD, map.tableKey, at, Neighbourhood.BYTES, Flags.NONE)) {
         stall();
         return;
       }
@@ -213,15 +224,25 @@ final class Get extends Operation {
     patient = true;
     Session old = session;
     long now = Root.incarnation(memory, ROOT);
-    old.fail("the server was started anew (incarnation " + Long.toHexString(now) + ", was " + Long.toHexString(map.incarnation) + ")");
+    old.fail(
+        "the server was started anew (incarnation "
+            + Long.toHexString(now)
+            + ", was "
+            + Long.toHexString(map.incarnation)
+            + ")");
   }
 
   private void onStaleMap() {
     if (++staleMaps > STALE_MAPS_MAX) {
       fail(
           new ErdaException.Unavailable(
-              describe() + ": the region map was stale " + staleMaps + " times; root says epoch " + Root.epoch(memory, ROOT)
-                  + ", map says " + map.epoch));
+              describe()
+                  + ": the region map was stale "
+                  + staleMaps
+                  + " times; root says epoch "
+                  + Root.epoch(memory, ROOT)
+                  + ", map says "
+                  + map.epoch));
     } else if (session.map != map) {
       lookUp();
     } else {
@@ -265,7 +286,9 @@ final class Get extends Operation {
     } else if (!session.ready() && (counterAfter & 1) != 0) {
       fail(
           new ErdaException.Unavailable(
-              describe() + " was not found, and the server died while it moved entries (structure counter " + counterAfter
+              describe()
+                  + " was not found, and the server died while it moved entries (structure counter "
+                  + counterAfter
                   + "): whether the key is absent is known after the next start"));
     } else {
       backOff(Math.min(1000L << Math.min(moving - MOVING_AT_ONCE_MAX, 10), MOVING_PAUSE_NS_MAX));
@@ -291,7 +314,14 @@ final class Get extends Operation {
   }
 
   private void postObject() {
-    if (session.queuePair.postRead(Session.workId(serial, slot), region, OBJECT, remoteKey, place, readLength, Flags.SIGNALED)) {
+    if (session.queuePair.postRead(
+        Session.workId(serial, slot),
+        region,
+        OBJECT,
+        remoteKey,
+        place,
+        readLength,
+        Flags.SIGNALED)) {
       step = READING;
     } else {
       stall();
@@ -305,7 +335,8 @@ final class Get extends Operation {
     }
     int objectKeyLength = ObjectLayout.keyLength(memory, OBJECT);
     int objectValueLength = ObjectLayout.valueLength(memory, OBJECT);
-    if (objectKeyLength > session.welcome.keyBytesMax() || objectValueLength > session.welcome.valueBytesMax()) {
+    if (objectKeyLength > session.welcome.keyBytesMax()
+        || objectValueLength > session.welcome.valueBytesMax()) {
       onInvalid();
       return;
     }
@@ -330,7 +361,13 @@ final class Get extends Operation {
   private void postRest() {
     int rest = ObjectLayout.padded(objectBytes) - readLength;
     if (session.queuePair.postRead(
-        Session.workId(serial, slot), region, OBJECT + readLength, remoteKey, place + readLength, rest, Flags.SIGNALED)) {
+        Session.workId(serial, slot),
+        region,
+        OBJECT + readLength,
+        remoteKey,
+        place + readLength,
+        rest,
+        Flags.SIGNALED)) {
       step = READING_REST;
     } else {
       stall();
@@ -341,12 +378,16 @@ final class Get extends Operation {
   private void check() {
     core.met(ObjectLayout.padded(objectBytes));
     int positionMix = ObjectChecksum.positionMix(head, generation, offset);
-    if (checksum.compute(OBJECT, objectBytes, positionMix) != ObjectLayout.checksum(memory, OBJECT)) {
+    if (checksum.compute(OBJECT, objectBytes, positionMix)
+        != ObjectLayout.checksum(memory, OBJECT)) {
       onInvalid();
     } else if (!isKey()) {
       tryEntries(candidate + 1);
     } else {
-      length = ObjectLayout.tombstone(memory, OBJECT) ? ABSENT : ObjectLayout.valueLength(memory, OBJECT);
+      length =
+          ObjectLayout.tombstone(memory, OBJECT)
+              ? ABSENT
+              : ObjectLayout.valueLength(memory, OBJECT);
       finish();
     }
   }
@@ -355,7 +396,8 @@ final class Get extends Operation {
     if (ObjectLayout.keyLength(memory, OBJECT) != keyLength) {
       return false;
     }
-    // By words: most keys are a few words long, and the general comparison costs as much as ten of these.
+    // By words: most keys are a few words long, and the general comparison costs as much as ten of
+    // these.
     long at = (long) OBJECT + ObjectLayout.KEY_OFFSET - KEY;
     long key = KEY;
     long end = (long) KEY + keyLength;
@@ -377,7 +419,10 @@ final class Get extends Operation {
     return (long) OBJECT + ObjectLayout.KEY_OFFSET + keyLength;
   }
 
-  /** The word named something else by now, most likely; only the server says that an object is damaged. */
+  /**
+   * The word named something else by now, most likely; only the server says that an object is
+   * damaged.
+   */
   private void onInvalid() {
     core.invalidObjects++;
     if (++invalid <= INVALID_MAX) {
@@ -385,7 +430,13 @@ final class Get extends Operation {
     } else if (resolves >= RESOLVES_MAX) {
       fail(
           new ErdaException.Unavailable(
-              describe() + " fails its check here (head " + head + ", offset " + offset + ", generation " + generation
+              describe()
+                  + " fails its check here (head "
+                  + head
+                  + ", offset "
+                  + offset
+                  + ", generation "
+                  + generation
                   + "), and the server finds it sound"));
     } else if (!session.ready()) {
       needsServer = true;
@@ -420,8 +471,18 @@ final class Get extends Operation {
         restart();
       }
       case Result.DAMAGED ->
-          fail(new ErdaException.Damaged(describe() + ": its newest object is damaged (head " + head + ", offset " + offset + ")"));
-      default -> fail(new ErdaException.Unavailable(describe() + " fails its check, and the server says: " + Result.name(result)));
+          fail(
+              new ErdaException.Damaged(
+                  describe()
+                      + ": its newest object is damaged (head "
+                      + head
+                      + ", offset "
+                      + offset
+                      + ")"));
+      default ->
+          fail(
+              new ErdaException.Unavailable(
+                  describe() + " fails its check, and the server says: " + Result.name(result)));
     }
   }
 
@@ -433,7 +494,13 @@ final class Get extends Operation {
     // The other READs of this attempt end in nothing.
     serial++;
     if (++readErrors > READ_ERRORS_MAX) {
-      fail(new ErdaException.Unavailable(describe() + ": READs failed " + readErrors + " times, the last one: " + Status.name(status)));
+      fail(
+          new ErdaException.Unavailable(
+              describe()
+                  + ": READs failed "
+                  + readErrors
+                  + " times, the last one: "
+                  + Status.name(status)));
     } else if (status == Status.REMOTE_ACCESS) {
       // What was named was retired meanwhile: the map that named it is old.
       refreshMap();
@@ -472,7 +539,10 @@ final class Get extends Operation {
     handler.onGet(token, memory, valueAt(), length);
   }
 
-  /** Keeps what lies before {@code OBJECT + readLength}. REQUIRES: no READ into the memory is outstanding. */
+  /**
+   * Keeps what lies before {@code OBJECT + readLength}. REQUIRES: no READ into the memory is
+   * outstanding.
+   */
   private void grow(int bytes) {
     MemorySegment old = memory;
     MemoryRegion oldRegion = region;
@@ -483,7 +553,8 @@ final class Get extends Operation {
 
   private void allocate(int bytes) {
     objectCapacity = bytes;
-    // Of the garbage collector: a checksum over memory that can be closed costs two locked instructions, each of which waits for the
+    // Of the garbage collector: a checksum over memory that can be closed costs two locked
+    // instructions, each of which waits for the
     // misses of the object's copy.
     memory = Arena.ofAuto().allocate(OBJECT + (long) bytes, 64);
     region = core.registerLocal(memory);

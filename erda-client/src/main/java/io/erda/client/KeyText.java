@@ -4,7 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 
-/** A key in one line, for messages: quoted where it is printable ASCII, else in hexadecimal; cut when it is long. */
+/**
+ * A key in one line, for messages: quoted where it is printable ASCII, else in hexadecimal; cut
+ * when it is long.
+ */
 final class KeyText {
   private static final int BYTES_MAX = 64;
 
@@ -12,11 +15,15 @@ final class KeyText {
     byte[] bytes = memory.asSlice(at, Math.min(length, BYTES_MAX)).toArray(ValueLayout.JAVA_BYTE);
     StringBuilder text = new StringBuilder("key ");
     if (printable(bytes)) {
-      text.append('\'').append(new String(bytes, java.nio.charset.StandardCharsets.US_ASCII)).append('\'');
+      text.append('\'')
+          .append(new String(bytes, java.nio.charset.StandardCharsets.US_ASCII))
+          .append('\'');
     } else {
       text.append("0x").append(HexFormat.of().formatHex(bytes));
     }
-    return length > BYTES_MAX ? text.append("… (").append(length).append(" bytes)").toString() : text.toString();
+    return length > BYTES_MAX
+        ? text.append("… (").append(length).append(" bytes)").toString()
+        : text.toString();
   }
 
   private static boolean printable(byte[] bytes) {

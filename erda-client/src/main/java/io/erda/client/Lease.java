@@ -1,6 +1,9 @@
 package io.erda.client;
 
-/** An extent of a head's log that this client alone writes to, from {@link #cursor} to {@link #end}. Reused for the next one. */
+/**
+ * An extent of a head's log that this client alone writes to, from {@link #cursor} to {@link #end}.
+ * Reused for the next one.
+ */
 final class Lease {
   /** Meaningless while {@link #held} is false. */
   long reservation;
@@ -8,14 +11,18 @@ final class Lease {
   boolean held;
   int regionIndex;
   int generation;
+
   /** {@link RegionMap#NONE} until the map that names the region is here. */
   long remoteKey;
+
   /** Of the map that names the region, at least. */
   long epoch;
+
   private long cursor;
   private long end;
 
-  void hold(long ofReservation, int ofIndex, int ofGeneration, long ofEpoch, long place, int bytes) {
+  void hold(
+      long ofReservation, int ofIndex, int ofGeneration, long ofEpoch, long place, int bytes) {
     held = true;
     reservation = ofReservation;
     regionIndex = ofIndex;

@@ -7,7 +7,8 @@ import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The leases of a session: per head the one that is written to and the next one, asked for before it is needed.
+ * The leases of a session: per head the one that is written to and the next one, asked for before
+ * it is needed.
  *
  * <p>A lease that is full or replaced is ended, so that the server need not wait for it.
  */
@@ -18,16 +19,22 @@ final class Leases {
   private static final class Head {
     final Lease first = new Lease();
     final Lease second = new Lease();
+
     /** A LEASE request is out. */
     boolean requested;
+
     /** Bytes of the request that is out, or that could not be sent yet. */
     int asked;
+
     /** A request could not be sent yet. */
     boolean deferred;
+
     /** The server had nothing when it was asked ahead of need. */
     boolean refused;
+
     /** Bytes of the extent that was leased last. */
     int extentBytes;
+
     /** Objects placed: from the second one on it is worth to ask ahead. */
     long placed;
   }
@@ -66,7 +73,10 @@ final class Leases {
     }
   }
 
-  /** An object of {@code padded} bytes was placed: asks for the next extent when what is left runs low. */
+  /**
+   * An object of {@code padded} bytes was placed: asks for the next extent when what is left runs
+   * low.
+   */
   void placed(int head, int padded) {
     Head of = heads[head];
     of.placed++;
@@ -155,8 +165,18 @@ final class Leases {
     boolean indexed = index >= 0 && index < session.regionsPerHeadMax;
     return length >= asked && (length & 7) == 0 && inSegment && indexed
         ? null
-        : length + " bytes at place " + place + " of region " + index + " when asked for " + asked
-            + " (regions of " + regionBytes + ", segments of " + segmentBytes + ")";
+        : length
+            + " bytes at place "
+            + place
+            + " of region "
+            + index
+            + " when asked for "
+            + asked
+            + " (regions of "
+            + regionBytes
+            + ", segments of "
+            + segmentBytes
+            + ")";
   }
 
   /** A new map is here. */
@@ -194,8 +214,15 @@ final class Leases {
         session.refreshMap();
       } else {
         session.fail(
-            "the server leased region " + lease.regionIndex + " of head " + head + ", generation " + lease.generation
-                + ", which its map of epoch " + session.map.epoch + " does not name");
+            "the server leased region "
+                + lease.regionIndex
+                + " of head "
+                + head
+                + ", generation "
+                + lease.generation
+                + ", which its map of epoch "
+                + session.map.epoch
+                + " does not name");
       }
     }
   }

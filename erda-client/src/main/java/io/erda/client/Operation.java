@@ -1,22 +1,27 @@
 package io.erda.client;
 
 import io.erda.protocol.ErdaException;
-import java.util.Objects;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
- * One operation in flight, reused for the next. A state machine: {@code step} says what it waits for; completions, responses and
- * {@link ClientCore} advance it. Whatever can't go on at once (queue full, no connection) is taken up again by the core.
+ * One operation in flight, reused for the next. A state machine: {@code step} says what it waits
+ * for; completions, responses and {@link ClientCore} advance it. Whatever can't go on at once
+ * (queue full, no connection) is taken up again by the core.
  */
 abstract sealed class Operation permits Get, Put, StatsQuery {
   static final int IDLE = 0;
   static final int DONE = 1;
+
   /** For a connection that will do: see {@code usable}. */
   static final int WAIT_SESSION = 2;
+
   /** For a newer region map of its session. */
   static final int WAIT_MAP = 3;
+
   /** Until {@link #wakeNs}. */
   static final int BACKOFF = 4;
+
   /** The steps of the kinds of operation begin here. */
   static final int OWN_STEPS = 8;
 
@@ -24,22 +29,30 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   private static final int SESSIONS_LOST_MAX = 3;
 
   final ClientCore core;
+
   /** Place of its request in every session. */
   final int slot;
 
   int step;
+
   /** A post was refused because a queue was full; {@link #resume()} posts again. */
   boolean stalled;
+
   long token;
   ErdaException error;
+
   /** Meaningful once {@link #stamped}: the clock is read only for operations that wait. */
   long deadlineNs;
+
   boolean stamped;
   long wakeNs;
+
   /** What it goes on with is known to the server alone. */
   boolean needsServer;
+
   /** A server is starting: no connection yet is no reason to give up before the time is over. */
   boolean patient;
+
   Session session;
   private int sessionsLost;
 
@@ -54,7 +67,9 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   /** Goes on where a post was refused. */
   abstract void resume();
 
-  /** The response to its request. Bytes from outside; {@code length} was compared with the header. */
+  /**
+   * The response to its request. Bytes from outside; {@code length} was compared with the header.
+   */
   abstract void onResponse(int type, int result, MemorySegment memory, long base, int length);
 
   /** Whether a request of its own was posted that may take effect. */
@@ -124,9 +139,17 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
     }
     session = null;
     if (published()) {
-      fail(new ErdaException.OutcomeUnknown(describe() + " was sent when the connection ended: " + lost.reason()));
+      fail(
+          new ErdaException.OutcomeUnknown(
+              describe() + " was sent when the connection ended: " + lost.reason()));
     } else if (++sessionsLost > SESSIONS_LOST_MAX) {
-      fail(new ErdaException.Unavailable(describe() + ": " + sessionsLost + " connections were lost, the last one: " + lost.reason()));
+      fail(
+          new ErdaException.Unavailable(
+              describe()
+                  + ": "
+                  + sessionsLost
+                  + " connections were lost, the last one: "
+                  + lost.reason()));
     } else {
       awaitSession();
     }
@@ -134,14 +157,16 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
 
   /** The time is over. Whatever was posted can't be taken back but by ending the connection. */
   final void expire() {
-    String after = describe() + " got no answer within " + core.options.operationTimeout().toMillis() + " ms";
+    String after =
+        describe() + " got no answer within " + core.options.operationTimeout().toMillis() + " ms";
     boolean unknown = published();
     if (session != null && step != BACKOFF) {
       session.fail(after);
     }
     fail(
         unknown
-            ? new ErdaException.OutcomeUnknown(after + "; it was sent, and the connection is closed")
+            ? new ErdaException.OutcomeUnknown(
+                after + "; it was sent, and the connection is closed")
             : new ErdaException.Unavailable(after + waitingFor()));
   }
 

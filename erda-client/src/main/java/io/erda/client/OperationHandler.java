@@ -4,15 +4,17 @@ import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Hears how the operations of an {@link ErdaAsyncClient} ended, from within {@code doWork()} or {@code close()}, and from within the call
- * that submits when the end is known at once. May submit; must not call {@code doWork()} or {@code close()}. The place of an operation in
- * the pipeline is free when the method has returned.
+ * Hears how the operations of an {@link ErdaAsyncClient} ended, from within {@code doWork()} or
+ * {@code close()}, and from within the call that submits when the end is known at once. May submit;
+ * must not call {@code doWork()} or {@code close()}. The place of an operation in the pipeline is
+ * free when the method has returned.
  */
 public interface OperationHandler {
   /**
    * A get ended.
    *
-   * @param memory holds the value until this method returns; the client's own, read only what is named
+   * @param memory holds the value until this method returns; the client's own, read only what is
+   *     named
    * @param offset where the value begins
    * @param length of the value, bytes; -1: absent
    */

@@ -13,14 +13,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A put or a delete, publish last (design, "Reading and writing"): the object is WRITTEN into leased space, PUBLISH is SENT behind it,
- * and the server's response ends it. One round trip while the lease lasts.
+ * A put or a delete, publish last (design, "Reading and writing"): the object is WRITTEN into
+ * leased space, PUBLISH is SENT behind it, and the server's response ends it. One round trip while
+ * the lease lasts.
  *
  * <p>A delete for which the log has no room asks the server to empty the entry instead (ERASE).
  *
- * <p>Nothing is replayed once a publish was posted: if the connection ends then, the outcome is unknown. A publish that the server
- * refused had no effect, so it may be done again elsewhere. Puts of the same key by one client happen in the order of submission: the
- * later one waits.
+ * <p>Nothing is replayed once a publish was posted: if the connection ends then, the outcome is
+ * unknown. A publish that the server refused had no effect, so it may be done again elsewhere. Puts
+ * of the same key by one client happen in the order of submission: the later one waits.
  */
 final class Put extends Operation {
   /** For an earlier put of the same key. */
@@ -44,12 +45,15 @@ final class Put extends Operation {
   private int capacity;
 
   boolean delete;
+
   /** Of a delete: whether the key had a value. */
   boolean existed;
+
   /** Grows with every submission of the client. */
   long order;
 
   int head;
+
   /** Of the object, with padding. */
   int padded;
 
@@ -57,8 +61,10 @@ final class Put extends Operation {
   private int keyLength;
   private int valueLength;
   private int bytes;
+
   /** Of the object, before the position is mixed in. */
   private int crc;
+
   private long serial;
   private long reservation;
   private int offset;
@@ -78,7 +84,8 @@ final class Put extends Operation {
     delete = value == null;
     bytes = ObjectLayout.bytes(keyLength, valueLength);
     ensureCapacity(ObjectLayout.padded(bytes));
-    // A position mix of 0: the checksum of a position is this one xor its mix (ObjectLayout), and the position is not known yet.
+    // A position mix of 0: the checksum of a position is this one xor its mix (ObjectLayout), and
+    // the position is not known yet.
     padded = writer.write(OBJECT, key, 0, keyLength, value, 0, valueLength, delete, 0);
     crc = ObjectLayout.checksum(memory, OBJECT);
   }
@@ -118,7 +125,9 @@ final class Put extends Operation {
   /** REQUIRES: the client was connected once, so the hash is known. */
   long keyWord() {
     if (keyWord == 0) {
-      keyWord = Entry.keyWord(core.keyHash.of(memory, OBJECT + ObjectLayout.KEY_OFFSET, keyLength), core.heads);
+      keyWord =
+          Entry.keyWord(
+              core.keyHash.of(memory, OBJECT + ObjectLayout.KEY_OFFSET, keyLength), core.heads);
     }
     return keyWord;
   }
@@ -136,7 +145,8 @@ final class Put extends Operation {
     reservation = lease.reservation;
     remoteKey = lease.remoteKey;
     offset = (int) (((long) lease.regionIndex << session.regionShift) + place >>> 3);
-    ObjectLayout.putChecksum(memory, OBJECT, crc ^ ObjectChecksum.positionMix(head, lease.generation, offset));
+    ObjectLayout.putChecksum(
+        memory, OBJECT, crc ^ ObjectChecksum.positionMix(head, lease.generation, offset));
     serial++;
     step = POST_WRITE;
     post();
@@ -144,7 +154,8 @@ final class Put extends Operation {
 
   private void post() {
     if (step == POST_WRITE) {
-      if (!session.queuePair.postWrite(Session.workId(serial, slot), region, OBJECT, remoteKey, place, padded, Flags.NONE)) {
+      if (!session.queuePair.postWrite(
+          Session.workId(serial, slot), region, OBJECT, remoteKey, place, padded, Flags.NONE)) {
         stall();
         return;
       }
@@ -181,7 +192,8 @@ final class Put extends Operation {
     long base = session.requestAt(slot);
     Message.putInt(message, base + Message.ERASE_KEY_LENGTH, keyLength);
     Message.putInt(message, base + Message.ERASE_KEY_LENGTH + 4, 0);
-    MemorySegment.copy(memory, OBJECT + ObjectLayout.KEY_OFFSET, message, base + Message.ERASE_KEY, keyLength);
+    MemorySegment.copy(
+        memory, OBJECT + ObjectLayout.KEY_OFFSET, message, base + Message.ERASE_KEY, keyLength);
     if (session.send(slot, base, Message.ERASE, Message.ERASE_KEY + keyLength)) {
       step = ERASING;
     } else {
@@ -205,8 +217,16 @@ final class Put extends Operation {
         if (++invalid > INVALID_MAX) {
           fail(
               new ErdaException.Damaged(
-                  describe() + ": the server found what was written at head " + head + ", offset " + offset + " (" + bytes
-                      + " bytes) not to be the object, " + invalid + " times; the key is untouched"));
+                  describe()
+                      + ": the server found what was written at head "
+                      + head
+                      + ", offset "
+                      + offset
+                      + " ("
+                      + bytes
+                      + " bytes) not to be the object, "
+                      + invalid
+                      + " times; the key is untouched"));
         } else {
           writeAgain(result);
         }
@@ -219,14 +239,21 @@ final class Put extends Operation {
     if (++rewrites > REWRITES_MAX) {
       fail(
           new ErdaException.Unavailable(
-              describe() + ": refused " + rewrites + " times, the last time with: " + Result.name(result) + "; the key is untouched"));
+              describe()
+                  + ": refused "
+                  + rewrites
+                  + " times, the last time with: "
+                  + Result.name(result)
+                  + "; the key is untouched"));
       return;
     }
     core.rewrites++;
     takePlace();
   }
 
-  /** A WRITE of this operation failed. The server decides: it publishes nothing that is not whole. */
+  /**
+   * A WRITE of this operation failed. The server decides: it publishes nothing that is not whole.
+   */
   void onWriteFailed(long ofSerial) {
     if (ofSerial == serial && session != null) {
       session.leases.drop(head, reservation);
@@ -252,7 +279,8 @@ final class Put extends Operation {
 
   @Override
   String describe() {
-    return (delete ? "delete of " : "put of ") + KeyText.of(memory, OBJECT + ObjectLayout.KEY_OFFSET, keyLength);
+    return (delete ? "delete of " : "put of ")
+        + KeyText.of(memory, OBJECT + ObjectLayout.KEY_OFFSET, keyLength);
   }
 
   @Override

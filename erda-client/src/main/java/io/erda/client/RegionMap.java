@@ -1,8 +1,8 @@
 package io.erda.client;
 
 /**
- * The region map of one epoch: where each region along a head's regions is reached, and the table's geometry. Immutable once published
- * by its session.
+ * The region map of one epoch: where each region along a head's regions is reached, and the table's
+ * geometry. Immutable once published by its session.
  */
 final class RegionMap {
   /** No region: a remote key is never 0. */
@@ -17,7 +17,8 @@ final class RegionMap {
   private final long[][] keys;
   private final int[][] generations;
 
-  RegionMap(long incarnation, long epoch, long tableKey, long entriesOffset, long buckets, int heads) {
+  RegionMap(
+      long incarnation, long epoch, long tableKey, long entriesOffset, long buckets, int heads) {
     this.incarnation = incarnation;
     this.epoch = epoch;
     this.tableKey = tableKey;

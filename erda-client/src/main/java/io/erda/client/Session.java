@@ -19,23 +19,27 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One connection, and what is valid in it alone: what the server said of itself, the region map, the leases, the requests that are out.
- * Owns its queue pair and message memory.
+ * One connection, and what is valid in it alone: what the server said of itself, the region map,
+ * the leases, the requests that are out. Owns its queue pair and message memory.
  *
- * <p>Everything the server sends is checked before it is used; what is wrong ends the connection. A connection is never ended from within
- * a completion: it is marked, and the core ends it after the poll.
+ * <p>Everything the server sends is checked before it is used; what is wrong ends the connection. A
+ * connection is never ended from within a completion: it is marked, and the core ends it after the
+ * poll.
  *
- * <p>Message memory: {@code one request per operation | control requests | receives}. At most as many requests are out as receives are
- * posted, so a response always finds one.
+ * <p>Message memory: {@code one request per operation | control requests | receives}. At most as
+ * many requests are out as receives are posted, so a response always finds one.
  */
 final class Session implements CompletionHandler {
   private static final int CONNECTING = 0;
   private static final int MAPPING = 1;
   private static final int READY = 2;
+
   /** The server is gone; READs may go on where the device says so. */
   private static final int LOST = 3;
+
   /** Good for nothing. */
   private static final int FAILED = 4;
+
   private static final int CLOSED = 5;
 
   private static final int SLOT_BITS = 16;
@@ -71,7 +75,11 @@ final class Session implements CompletionHandler {
 
   RegionMap map;
   Leases leases;
-  /** The structure counter that a completed root READ of this connection showed last; odd before the first. See {@link Get}. */
+
+  /**
+   * The structure counter that a completed root READ of this connection showed last; odd before the
+   * first. See {@link Get}.
+   */
   long counterSeen = -1;
 
   private int phase = CONNECTING;
@@ -101,7 +109,8 @@ final class Session implements CompletionHandler {
     this.readsOutlive = readsOutlive;
     this.startedNs = core.nanoTime.getAsLong();
     int requests = operations + CONTROLS;
-    // One more than requests are out: while a response is handled its receive is not posted, and a request may be sent.
+    // One more than requests are out: while a response is handled its receive is not posted, and a
+    // request may be sent.
     this.outstandingMax = Math.min(requests, Protocol.REQUESTS_MAX);
     this.receives = outstandingMax + 1;
     this.requestIds = new long[requests];
@@ -174,7 +183,11 @@ final class Session implements CompletionHandler {
 
   /** Marks the connection as good for nothing. */
   void fail(String why) {
-    failWith(phase < READY ? new ErdaException.Unavailable("no connection to " + core.address + ": " + why) : null, why);
+    failWith(
+        phase < READY
+            ? new ErdaException.Unavailable("no connection to " + core.address + ": " + why)
+            : null,
+        why);
   }
 
   private void failWith(ErdaException whyNever, String why) {
@@ -236,7 +249,8 @@ final class Session implements CompletionHandler {
     switch (opcode) {
       case Opcode.CONNECT -> onConnect(status);
       case Opcode.DISCONNECT -> lose("the server at " + core.address + " is gone");
-      case Opcode.READ -> core.gets[(int) wrId & SLOT_MASK].onReadFailed(wrId >>> SLOT_BITS, status);
+      case Opcode.READ ->
+          core.gets[(int) wrId & SLOT_MASK].onReadFailed(wrId >>> SLOT_BITS, status);
       case Opcode.WRITE -> {
         if (status == Status.REMOTE_ACCESS) {
           core.put((int) wrId & SLOT_MASK).onWriteFailed(wrId >>> SLOT_BITS);
@@ -255,8 +269,16 @@ final class Session implements CompletionHandler {
 
   private void onBroken(String what, int status) {
     if (status == Status.FLUSHED || status == Status.FENCED) {
-      // The server left, or wants nothing more from here. Whether READs go on shows when one is posted.
-      lose("the connection to the server at " + core.address + " ended (" + what + ": " + Status.name(status) + ")");
+      // The server left, or wants nothing more from here. Whether READs go on shows when one is
+      // posted.
+      lose(
+          "the connection to the server at "
+              + core.address
+              + " ended ("
+              + what
+              + ": "
+              + Status.name(status)
+              + ")");
     } else {
       fail(what + " ended with: " + Status.name(status));
     }
@@ -273,7 +295,8 @@ final class Session implements CompletionHandler {
       case Status.SUCCESS -> onWelcome(queuePair.privateData());
       case Status.REJECTED -> onRefusal(queuePair.privateData());
       case Status.UNREACHABLE -> fail("no server is there");
-      case Status.TIMEOUT -> fail("no answer within " + core.options.connectTimeout().toMillis() + " ms");
+      case Status.TIMEOUT ->
+          fail("no answer within " + core.options.connectTimeout().toMillis() + " ms");
       default -> fail(Status.name(status));
     }
   }
@@ -282,7 +305,9 @@ final class Session implements CompletionHandler {
     Refusal refusal = Handshake.decodeRefusal(data);
     String text =
         refusal == null
-            ? "the connection was refused with " + data.byteSize() + " bytes that are no refusal of Erda's"
+            ? "the connection was refused with "
+                + data.byteSize()
+                + " bytes that are no refusal of Erda's"
             : refusal.text();
     ErdaException why =
         refusal != null && refusal.reason() == Refusal.CONNECTIONS
@@ -295,11 +320,17 @@ final class Session implements CompletionHandler {
     Welcome said = Handshake.decodeWelcome(data);
     String wrong =
         said == null
-            ? "no welcome of protocol version " + Protocol.VERSION + ", layout version " + Protocol.LAYOUT_VERSION + ", in "
-                + data.byteSize() + " bytes"
+            ? "no welcome of protocol version "
+                + Protocol.VERSION
+                + ", layout version "
+                + Protocol.LAYOUT_VERSION
+                + ", in "
+                + data.byteSize()
+                + " bytes"
             : wrong(said);
     if (wrong != null) {
-      failWith(new ErdaException.Refused("the server at " + core.address + " sent " + wrong), wrong);
+      failWith(
+          new ErdaException.Refused("the server at " + core.address + " sent " + wrong), wrong);
       return;
     }
     welcome = said;
@@ -316,7 +347,10 @@ final class Session implements CompletionHandler {
 
   /** What of a welcome can't be, or does not fit this client; null when it is sound. */
   private String wrong(Welcome said) {
-    if (said.store() == null || said.incarnation() == 0 || said.rootKey() == 0 || said.clientId() == 0) {
+    if (said.store() == null
+        || said.incarnation() == 0
+        || said.rootKey() == 0
+        || said.clientId() == 0) {
       return "a welcome with a zero store, incarnation, root key or client ID: " + said;
     }
     boolean geometry =
@@ -327,7 +361,10 @@ final class Session implements CompletionHandler {
             && said.segmentBytes() >= 4096
             && said.segmentBytes() <= Math.min(16 << 20, said.regionBytes());
     if (!geometry) {
-      return "a geometry that can't be: regions of " + said.regionBytes() + " bytes, segments of " + said.segmentBytes();
+      return "a geometry that can't be: regions of "
+          + said.regionBytes()
+          + " bytes, segments of "
+          + said.segmentBytes();
     }
     if (said.heads() < 1 || said.heads() > 256) {
       return "a geometry that can't be: " + said.heads() + " heads, expected 1 to 256";
@@ -338,10 +375,16 @@ final class Session implements CompletionHandler {
             && said.valueBytesMax() >= 0
             && said.valueBytesMax() < said.segmentBytes();
     if (!limits) {
-      return "limits that can't be: keys of " + said.keyBytesMax() + " bytes, values of " + said.valueBytesMax();
+      return "limits that can't be: keys of "
+          + said.keyBytesMax()
+          + " bytes, values of "
+          + said.valueBytesMax();
     }
     if (said.messageBytesMax() < REQUEST_BYTES) {
-      return "a limit of " + said.messageBytesMax() + " bytes a message, expected at least " + REQUEST_BYTES;
+      return "a limit of "
+          + said.messageBytesMax()
+          + " bytes a message, expected at least "
+          + REQUEST_BYTES;
     }
     if (said.putMode() != 0) {
       return "put mode " + said.putMode() + "; this client knows 0, publish last";
@@ -358,13 +401,16 @@ final class Session implements CompletionHandler {
 
   // Requests and responses.
 
-  /** Sends the request that was built at {@code base}. Returns false when it has to be sent later. */
+  /**
+   * Sends the request that was built at {@code base}. Returns false when it has to be sent later.
+   */
   boolean send(int slot, long base, int type, int length) {
     if (outstanding >= outstandingMax) {
       return false;
     }
     long id = ++requestSerial << SLOT_BITS | slot;
-    Message.putHeader(memory, base, type, 0, length, id, welcome.clientId(), welcome.connectionEpoch());
+    Message.putHeader(
+        memory, base, type, 0, length, id, welcome.clientId(), welcome.connectionEpoch());
     if (!queuePair.postSend(id, region, base, length, Flags.NONE)) {
       return false;
     }
@@ -400,7 +446,10 @@ final class Session implements CompletionHandler {
     return sendControl(control, Message.LEASE, Message.LEASE_REQUEST_BYTES);
   }
 
-  /** Ends an extent early. When it can't be sent now it is not sent: the server ends idle extents by itself. */
+  /**
+   * Ends an extent early. When it can't be sent now it is not sent: the server ends idle extents by
+   * itself.
+   */
   void sendEnd(int head, long reservation) {
     int control = freeControl();
     if (control >= 0) {
@@ -422,26 +471,49 @@ final class Session implements CompletionHandler {
   private void onReceive(int receive, int byteLength) {
     long base = receiveAt(receive);
     if (byteLength > Protocol.MESSAGE_BYTES_MAX || !Message.wellFormed(memory, base, byteLength)) {
-      fail("the server sent a message of " + byteLength + " bytes whose length field does not agree");
+      fail(
+          "the server sent a message of "
+              + byteLength
+              + " bytes whose length field does not agree");
       return;
     }
     long id = Message.requestId(memory, base);
     int type = Message.type(memory, base);
     int slot = (int) id & SLOT_MASK;
-    if (slot >= requestIds.length || requestTypes[slot] == 0 || requestIds[slot] != id || requestTypes[slot] != type) {
-      fail("the server sent a response of type " + type + " to request " + id + ", which is not out");
+    if (slot >= requestIds.length
+        || requestTypes[slot] == 0
+        || requestIds[slot] != id
+        || requestTypes[slot] != type) {
+      fail(
+          "the server sent a response of type "
+              + type
+              + " to request "
+              + id
+              + ", which is not out");
       return;
     }
-    if (Message.clientId(memory, base) != welcome.clientId() || Message.connectionEpoch(memory, base) != welcome.connectionEpoch()) {
+    if (Message.clientId(memory, base) != welcome.clientId()
+        || Message.connectionEpoch(memory, base) != welcome.connectionEpoch()) {
       fail(
-          "the server sent a message for client " + Message.clientId(memory, base) + ", connection "
-              + Message.connectionEpoch(memory, base) + "; this is client " + welcome.clientId() + ", connection "
+          "the server sent a message for client "
+              + Message.clientId(memory, base)
+              + ", connection "
+              + Message.connectionEpoch(memory, base)
+              + "; this is client "
+              + welcome.clientId()
+              + ", connection "
               + welcome.connectionEpoch());
       return;
     }
     int result = Message.result(memory, base);
     if (result == Result.OK && byteLength < responseBytesMin(type)) {
-      fail("the server sent a response of type " + type + " of " + byteLength + " bytes, expected " + responseBytesMin(type));
+      fail(
+          "the server sent a response of type "
+              + type
+              + " of "
+              + byteLength
+              + " bytes, expected "
+              + responseBytesMin(type));
       return;
     }
     requestTypes[slot] = 0;
@@ -467,7 +539,8 @@ final class Session implements CompletionHandler {
 
   private void onControl(int control, int type, int result, long base, int byteLength) {
     switch (type) {
-      case Message.LEASE -> leases.onResponse(controlHeads[control], controlAsked[control], result, memory, base);
+      case Message.LEASE ->
+          leases.onResponse(controlHeads[control], controlAsked[control], result, memory, base);
       case Message.MAP -> onMapPage(result, base, byteLength);
       default -> {
         // END: whether the server still knew the extent makes no difference.
@@ -504,7 +577,10 @@ final class Session implements CompletionHandler {
   }
 
   private void onMapPage(int result, long base, int byteLength) {
-    String wrong = result == Result.OK ? wrongMap(base, byteLength) : "the result " + Result.name(result) + " when asked for the map";
+    String wrong =
+        result == Result.OK
+            ? wrongMap(base, byteLength)
+            : "the result " + Result.name(result) + " when asked for the map";
     if (wrong != null) {
       fail("the server sent " + wrong);
       return;
@@ -540,8 +616,18 @@ final class Session implements CompletionHandler {
       int head = Message.getInt(memory, at + Message.RECORD_HEAD);
       int index = Message.getInt(memory, at + Message.RECORD_INDEX);
       long key = Message.getLong(memory, at + Message.RECORD_KEY);
-      if (head < 0 || head >= heads || index < 0 || index >= regionsPerHeadMax || key == RegionMap.NONE) {
-        fail("the server sent a map that names region " + index + " of head " + head + ", remote key " + key);
+      if (head < 0
+          || head >= heads
+          || index < 0
+          || index >= regionsPerHeadMax
+          || key == RegionMap.NONE) {
+        fail(
+            "the server sent a map that names region "
+                + index
+                + " of head "
+                + head
+                + ", remote key "
+                + key);
         return;
       }
       incoming.add(head, index, Message.getInt(memory, at + Message.RECORD_GENERATION), key);
@@ -569,7 +655,10 @@ final class Session implements CompletionHandler {
   private String wrongMap(long base, int byteLength) {
     long incarnation = Message.getLong(memory, base + Message.MAPPED_INCARNATION);
     if (incarnation != welcome.incarnation()) {
-      return "a map of incarnation " + Long.toHexString(incarnation) + "; welcome said " + Long.toHexString(welcome.incarnation());
+      return "a map of incarnation "
+          + Long.toHexString(incarnation)
+          + "; welcome said "
+          + Long.toHexString(welcome.incarnation());
     }
     long buckets = Message.getLong(memory, base + Message.MAPPED_BUCKETS);
     int neighbourhood = Message.getInt(memory, base + Message.MAPPED_NEIGHBOURHOOD);
@@ -584,7 +673,12 @@ final class Session implements CompletionHandler {
             && (entriesOffset & 7) == 0
             && Message.getLong(memory, base + Message.MAPPED_TABLE_KEY) != 0;
     if (!table) {
-      return "a table that can't be: " + buckets + " buckets, neighbourhoods of " + neighbourhood + ", entries at " + entriesOffset;
+      return "a table that can't be: "
+          + buckets
+          + " buckets, neighbourhoods of "
+          + neighbourhood
+          + ", entries at "
+          + entriesOffset;
     }
     int regions = Message.getInt(memory, base + Message.MAPPED_REGIONS);
     int first = Message.getInt(memory, base + Message.MAPPED_FIRST);
@@ -600,7 +694,15 @@ final class Session implements CompletionHandler {
             && Message.MAPPED_RECORDS + (long) count * Message.RECORD_BYTES <= byteLength;
     return page
         ? null
-        : "a map page of " + count + " of " + regions + " regions from " + first + " in " + byteLength + " bytes, expected from "
+        : "a map page of "
+            + count
+            + " of "
+            + regions
+            + " regions from "
+            + first
+            + " in "
+            + byteLength
+            + " bytes, expected from "
             + incomingCount;
   }
 

@@ -65,9 +65,24 @@ final class StatsQuery extends Operation {
     int first = Message.getInt(memory, base + Message.STATS_FIRST);
     int count = Message.getInt(memory, base + Message.STATS_COUNT);
     boolean sound =
-        all >= 0 && all <= FIGURES_MAX && first == next && count >= 0 && first + (long) count <= all && (count > 0 || first == all);
+        all >= 0
+            && all <= FIGURES_MAX
+            && first == next
+            && count >= 0
+            && first + (long) count <= all
+            && (count > 0 || first == all);
     if (!sound || !take(memory, base, count, length)) {
-      session.fail("the server sent figures " + first + " to " + (first + (long) count) + " of " + all + " in " + length + " bytes, expected from " + next);
+      session.fail(
+          "the server sent figures "
+              + first
+              + " to "
+              + (first + (long) count)
+              + " of "
+              + all
+              + " in "
+              + length
+              + " bytes, expected from "
+              + next);
       return;
     }
     next += count;

@@ -13,7 +13,10 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** The zero-allocation forms allocate nothing in the steady state: once they are compiled, not a byte in a whole round. */
+/**
+ * The zero-allocation forms allocate nothing in the steady state: once they are compiled, not a
+ * byte in a whole round.
+ */
 class AllocationTest {
   private static final int GETS = 100_000;
   private static final int PUTS = 20_000;
@@ -22,7 +25,10 @@ class AllocationTest {
   private final FakeStore store = new FakeStore();
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-  /** Until a round allocates nothing: before that the interpreter and the compilers' deoptimisations do. */
+  /**
+   * Until a round allocates nothing: before that the interpreter and the compilers' deoptimisations
+   * do.
+   */
   private void assertSteady(Runnable round) {
     StringBuilder allocated = new StringBuilder();
     for (int i = 0; i < ROUNDS_MAX; i++) {
@@ -46,14 +52,13 @@ class AllocationTest {
       MemorySegment absent = arena.allocateFrom("nothing").asSlice(0, 7);
       MemorySegment into = arena.allocate(2048);
       long[] sum = {0};
-      assertSteady(
-          () -> {
-            long got = 0;
-            for (int i = 0; i < GETS; i++) {
-              got += erda.get(key, into) + erda.get(absent, into);
-            }
-            sum[0] = got;
-          });
+      assertSteady(() -> {
+        long got = 0;
+        for (int i = 0; i < GETS; i++) {
+          got += erda.get(key, into) + erda.get(absent, into);
+        }
+        sum[0] = got;
+      });
       assertEquals(GETS * 1023L, sum[0]);
     }
   }
@@ -71,27 +76,26 @@ class AllocationTest {
         };
     AtomicBoolean stop = new AtomicBoolean();
     Thread server =
-        new Thread(
-            () -> {
-              while (!stop.get()) {
-                store.getAsLong();
-                Thread.yield();
-              }
-            });
+        new Thread(() -> {
+          while (!stop.get()) {
+            store.getAsLong();
+            Thread.yield();
+          }
+        });
     server.setDaemon(true);
     server.start();
     ClientOptions options = ClientOptions.DEFAULT.withPollingNs(1L << 40);
-    try (ErdaClient erda = ErdaClient.over(store.network.device(), FakeStore.ADDRESS, options, System::nanoTime);
+    try (ErdaClient erda =
+            ErdaClient.over(store.network.device(), FakeStore.ADDRESS, options, System::nanoTime);
         Arena arena = Arena.ofConfined()) {
       MemorySegment key = arena.allocateFrom("key").asSlice(0, 3);
       MemorySegment value = arena.allocate(256);
-      assertSteady(
-          () -> {
-            for (int i = 0; i < PUTS; i++) {
-              value.set(ValueLayout.JAVA_INT, 0, i);
-              erda.put(key, value);
-            }
-          });
+      assertSteady(() -> {
+        for (int i = 0; i < PUTS; i++) {
+          value.set(ValueLayout.JAVA_INT, 0, i);
+          erda.put(key, value);
+        }
+      });
       assertTrue(erda.statistics().leases() > 10, "renewing a lease allocates nothing either");
     } finally {
       stop.set(true);

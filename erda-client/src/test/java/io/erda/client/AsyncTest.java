@@ -27,7 +27,13 @@ class AsyncTest {
       new OperationHandler() {
         @Override
         public void onGet(long token, MemorySegment memory, long offset, long length) {
-          heard.add(token + "=" + (length < 0 ? "absent" : new String(memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE), UTF_8)));
+          heard.add(
+              token
+                  + "="
+                  + (length < 0
+                      ? "absent"
+                      : new String(
+                          memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE), UTF_8)));
         }
 
         @Override
@@ -51,7 +57,12 @@ class AsyncTest {
   }
 
   private ErdaAsyncClient client(int depth) {
-    return ErdaAsyncClient.over(store.clientDevice, FakeStore.ADDRESS, ClientOptions.DEFAULT.withPipelineDepth(depth), store, handler);
+    return ErdaAsyncClient.over(
+        store.clientDevice,
+        FakeStore.ADDRESS,
+        ClientOptions.DEFAULT.withPipelineDepth(depth),
+        store,
+        handler);
   }
 
   private void drain(ErdaAsyncClient erda) {
@@ -78,7 +89,10 @@ class AsyncTest {
     }
   }
 
-  /** Such a connection has no reason why it was never made. No reason was taken for success: puts that were never sent were acknowledged. */
+  /**
+   * Such a connection has no reason why it was never made. No reason was taken for success: puts
+   * that were never sent were acknowledged.
+   */
   @Test
   void connectionThatEndsInThePollThatMadeItReadyIsNoSuccess() {
     store.put("here", "1");
@@ -95,7 +109,9 @@ class AsyncTest {
       erda.doWork();
       assertFalse(erda.isConnected());
       drain(erda);
-      assertEquals(List.of("1 Unavailable", "2 Unavailable", "3 Unavailable"), heard.stream().sorted().toList());
+      assertEquals(
+          List.of("1 Unavailable", "2 Unavailable", "3 Unavailable"),
+          heard.stream().sorted().toList());
       assertEquals(-1, store.entryOf("a".getBytes(UTF_8)));
       heard.clear();
       assertTrue(erda.get(4, segment("here")));
@@ -131,7 +147,8 @@ class AsyncTest {
           return Result.OK;
         };
     store.clientDevice.hook =
-        (opcode, key, offset, length) -> opcode != Opcode.READ && random.nextInt(3) == 0 ? HookedDevice.REFUSE : HookedDevice.GO;
+        (opcode, key, offset, length) ->
+            opcode != Opcode.READ && random.nextInt(3) == 0 ? HookedDevice.REFUSE : HookedDevice.GO;
     Map<String, List<String>> expected = new HashMap<>();
     store.published = new ArrayList<>();
     try (ErdaAsyncClient erda = client(8)) {
@@ -148,7 +165,8 @@ class AsyncTest {
       drain(erda);
       heard.forEach(each -> assertTrue(each.endsWith(" put"), each + ", -Derda.seed=" + seed));
       for (String key : expected.keySet()) {
-        List<String> ofKey = store.published.stream().filter(each -> each.startsWith(key + "=")).toList();
+        List<String> ofKey =
+            store.published.stream().filter(each -> each.startsWith(key + "=")).toList();
         assertEquals(expected.get(key), ofKey, "-Derda.seed=" + seed);
       }
     }
@@ -178,7 +196,9 @@ class AsyncTest {
             inner.add(error.getMessage());
           }
         };
-    client[0] = ErdaAsyncClient.over(store.clientDevice, FakeStore.ADDRESS, ClientOptions.DEFAULT, store, chained);
+    client[0] =
+        ErdaAsyncClient.over(
+            store.clientDevice, FakeStore.ADDRESS, ClientOptions.DEFAULT, store, chained);
     try (ErdaAsyncClient erda = client[0]) {
       erda.put(1, segment("a"), segment("123"));
       drain(erda);
@@ -201,7 +221,9 @@ class AsyncTest {
     }
     heard.clear();
     erda.close();
-    assertEquals(List.of("2 OutcomeUnknown", "3 Unavailable", "4 OutcomeUnknown"), heard.stream().sorted().toList());
+    assertEquals(
+        List.of("2 OutcomeUnknown", "3 Unavailable", "4 OutcomeUnknown"),
+        heard.stream().sorted().toList());
     assertThrows(IllegalStateException.class, erda::doWork);
   }
 
@@ -222,7 +244,8 @@ class AsyncTest {
       erda.put(2, MemorySegment.ofArray(new byte[100]), segment("1"));
       erda.put(3, segment("a"), MemorySegment.ofArray(new byte[250_000]));
       drain(erda);
-      assertEquals(List.of("1 BadSize", "2 BadSize", "3 BadSize"), heard.stream().sorted().toList());
+      assertEquals(
+          List.of("1 BadSize", "2 BadSize", "3 BadSize"), heard.stream().sorted().toList());
     }
   }
 }

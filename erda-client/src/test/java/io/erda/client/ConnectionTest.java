@@ -35,7 +35,10 @@ class ConnectionTest {
   }
 
   private static ClientOptions hasty() {
-    return ClientOptions.DEFAULT.withPollingNs(1L << 40).withOperationTimeout(Duration.ofMillis(50)).withConnectTimeout(Duration.ofMillis(50));
+    return ClientOptions.DEFAULT
+        .withPollingNs(1L << 40)
+        .withOperationTimeout(Duration.ofMillis(50))
+        .withConnectTimeout(Duration.ofMillis(50));
   }
 
   @Test
@@ -69,7 +72,8 @@ class ConnectionTest {
 
   @Test
   void promiseThatIsTooWeakIsRefusedByTheClientToo() {
-    assertThrows(ErdaException.Refused.class, () -> store.client(hasty().withRequired(Promise.POWER)));
+    assertThrows(
+        ErdaException.Refused.class, () -> store.client(hasty().withRequired(Promise.POWER)));
     store.client(hasty().withRequired(Promise.PROCESS)).close();
   }
 
@@ -98,13 +102,17 @@ class ConnectionTest {
             }
             return Result.OK;
           };
-      ErdaException.OutcomeUnknown e = assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("2")));
+      ErdaException.OutcomeUnknown e =
+          assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("2")));
       assertTrue(e.getMessage().contains("key 'a'"), e.getMessage());
       long publishes = store.requests.stream().filter(type -> type == Message.PUBLISH).count();
       assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.delete(bytes("a")));
       store.answer = (type, request) -> Result.OK;
       assertArrayEquals(bytes("1"), erda.get(bytes("a")));
-      assertEquals(publishes + 1, store.requests.stream().filter(type -> type == Message.PUBLISH).count(), "nothing is replayed");
+      assertEquals(
+          publishes + 1,
+          store.requests.stream().filter(type -> type == Message.PUBLISH).count(),
+          "nothing is replayed");
     }
   }
 
@@ -148,8 +156,12 @@ class ConnectionTest {
       for (int broken : new int[] {Opcode.WRITE, Opcode.SEND}) {
         for (int status : new int[] {Status.FENCED, Status.FLUSHED, Status.LOCAL}) {
           store.answer = (type, request) -> type == Message.PUBLISH ? FakeStore.SILENCE : Result.OK;
-          store.clientDevice.hook = (opcode, key, offset, length) -> opcode == broken ? status : HookedDevice.GO;
-          assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("2")), Opcode.SEND + " " + Status.name(status));
+          store.clientDevice.hook =
+              (opcode, key, offset, length) -> opcode == broken ? status : HookedDevice.GO;
+          assertThrows(
+              ErdaException.OutcomeUnknown.class,
+              () -> erda.put(bytes("a"), bytes("2")),
+              Opcode.SEND + " " + Status.name(status));
           store.clientDevice.hook = (opcode, key, offset, length) -> HookedDevice.GO;
           store.answer = (type, request) -> Result.OK;
           erda.put(bytes("a"), bytes("3"));
@@ -181,7 +193,8 @@ class ConnectionTest {
     try (ErdaClient erda = store.client(hasty())) {
       erda.put(bytes("a"), bytes("1"));
       store.answer = (type, request) -> type == Message.PUBLISH ? FakeStore.SILENCE : Result.OK;
-      ErdaException.OutcomeUnknown e = assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("2")));
+      ErdaException.OutcomeUnknown e =
+          assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("2")));
       assertTrue(e.getMessage().contains("50 ms"), e.getMessage());
       store.answer = (type, request) -> Result.OK;
       erda.put(bytes("a"), bytes("3"));
@@ -289,7 +302,9 @@ class ConnectionTest {
   void invalidObjectIsWrittenOnceMore() {
     try (ErdaClient erda = store.client()) {
       int[] count = {0};
-      store.answer = (type, request) -> type == Message.PUBLISH && count[0]++ == 0 ? Result.INVALID_OBJECT : Result.OK;
+      store.answer =
+          (type, request) ->
+              type == Message.PUBLISH && count[0]++ == 0 ? Result.INVALID_OBJECT : Result.OK;
       erda.put(bytes("a"), bytes("1"));
       assertArrayEquals(bytes("1"), erda.get(bytes("a")));
       store.answer = (type, request) -> type == Message.PUBLISH ? Result.INVALID_OBJECT : Result.OK;
@@ -306,11 +321,17 @@ class ConnectionTest {
         store.answer = (type, request) -> type == Message.LEASE ? result : Result.OK;
         ErdaException e = assertThrows(ErdaException.class, () -> erda.put(bytes("a"), bytes("2")));
         assertTrue(e.getMessage().contains(Result.name(result)), e.getMessage());
-        assertTrue(result == Result.READ_ONLY ? e instanceof ErdaException.Unavailable : result == Result.TOO_LARGE ? e instanceof ErdaException.BadSize : e instanceof ErdaException.Full);
+        assertTrue(
+            result == Result.READ_ONLY
+                ? e instanceof ErdaException.Unavailable
+                : result == Result.TOO_LARGE
+                    ? e instanceof ErdaException.BadSize
+                    : e instanceof ErdaException.Full);
         assertArrayEquals(bytes("1"), erda.get(bytes("a")));
       }
       store.answer = (type, request) -> type == Message.PUBLISH ? Result.TABLE_FULL : Result.OK;
-      ErdaException.Full full = assertThrows(ErdaException.Full.class, () -> erda.put(bytes("a"), bytes("2")));
+      ErdaException.Full full =
+          assertThrows(ErdaException.Full.class, () -> erda.put(bytes("a"), bytes("2")));
       assertEquals(ErdaException.Full.What.TABLE, full.what());
     }
   }
@@ -356,7 +377,8 @@ class ConnectionTest {
     }
     for (UnaryOperator<Welcome> wrong : wrongs) {
       store.welcome = wrong;
-      ErdaException.Refused e = assertThrows(ErdaException.Refused.class, () -> store.client(hasty()));
+      ErdaException.Refused e =
+          assertThrows(ErdaException.Refused.class, () -> store.client(hasty()));
       assertTrue(e.getMessage().contains("sent"), e.getMessage());
     }
     store.welcome = w -> w;
@@ -392,9 +414,21 @@ class ConnectionTest {
           w -> {
             Welcome other = changed(w, -1);
             return new Welcome(
-                new java.util.UUID(9, 9), other.incarnation(), other.rootKey(), other.hashSeed(), other.regionBytes(), other.segmentBytes(),
-                other.heads(), other.promise(), 0, other.clientId(), other.connectionEpoch(), other.keyBytesMax(), other.valueBytesMax(),
-                other.messageBytesMax(), other.pollingNs());
+                new java.util.UUID(9, 9),
+                other.incarnation(),
+                other.rootKey(),
+                other.hashSeed(),
+                other.regionBytes(),
+                other.segmentBytes(),
+                other.heads(),
+                other.promise(),
+                0,
+                other.clientId(),
+                other.connectionEpoch(),
+                other.keyBytesMax(),
+                other.valueBytesMax(),
+                other.messageBytesMax(),
+                other.pollingNs());
           };
       store.disconnect();
       assertThrows(ErdaException.Refused.class, () -> erda.get(bytes("a")));
@@ -418,11 +452,13 @@ class ConnectionTest {
               return switch (kind) {
                 case 0 -> random.nextInt(4, 4096);
                 case 1 -> {
-                  response.set(ValueLayout.JAVA_BYTE, random.nextInt(length), (byte) random.nextInt());
+                  response.set(
+                      ValueLayout.JAVA_BYTE, random.nextInt(length), (byte) random.nextInt());
                   yield length;
                 }
                 case 2 -> {
-                  response.set(ValueLayout.JAVA_INT, 4 * random.nextInt(length / 4), random.nextInt());
+                  response.set(
+                      ValueLayout.JAVA_INT, 4 * random.nextInt(length / 4), random.nextInt());
                   yield length;
                 }
                 default -> {
@@ -447,7 +483,9 @@ class ConnectionTest {
         } catch (ErdaException e) {
           assertFalse(e.getMessage().isBlank());
         } catch (RuntimeException | AssertionError e) {
-          throw new AssertionError("-Derda.seed=" + seed + ", round " + round + ", type " + victim + ", kind " + kind, e);
+          throw new AssertionError(
+              "-Derda.seed=" + seed + ", round " + round + ", type " + victim + ", kind " + kind,
+              e);
         }
         if (round % 20 == 0) {
           // The store has no cleaner; keep it from filling up.
@@ -470,7 +508,8 @@ class ConnectionTest {
           Message.putInt(response, 4, length - Message.RECORD_BYTES);
           return length - Message.RECORD_BYTES;
         };
-    ErdaException.Unavailable e = assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
+    ErdaException.Unavailable e =
+        assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
     assertTrue(e.getMessage().contains("map page of 2 of 2 regions"), e.getMessage());
   }
 

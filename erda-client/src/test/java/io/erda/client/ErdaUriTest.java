@@ -12,8 +12,10 @@ import org.junit.jupiter.api.Test;
 class ErdaUriTest {
   @Test
   void threeForms() {
-    assertEquals(new ErdaUri.Shm(Path.of("/var/lib/erda")), ErdaUri.parse("erda+shm:/var/lib/erda"));
-    assertEquals(new ErdaUri.Shm(Path.of("/var/lib/erda")), ErdaUri.parse("erda+shm:///var/lib/erda"));
+    assertEquals(
+        new ErdaUri.Shm(Path.of("/var/lib/erda")), ErdaUri.parse("erda+shm:/var/lib/erda"));
+    assertEquals(
+        new ErdaUri.Shm(Path.of("/var/lib/erda")), ErdaUri.parse("erda+shm:///var/lib/erda"));
     assertEquals(new ErdaUri.Shm(Path.of("data")), ErdaUri.parse("erda+shm:data"));
     assertEquals(new ErdaUri.Tcp("db", 7412), ErdaUri.parse("erda://db:7412"));
     assertEquals(new ErdaUri.Tcp("db", 7411), ErdaUri.parse("erda://db"));
@@ -24,11 +26,27 @@ class ErdaUriTest {
   @Test
   void whatIsWrongSaysWhatIsExpected() {
     String[] wrong = {
-      null, "", "erda", "/var/lib/erda", "http://host:1", "erda+shm:", "erda+shm://host/data", "erda+shm:\0", "erda://", "erda://:7411",
-      "erda://host:", "erda://host:0", "erda://host:65536", "erda://host:x", "erda://host:1/x", "erda://fe80::1", "erda+rdma:host:1"
+      null,
+      "",
+      "erda",
+      "/var/lib/erda",
+      "http://host:1",
+      "erda+shm:",
+      "erda+shm://host/data",
+      "erda+shm:\0",
+      "erda://",
+      "erda://:7411",
+      "erda://host:",
+      "erda://host:0",
+      "erda://host:65536",
+      "erda://host:x",
+      "erda://host:1/x",
+      "erda://fe80::1",
+      "erda+rdma:host:1"
     };
     for (String uri : wrong) {
-      ErdaException.BadArgument e = assertThrows(ErdaException.BadArgument.class, () -> ErdaUri.parse(uri), uri);
+      ErdaException.BadArgument e =
+          assertThrows(ErdaException.BadArgument.class, () -> ErdaUri.parse(uri), uri);
       assertTrue(e.getMessage().contains("expected erda+shm:/path/to/data"), e.getMessage());
     }
   }
@@ -36,7 +54,8 @@ class ErdaUriTest {
   @Test
   void devicesThatThisBuildDoesNotHave() {
     for (String uri : new String[] {"erda://host:7411", "erda+rdma://host:7411"}) {
-      ErdaException.BadArgument e = assertThrows(ErdaException.BadArgument.class, () -> ErdaClient.connect(uri));
+      ErdaException.BadArgument e =
+          assertThrows(ErdaException.BadArgument.class, () -> ErdaClient.connect(uri));
       assertTrue(e.getMessage().startsWith("this build has no "), e.getMessage());
     }
   }
@@ -45,7 +64,8 @@ class ErdaUriTest {
   void directoryWithoutAServer(@org.junit.jupiter.api.io.TempDir Path directory) {
     for (Path data : new Path[] {directory, directory.resolve("none")}) {
       ErdaException.Unavailable e =
-          assertThrows(ErdaException.Unavailable.class, () -> ErdaClient.connect("erda+shm:" + data));
+          assertThrows(
+              ErdaException.Unavailable.class, () -> ErdaClient.connect("erda+shm:" + data));
       assertTrue(e.getMessage().contains("no server is there"), e.getMessage());
     }
   }
@@ -54,7 +74,8 @@ class ErdaUriTest {
   void optionsOutOfRange() {
     ClientOptions options = ClientOptions.DEFAULT;
     assertThrows(ErdaException.BadArgument.class, () -> options.withConnectTimeout(Duration.ZERO));
-    assertThrows(ErdaException.BadArgument.class, () -> options.withOperationTimeout(Duration.ofDays(2)));
+    assertThrows(
+        ErdaException.BadArgument.class, () -> options.withOperationTimeout(Duration.ofDays(2)));
     assertThrows(ErdaException.BadArgument.class, () -> options.withPollingNs(-2));
     assertThrows(ErdaException.BadArgument.class, () -> options.withReadBytes(10));
     assertThrows(ErdaException.BadArgument.class, () -> options.withPipelineDepth(65));

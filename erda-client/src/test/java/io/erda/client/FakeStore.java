@@ -44,8 +44,9 @@ import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 
 /**
- * A store and its server, as simple as can be, whose every answer a test can change. It works when it is stepped, and the clock that
- * clients get steps it: a blocking client that waits makes its own server go on, in one thread and in virtual time.
+ * A store and its server, as simple as can be, whose every answer a test can change. It works when
+ * it is stepped, and the clock that clients get steps it: a blocking client that waits makes its
+ * own server go on, in one thread and in virtual time.
  */
 final class FakeStore implements LongSupplier {
   static final String ADDRESS = "fake";
@@ -57,7 +58,10 @@ final class FakeStore implements LongSupplier {
   static final long SEED = 7;
   static final long TICK_NS = 1_000;
 
-  /** Answers one kind of request: returns a result, or {@link #SILENCE}; on OK the default work is done. */
+  /**
+   * Answers one kind of request: returns a result, or {@link #SILENCE}; on OK the default work is
+   * done.
+   */
   interface Answer {
     int to(int type, MemorySegment request);
   }
@@ -74,12 +78,14 @@ final class FakeStore implements LongSupplier {
   final List<MemorySegment> regions = new ArrayList<>();
   final Map<Long, MemoryRegion> regionKeys = new HashMap<>();
   final List<Integer> requests = new ArrayList<>();
+
   /** Key and value of every publish, in order; filled when a test asks for it. */
   List<String> published;
 
   EmbeddedDevice device;
   Answer answer = (type, request) -> Result.OK;
   UnaryOperator<Welcome> welcome = said -> said;
+
   /** Changes the bytes of a welcome. */
   UnaryOperator<MemorySegment> welcomeBytes = bytes -> bytes;
 
@@ -140,7 +146,10 @@ final class FakeStore implements LongSupplier {
 
   void link(int head) {
     MemorySegment memory = regions.get(head);
-    regionKeys.put((long) head, device.register(memory, Backing.none(memory.byteSize()), Access.REMOTE_READ | Access.REMOTE_WRITE));
+    regionKeys.put(
+        (long) head,
+        device.register(
+            memory, Backing.none(memory.byteSize()), Access.REMOTE_READ | Access.REMOTE_WRITE));
   }
 
   /** Ends the server: its queue pairs and its listener. The memory stays. */
@@ -194,7 +203,9 @@ final class FakeStore implements LongSupplier {
     }
     stepping = true;
     try {
-      for (ConnectionRequest request = listener.poll(); request != null; request = listener.poll()) {
+      for (ConnectionRequest request = listener.poll();
+          request != null;
+          request = listener.poll()) {
         accept(request);
       }
       for (Peer peer : List.copyOf(peers)) {
@@ -270,7 +281,8 @@ final class FakeStore implements LongSupplier {
 
   /** Appends an object; returns its offset. */
   int append(int head, byte[] key, byte[] value) {
-    int bytes = ObjectLayout.padded(ObjectLayout.bytes(key.length, value == null ? 0 : value.length));
+    int bytes =
+        ObjectLayout.padded(ObjectLayout.bytes(key.length, value == null ? 0 : value.length));
     long place = reserve(head, bytes);
     int offset = (int) (place >>> 3);
     new ObjectWriter(regions.get(head))
@@ -319,7 +331,8 @@ final class FakeStore implements LongSupplier {
     private static final int BYTES = Protocol.MESSAGE_BYTES_MAX;
     final QueuePair queuePair;
     private final MemorySegment memory = arena.allocate(2L * SLOTS * BYTES, 64);
-    private final MemoryRegion region = device.register(memory, Backing.none(memory.byteSize()), Access.LOCAL);
+    private final MemoryRegion region =
+        device.register(memory, Backing.none(memory.byteSize()), Access.LOCAL);
 
     Peer(QueuePair queuePair) {
       this.queuePair = queuePair;
@@ -355,7 +368,15 @@ final class FakeStore implements LongSupplier {
         length = lengthAndResult[0];
         result = lengthAndResult[1];
       }
-      Message.putHeader(out, 0, type, result, length, Message.requestId(in, 0), Message.clientId(in, 0), Message.connectionEpoch(in, 0));
+      Message.putHeader(
+          out,
+          0,
+          type,
+          result,
+          length,
+          Message.requestId(in, 0),
+          Message.clientId(in, 0),
+          Message.connectionEpoch(in, 0));
       length = tamper.response(type, out, length);
       if (peers.contains(this)) {
         queuePair.postSend(slot, region, (long) (SLOTS + slot) * BYTES, length, Flags.NONE);
@@ -411,19 +432,33 @@ final class FakeStore implements LongSupplier {
     MemorySegment memory = regions.get(head);
     int bytes = Message.getInt(in, Message.PUBLISH_OBJECT_BYTES);
     boolean valid =
-        new ObjectChecksum(memory).valid(place, geometry.room(place), ObjectChecksum.positionMix(head, generation, offset))
-            && bytes == ObjectLayout.bytes(ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place));
+        new ObjectChecksum(memory)
+                .valid(
+                    place,
+                    geometry.room(place),
+                    ObjectChecksum.positionMix(head, generation, offset))
+            && bytes
+                == ObjectLayout.bytes(
+                    ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place));
     if (!valid) {
       return new int[] {Message.HEADER_BYTES, Result.INVALID_OBJECT};
     }
-    byte[] key = memory.asSlice(place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place)).toArray(ValueLayout.JAVA_BYTE);
+    byte[] key =
+        memory
+            .asSlice(place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place))
+            .toArray(ValueLayout.JAVA_BYTE);
     if (published != null) {
       long valueAt = place + ObjectLayout.KEY_OFFSET + key.length;
-      byte[] value = memory.asSlice(valueAt, ObjectLayout.valueLength(memory, place)).toArray(ValueLayout.JAVA_BYTE);
+      byte[] value =
+          memory
+              .asSlice(valueAt, ObjectLayout.valueLength(memory, place))
+              .toArray(ValueLayout.JAVA_BYTE);
       published.add(new String(key, UTF_8) + "=" + new String(value, UTF_8));
     }
     long entry = entryOf(key);
-    boolean existed = entry >= 0 && !ObjectLayout.tombstone(memory, geometry.place(VersionWord.newest(word(entry))));
+    boolean existed =
+        entry >= 0
+            && !ObjectLayout.tombstone(memory, geometry.place(VersionWord.newest(word(entry))));
     if (entry < 0) {
       insert(keyWord(key), VersionWord.first(offset, false));
     } else {
@@ -439,7 +474,9 @@ final class FakeStore implements LongSupplier {
   }
 
   private int[] erase(MemorySegment in, MemorySegment out) {
-    byte[] key = in.asSlice(Message.ERASE_KEY, Message.getInt(in, Message.ERASE_KEY_LENGTH)).toArray(ValueLayout.JAVA_BYTE);
+    byte[] key =
+        in.asSlice(Message.ERASE_KEY, Message.getInt(in, Message.ERASE_KEY_LENGTH))
+            .toArray(ValueLayout.JAVA_BYTE);
     long entry = entryOf(key);
     if (entry >= 0) {
       setWord(entry, 0);

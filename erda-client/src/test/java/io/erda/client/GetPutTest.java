@@ -91,7 +91,8 @@ class GetPutTest {
     Random random = new Random(seed);
     try (ErdaClient erda = store.client()) {
       for (int i = 0; i < 60; i++) {
-        byte[] value = new byte[random.nextInt(4) == 0 ? random.nextInt(20_000) : random.nextInt(300)];
+        byte[] value =
+            new byte[random.nextInt(4) == 0 ? random.nextInt(20_000) : random.nextInt(300)];
         random.nextBytes(value);
         byte[] key = bytes("key" + i % 20);
         erda.put(key, value);
@@ -103,7 +104,8 @@ class GetPutTest {
 
   @Test
   void firstReadFollowsTheSizesThatAreMet() {
-    try (ErdaClient erda = store.client(ClientOptions.DEFAULT.withPollingNs(1L << 40).withReadBytes(64))) {
+    try (ErdaClient erda =
+        store.client(ClientOptions.DEFAULT.withPollingNs(1L << 40).withReadBytes(64))) {
       erda.put(bytes("a"), new byte[3000]);
       erda.get(bytes("a"));
       erda.get(bytes("a"));
@@ -141,7 +143,9 @@ class GetPutTest {
       // From the second put on, a put finds room at once: its first request is its own publish.
       int waits = 0;
       for (int i = 1; i < store.requests.size(); i++) {
-        if (store.requests.get(i) == Message.LEASE && store.requests.get(i - 1) != Message.PUBLISH && store.requests.get(i - 1) != Message.END) {
+        if (store.requests.get(i) == Message.LEASE
+            && store.requests.get(i - 1) != Message.PUBLISH
+            && store.requests.get(i - 1) != Message.END) {
           waits++;
         }
       }

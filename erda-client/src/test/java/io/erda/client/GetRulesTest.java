@@ -95,13 +95,12 @@ class GetRulesTest {
     int offset = store.append(Entry.headOf(store.keyWord(key)), key, bytes("there"));
     store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, 1);
     // The move ends before the fourth look-up; until then the entry is nowhere.
-    beforeRootRead(
-        n -> {
-          if (n == 3) {
-            store.insert(store.keyWord(key), VersionWord.first(offset, false));
-            store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, 2);
-          }
-        });
+    beforeRootRead(n -> {
+      if (n == 3) {
+        store.insert(store.keyWord(key), VersionWord.first(offset, false));
+        store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, 2);
+      }
+    });
     assertEquals("there", get("moving"));
   }
 
@@ -109,22 +108,27 @@ class GetRulesTest {
   void absenceIsNotBelievedAfterACounterThatChanged() {
     byte[] key = bytes("moved");
     int offset = store.append(Entry.headOf(store.keyWord(key)), key, bytes("there"));
-    // The whole move happens between the neighbourhood READ and the root READ: the counter is even again.
-    beforeRootRead(
-        n -> {
-          if (n == 0) {
-            store.insert(store.keyWord(key), VersionWord.first(offset, false));
-            store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, 2);
-          }
-        });
+    // The whole move happens between the neighbourhood READ and the root READ: the counter is even
+    // again.
+    beforeRootRead(n -> {
+      if (n == 0) {
+        store.insert(store.keyWord(key), VersionWord.first(offset, false));
+        store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, 2);
+      }
+    });
     assertEquals("there", get("moved"));
   }
 
   @Test
   void counterThatStaysOddWhileTheServerLivesEndsInATypedError() {
     store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, 1);
-    try (ErdaClient hasty = store.client(ClientOptions.DEFAULT.withPollingNs(1L << 40).withOperationTimeout(java.time.Duration.ofMillis(20)))) {
-      ErdaException.Unavailable e = assertThrows(ErdaException.Unavailable.class, () -> hasty.get(bytes("nothing")));
+    try (ErdaClient hasty =
+        store.client(
+            ClientOptions.DEFAULT
+                .withPollingNs(1L << 40)
+                .withOperationTimeout(java.time.Duration.ofMillis(20)))) {
+      ErdaException.Unavailable e =
+          assertThrows(ErdaException.Unavailable.class, () -> hasty.get(bytes("nothing")));
       assertTrue(e.getMessage().contains("moved"), e.getMessage());
       assertArrayEquals(bytes("x"), hasty.get(bytes("other")));
     }
@@ -136,7 +140,8 @@ class GetRulesTest {
     try (ErdaClient client = store.client()) {
       store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, 1);
       store.clientDevice.last.complete(0, Opcode.DISCONNECT, Status.SUCCESS);
-      ErdaException.Unavailable e = assertThrows(ErdaException.Unavailable.class, () -> client.get(bytes("nothing")));
+      ErdaException.Unavailable e =
+          assertThrows(ErdaException.Unavailable.class, () -> client.get(bytes("nothing")));
       assertTrue(e.getMessage().contains("structure counter 1"), e.getMessage());
       assertArrayEquals(bytes("x"), client.get(bytes("other")));
     }
@@ -159,11 +164,14 @@ class GetRulesTest {
   void pendingVersionIsNotLookedAt() {
     byte[] key = bytes("p");
     int head = Entry.headOf(store.keyWord(key));
-    long entry = store.insert(store.keyWord(key), VersionWord.first(store.append(head, key, bytes("1")), true));
+    long entry =
+        store.insert(
+            store.keyWord(key), VersionWord.first(store.append(head, key, bytes("1")), true));
     assertNull(get("p"));
     store.setWord(entry, VersionWord.commit(store.word(entry)));
     assertEquals("1", get("p"));
-    store.setWord(entry, VersionWord.update(store.word(entry), store.append(head, key, bytes("2")), true));
+    store.setWord(
+        entry, VersionWord.update(store.word(entry), store.append(head, key, bytes("2")), true));
     assertEquals("1", get("p"));
     store.setWord(entry, VersionWord.commit(store.word(entry)));
     assertEquals("2", get("p"));
@@ -176,7 +184,8 @@ class GetRulesTest {
     int head = Entry.headOf(store.keyWord(key));
     long at = store.geometry.place(VersionWord.newest(store.word(store.entryOf(key)))) + 11;
     byte right = store.regions.get(head).get(ValueLayout.JAVA_BYTE, at);
-    beforeObjectRead(n -> store.regions.get(head).set(ValueLayout.JAVA_BYTE, at, n < 2 ? (byte) (right + 1) : right));
+    beforeObjectRead(n ->
+        store.regions.get(head).set(ValueLayout.JAVA_BYTE, at, n < 2 ? (byte) (right + 1) : right));
     assertEquals("torn", get("t"));
     assertEquals(2, erda.statistics().invalidObjects());
     assertEquals(0, erda.statistics().resolves());
@@ -207,7 +216,8 @@ class GetRulesTest {
     assertTrue(e.getMessage().contains("key 'd'"), e.getMessage());
 
     store.answer = (type, request) -> Result.OK;
-    assertThrows(ErdaException.Unavailable.class, () -> get("d"), "the server finds it sound, we do not");
+    assertThrows(
+        ErdaException.Unavailable.class, () -> get("d"), "the server finds it sound, we do not");
     assertEquals("x", get("other"));
   }
 
@@ -276,13 +286,12 @@ class GetRulesTest {
   void revokedRegionRefreshesTheMap() {
     byte[] key = bytes("other");
     int head = Entry.headOf(store.keyWord(key));
-    beforeObjectRead(
-        n -> {
-          if (n == 0) {
-            store.device.deregister(store.regionKeys.get((long) head));
-            store.link(head);
-          }
-        });
+    beforeObjectRead(n -> {
+      if (n == 0) {
+        store.device.deregister(store.regionKeys.get((long) head));
+        store.link(head);
+      }
+    });
     assertEquals("x", get("other"));
   }
 
@@ -290,7 +299,8 @@ class GetRulesTest {
   void fullQueueIsWaitedFor() {
     int[] count = {0};
     store.clientDevice.hook =
-        (opcode, key, offset, length) -> count[0]++ % 3 == 2 ? HookedDevice.GO : HookedDevice.REFUSE;
+        (opcode, key, offset, length) ->
+            count[0]++ % 3 == 2 ? HookedDevice.GO : HookedDevice.REFUSE;
     assertEquals("x", get("other"));
     erda.put(bytes("a"), bytes("1"));
     assertEquals("1", get("a"));

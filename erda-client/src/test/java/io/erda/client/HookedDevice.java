@@ -17,7 +17,9 @@ import java.util.ArrayDeque;
 final class HookedDevice implements Device {
   /** What happens before a post. */
   interface Hook {
-    /** @return {@link #GO}, {@link #REFUSE}, or a status of {@link Status} that it completes with */
+    /**
+     * @return {@link #GO}, {@link #REFUSE}, or a status of {@link Status} that it completes with
+     */
     int before(int opcode, long remoteKey, long remoteOffset, int length);
   }
 
@@ -106,7 +108,14 @@ final class HookedDevice implements Device {
     }
 
     @Override
-    public boolean postRead(long wrId, MemoryRegion local, long localOffset, long key, long offset, int length, int flags) {
+    public boolean postRead(
+        long wrId,
+        MemoryRegion local,
+        long localOffset,
+        long key,
+        long offset,
+        int length,
+        int flags) {
       int decision = hook.before(Opcode.READ, key, offset, length);
       return handled(decision, wrId, Opcode.READ)
           ? decision != REFUSE
@@ -114,7 +123,14 @@ final class HookedDevice implements Device {
     }
 
     @Override
-    public boolean postWrite(long wrId, MemoryRegion local, long localOffset, long key, long offset, int length, int flags) {
+    public boolean postWrite(
+        long wrId,
+        MemoryRegion local,
+        long localOffset,
+        long key,
+        long offset,
+        int length,
+        int flags) {
       int decision = hook.before(Opcode.WRITE, key, offset, length);
       return handled(decision, wrId, Opcode.WRITE)
           ? decision != REFUSE
@@ -122,9 +138,12 @@ final class HookedDevice implements Device {
     }
 
     @Override
-    public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
+    public boolean postSend(
+        long wrId, MemoryRegion local, long localOffset, int length, int flags) {
       int decision = hook.before(Opcode.SEND, 0, 0, length);
-      return handled(decision, wrId, Opcode.SEND) ? decision != REFUSE : queuePair.postSend(wrId, local, localOffset, length, flags);
+      return handled(decision, wrId, Opcode.SEND)
+          ? decision != REFUSE
+          : queuePair.postSend(wrId, local, localOffset, length, flags);
     }
 
     @Override
@@ -144,7 +163,14 @@ final class HookedDevice implements Device {
 
     @Override
     public boolean postWriteImm(
-        long wrId, MemoryRegion local, long localOffset, long key, long offset, int length, int imm, int flags) {
+        long wrId,
+        MemoryRegion local,
+        long localOffset,
+        long key,
+        long offset,
+        int length,
+        int imm,
+        int flags) {
       throw new UnsupportedOperationException();
     }
 
@@ -160,7 +186,14 @@ final class HookedDevice implements Device {
 
     @Override
     public boolean postCompareAndSwap(
-        long wrId, MemoryRegion local, long localOffset, long key, long offset, long expected, long value, int flags) {
+        long wrId,
+        MemoryRegion local,
+        long localOffset,
+        long key,
+        long offset,
+        long expected,
+        long value,
+        int flags) {
       throw new UnsupportedOperationException();
     }
 

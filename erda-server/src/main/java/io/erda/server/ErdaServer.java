@@ -15,7 +15,8 @@ import java.util.UUID;
 /**
  * Serves one data directory to the processes of this host over shared memory.
  *
- * <p>Owns the store and one thread, which sleeps when there is nothing to do. Any thread may call any method.
+ * <p>Owns the store and one thread, which sleeps when there is nothing to do. Any thread may call
+ * any method.
  */
 public final class ErdaServer implements AutoCloseable {
   /** Where, below the data directory, clients find the server. */
@@ -32,9 +33,11 @@ public final class ErdaServer implements AutoCloseable {
   }
 
   /**
-   * Opens or creates the store in {@code data}, recovers it, and serves it at {@link #uri()} until {@link #close()}.
+   * Opens or creates the store in {@code data}, recovers it, and serves it at {@link #uri()} until
+   * {@link #close()}.
    *
-   * @throws ErdaException with one line that says what is wrong: in use, foreign, of another version, damaged, full
+   * @throws ErdaException with one line that says what is wrong: in use, foreign, of another
+   *     version, damaged, full
    */
   public static ErdaServer start(Path data, ServerOptions options) {
     Path shm = data.resolve(SHM);
@@ -42,7 +45,8 @@ public final class ErdaServer implements AutoCloseable {
     OpenedStore store = null;
     try {
       store = OpenedStore.open(data, options, true, () -> device[0] = device(shm, options));
-      ServerCore core = new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
+      ServerCore core =
+          new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
       core.listen(device[0], listen(device[0], shm));
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
       store.addFigures(core);
@@ -60,7 +64,8 @@ public final class ErdaServer implements AutoCloseable {
 
   private static ShmDevice device(Path shm, ServerOptions options) throws IOException {
     return ShmDevice.open(
-        ShmOptions.toServe(shm, System::nanoTime).withWrites(options.counted(), options.writeLatencyNs()));
+        ShmOptions.toServe(shm, System::nanoTime)
+            .withWrites(options.counted(), options.writeLatencyNs()));
   }
 
   private static Listener listen(ShmDevice device, Path shm) {
@@ -85,7 +90,9 @@ public final class ErdaServer implements AutoCloseable {
     return store.engine().promise();
   }
 
-  /** What recovery did when the store was opened, one line each; empty when there was nothing to do. */
+  /**
+   * What recovery did when the store was opened, one line each; empty when there was nothing to do.
+   */
   public List<String> notes() {
     return store.engine().recovery().notes();
   }
@@ -102,7 +109,8 @@ public final class ErdaServer implements AutoCloseable {
   }
 
   private static long processCpuNs() {
-    return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean bean
+    return ManagementFactory.getOperatingSystemMXBean()
+            instanceof com.sun.management.OperatingSystemMXBean bean
         ? bean.getProcessCpuTime()
         : -1;
   }

@@ -15,8 +15,9 @@ import java.util.List;
 /**
  * A store that lives in one JVM with its clients; no other process reaches it while it is open.
  *
- * <p>Owns the store and one server thread, which sleeps when there is nothing to do. Any thread may call any method; a client belongs to
- * one thread and is closed by whoever asked for it. Closing the store ends its clients' connections.
+ * <p>Owns the store and one server thread, which sleeps when there is nothing to do. Any thread may
+ * call any method; a client belongs to one thread and is closed by whoever asked for it. Closing
+ * the store ends its clients' connections.
  */
 public final class ErdaStore implements AutoCloseable {
   private static final String ADDRESS = "erda";
@@ -34,7 +35,8 @@ public final class ErdaStore implements AutoCloseable {
   /**
    * Opens the store in {@code data}, or creates it there.
    *
-   * @throws ErdaException with one line that says what is wrong: in use, foreign, of another version, damaged, full
+   * @throws ErdaException with one line that says what is wrong: in use, foreign, of another
+   *     version, damaged, full
    */
   public static ErdaStore open(Path data) {
     return open(data, ServerOptions.DEFAULTS);
@@ -46,7 +48,8 @@ public final class ErdaStore implements AutoCloseable {
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
     try {
-      ServerCore core = new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
+      ServerCore core =
+          new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
       core.listen(device, device.listen(ADDRESS));
       store.addFigures(core);
       return new ErdaStore(network, ServerThread.start(core, device, store, options), store);
@@ -73,7 +76,9 @@ public final class ErdaStore implements AutoCloseable {
     return store.engine().promise();
   }
 
-  /** What recovery did when the store was opened, one line each; empty when there was nothing to do. */
+  /**
+   * What recovery did when the store was opened, one line each; empty when there was nothing to do.
+   */
   public List<String> notes() {
     return store.engine().recovery().notes();
   }

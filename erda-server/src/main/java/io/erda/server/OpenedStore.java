@@ -24,7 +24,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /** A directory that is locked and whose store is open. Owns both. */
-record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter counter) implements AutoCloseable {
+record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter counter)
+    implements AutoCloseable {
   private static final String SUPERBLOCK = "superblock";
   private static final String REGIONS = "regions";
 
@@ -40,7 +41,8 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
    * Opens the store in {@code data}, or creates it there.
    *
    * @param create whether to create directory and store where there is none
-   * @param before fences what clients of an earlier server still hold, so that nothing of theirs lands behind recovery's back
+   * @param before fences what clients of an earlier server still hold, so that nothing of theirs
+   *     lands behind recovery's back
    * @throws ErdaException with one line that says what is wrong
    */
   static OpenedStore open(Path data, ServerOptions options, boolean create, BeforeRecovery before) {
@@ -54,11 +56,13 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
       }
       requireStoreOrEmpty(data, create);
       before.run();
-      StoreEngine engine = StoreEngine.open(directory, create ? creation : null, new SecureRandom());
+      StoreEngine engine =
+          StoreEngine.open(directory, create ? creation : null, new SecureRandom());
       done = true;
       return new OpenedStore(directory, engine, counter);
     } catch (ErdaException.Full e) {
-      throw new ErdaException.Full(e.what(), e.getMessage() + Limits.explain(options.regionBytes()));
+      throw new ErdaException.Full(
+          e.what(), e.getMessage() + Limits.explain(options.regionBytes()));
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     } finally {
@@ -84,7 +88,9 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
         throw new ErdaException.Unusable("no such directory: " + data);
       }
       MappedDirectory.Mode mode =
-          options.promise() == Promise.POWER ? MappedDirectory.Mode.SYNCED : MappedDirectory.Mode.PAGE_CACHE;
+          options.promise() == Promise.POWER
+              ? MappedDirectory.Mode.SYNCED
+              : MappedDirectory.Mode.PAGE_CACHE;
       return MappedDirectory.open(data, mode);
     } catch (AccessDeniedException e) {
       throw new ErdaException.Unusable("permission denied: " + e.getMessage(), e);
@@ -105,10 +111,13 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     };
   }
 
-  private static MemoryDirectory decorated(MemoryDirectory directory, ServerOptions options, StoreCounter counter) {
+  private static MemoryDirectory decorated(
+      MemoryDirectory directory, ServerOptions options, StoreCounter counter) {
     MemoryDirectory decorated = directory;
     if (options.writeLatencyNs() > 0) {
-      decorated = new DelayedDirectory(decorated, WriteDelay.perStore(options.writeLatencyNs()), System::nanoTime);
+      decorated =
+          new DelayedDirectory(
+              decorated, WriteDelay.perStore(options.writeLatencyNs()), System::nanoTime);
     }
     return counter == null ? decorated : new CountedDirectory(decorated, counter);
   }
@@ -134,20 +143,32 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     boolean begun = Files.exists(data.resolve(REGIONS));
     try (Stream<Path> files = Files.list(data)) {
       Optional<String> foreign =
-          files.map(file -> file.getFileName().toString()).filter(name -> !replaceable(name, begun)).sorted().findFirst();
+          files
+              .map(file -> file.getFileName().toString())
+              .filter(name -> !replaceable(name, begun))
+              .sorted()
+              .findFirst();
       if (foreign.isPresent()) {
         throw new ErdaException.Unusable(
-            data + " is neither a store nor empty: it holds " + foreign.get() + " and no " + SUPERBLOCK);
+            data
+                + " is neither a store nor empty: it holds "
+                + foreign.get()
+                + " and no "
+                + SUPERBLOCK);
       }
     }
   }
 
   /**
-   * Whether a creation may go on where this lies. It replaces what an interrupted one left, so nothing else may pass for that: regions
-   * without a superblock are a store that lost it, and a stranger's file may be called almost like ours.
+   * Whether a creation may go on where this lies. It replaces what an interrupted one left, so
+   * nothing else may pass for that: regions without a superblock are a store that lost it, and a
+   * stranger's file may be called almost like ours.
    */
   private static boolean replaceable(String name, boolean begun) {
-    return name.equals("lost+found") || name.equals(REGIONS) || name.equals("shm") || (begun && UNFINISHED.contains(name));
+    return name.equals("lost+found")
+        || name.equals(REGIONS)
+        || name.equals("shm")
+        || (begun && UNFINISHED.contains(name));
   }
 
   @Override

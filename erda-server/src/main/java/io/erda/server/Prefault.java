@@ -5,9 +5,10 @@ import io.erda.server.engine.ServerCore;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Prepares the pages ahead of where each head appends, on a thread of its own, so that neither writers nor the server wait while the
- * kernel finds and zeroes memory for them. Changes no byte, and the store is right without it. It takes only processor time that nobody
- * else wants: a poller that loses its core to this thread for a time slice would wait longer than any page fault takes.
+ * Prepares the pages ahead of where each head appends, on a thread of its own, so that neither
+ * writers nor the server wait while the kernel finds and zeroes memory for them. Changes no byte,
+ * and the store is right without it. It takes only processor time that nobody else wants: a poller
+ * that loses its core to this thread for a time slice would wait longer than any page fault takes.
  *
  * <p>Must be closed before the store's memory is.
  */

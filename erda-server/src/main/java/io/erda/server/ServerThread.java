@@ -6,7 +6,10 @@ import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServerLimits;
 import java.util.concurrent.CountDownLatch;
 
-/** The thread that drives a {@link ServerCore}: polls as long as the poller allows, then sleeps on the device. Owns all it is given. */
+/**
+ * The thread that drives a {@link ServerCore}: polls as long as the poller allows, then sleeps on
+ * the device. Owns all it is given.
+ */
 final class ServerThread implements AutoCloseable {
   /** The server looks after idle reservations at least this often. */
   private static final long SLEEP_NS_MAX = 1_000_000_000L;
@@ -29,7 +32,8 @@ final class ServerThread implements AutoCloseable {
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
   }
 
-  static ServerThread start(ServerCore core, Device device, OpenedStore store, ServerOptions options) {
+  static ServerThread start(
+      ServerCore core, Device device, OpenedStore store, ServerOptions options) {
     ServerThread server = new ServerThread(core, device, store, options);
     new Thread(server::run, "erda-server").start();
     return server;
@@ -38,7 +42,10 @@ final class ServerThread implements AutoCloseable {
   static ServerLimits limits(ServerOptions options) {
     ServerLimits defaults = ServerLimits.DEFAULT;
     return new ServerLimits(
-        options.connectionsMax(), defaults.reservationIdleNs(), defaults.extentBytesMax(), options.pollingNs());
+        options.connectionsMax(),
+        defaults.reservationIdleNs(),
+        defaults.extentBytesMax(),
+        options.pollingNs());
   }
 
   /** Waits until the server has ended. Returns why it failed, or null when it was closed. */

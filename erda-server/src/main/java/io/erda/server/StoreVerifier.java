@@ -9,7 +9,8 @@ import java.util.List;
 /** Checks a store that nobody serves. */
 public final class StoreVerifier {
   /**
-   * Opens the store in {@code data}, which recovers it as a starting server would, and looks at every entry and object.
+   * Opens the store in {@code data}, which recovers it as a starting server would, and looks at
+   * every entry and object.
    *
    * @throws ErdaException.Unusable when it is in use, foreign, or of another version
    * @throws ErdaException.Damaged when its structures can't be opened at all

@@ -11,7 +11,8 @@ import java.util.List;
  * @param findings what is wrong, empty for a sound store
  * @param notes what recovery did when the store was opened
  */
-public record VerifyReport(long entries, long values, long tombstones, List<Finding> findings, List<String> notes) {
+public record VerifyReport(
+    long entries, long values, long tombstones, List<Finding> findings, List<String> notes) {
   /**
    * Something that is wrong.
    *

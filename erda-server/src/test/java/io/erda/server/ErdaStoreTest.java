@@ -68,11 +68,15 @@ class ErdaStoreTest {
     Random random = new Random(SEED);
     Map<String, byte[]> model = new HashMap<>();
     for (int i = 0; i < 5_000; i++) {
-      String key = "key" + random.nextInt(500) + "x".repeat(random.nextInt(3) == 0 ? random.nextInt(1000) : 0).length();
+      String key =
+          "key"
+              + random.nextInt(500)
+              + "x".repeat(random.nextInt(3) == 0 ? random.nextInt(1000) : 0).length();
       byte[] keyBytes = key.getBytes(StandardCharsets.UTF_8);
       switch (random.nextInt(4)) {
         case 0 -> {
-          byte[] value = new byte[random.nextInt(50) == 0 ? random.nextInt(200_000) : random.nextInt(2000)];
+          byte[] value =
+              new byte[random.nextInt(50) == 0 ? random.nextInt(200_000) : random.nextInt(2000)];
           random.nextBytes(value);
           erda.put(keyBytes, value);
           model.put(key, value);

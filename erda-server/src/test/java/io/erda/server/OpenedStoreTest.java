@@ -23,7 +23,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Directories that are not what they should be: one clear error each, and nothing is changed by it. */
+/**
+ * Directories that are not what they should be: one clear error each, and nothing is changed by it.
+ */
 class OpenedStoreTest {
   private static final long SEED = Long.getLong("erda.seed", 20261120L);
   private static final ServerOptions SMALL =
@@ -64,7 +66,9 @@ class OpenedStoreTest {
     try (ErdaStore store = ErdaStore.open(data, SMALL)) {
       assertNotNull(store.promise());
       assertTrue(unusable().contains("in use"));
-      assertTrue(refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data)).contains("in use"));
+      assertTrue(
+          refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data))
+              .contains("in use"));
     }
   }
 
@@ -79,16 +83,20 @@ class OpenedStoreTest {
   void notADirectory() throws IOException {
     Path file = Files.writeString(data.resolve("file"), "x");
     assertTrue(
-        refusal(ErdaException.Unusable.class, () -> ErdaStore.open(file, SMALL)).contains("not a directory"));
+        refusal(ErdaException.Unusable.class, () -> ErdaStore.open(file, SMALL))
+            .contains("not a directory"));
   }
 
   @Test
   void missing() {
     Path nowhere = data.resolve("nowhere");
     assertTrue(
-        refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(nowhere)).contains("no such directory"));
+        refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(nowhere))
+            .contains("no such directory"));
     assertFalse(Files.exists(nowhere));
-    assertTrue(refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data)).contains("no store"));
+    assertTrue(
+        refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data))
+            .contains("no store"));
     assertEquals(List.of(), names());
   }
 
@@ -117,7 +125,8 @@ class OpenedStoreTest {
   void aFileIsMissing() throws IOException {
     create();
     Files.delete(data.resolve("root"));
-    assertTrue(refusal(ErdaException.Damaged.class, () -> ErdaStore.open(data, SMALL)).contains("root"));
+    assertTrue(
+        refusal(ErdaException.Damaged.class, () -> ErdaStore.open(data, SMALL)).contains("root"));
   }
 
   @Test
@@ -132,7 +141,10 @@ class OpenedStoreTest {
     }
   }
 
-  /** It would be easy to take for an interrupted creation, and to begin anew over everything it holds. */
+  /**
+   * It would be easy to take for an interrupted creation, and to begin anew over everything it
+   * holds.
+   */
   @Test
   void aStoreThatLostItsSuperblockIsNotOverwritten() throws IOException {
     create();
@@ -143,12 +155,16 @@ class OpenedStoreTest {
     assertHoldsEverything();
   }
 
-  /** A page of the region table that reads as zeros, as after a bad block: the regions must survive until somebody looks. */
+  /**
+   * A page of the region table that reads as zeros, as after a bad block: the regions must survive
+   * until somebody looks.
+   */
   @Test
   void regionsWhoseRecordsGotLostAreNotRemoved() throws IOException {
     create();
     byte[] regions = Files.readAllBytes(data.resolve("regions"));
-    Files.write(data.resolve("regions"), Arrays.copyOf(Arrays.copyOf(regions, 4096), regions.length));
+    Files.write(
+        data.resolve("regions"), Arrays.copyOf(Arrays.copyOf(regions, 4096), regions.length));
     for (int i = 0; i < 2; i++) {
       String message = refusal(ErdaException.Damaged.class, () -> ErdaStore.open(data, SMALL));
       assertTrue(message.contains("no record of the region table names it"), message);
@@ -159,7 +175,8 @@ class OpenedStoreTest {
 
   @Test
   void foreignFilesWithNamesLikeOursStay() throws IOException {
-    for (String name : List.of("table-prices.csv", "region-eu.csv", "root", "superblock.new", "table-1")) {
+    for (String name :
+        List.of("table-prices.csv", "region-eu.csv", "root", "superblock.new", "table-1")) {
       Path file = Files.writeString(data.resolve(name), "not a store");
       assertTrue(unusable().contains("neither a store nor empty: it holds " + name));
       assertEquals(List.of(name), names());
@@ -180,12 +197,17 @@ class OpenedStoreTest {
   @Test
   void wrongGeometry() {
     String message =
-        refusal(ErdaException.BadArgument.class, () -> ErdaStore.open(data, SMALL.withRegionBytes(100_000)));
+        refusal(
+            ErdaException.BadArgument.class,
+            () -> ErdaStore.open(data, SMALL.withRegionBytes(100_000)));
     assertTrue(message.contains("power of two"), message);
     assertEquals(List.of(), names());
   }
 
-  /** Every bit of an object, in turn: verify names the key, a get never returns anything but the value. */
+  /**
+   * Every bit of an object, in turn: verify names the key, a get never returns anything but the
+   * value.
+   */
   @Test
   void aFlippedBitAnywhereInAnObjectIsFoundAndNamed() throws IOException {
     byte[] key = "the key".getBytes(StandardCharsets.UTF_8);
@@ -195,7 +217,9 @@ class OpenedStoreTest {
         ErdaClient erda = store.client()) {
       erda.put(key, value);
     }
-    Path region = data.resolve(names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow());
+    Path region =
+        data.resolve(
+            names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow());
     int bytes = 10 + key.length + value.length;
     for (int bit = 0; bit < 8 * bytes; bit++) {
       flip(region, 64 + bit / 8, 1 << bit % 8);
@@ -205,7 +229,8 @@ class OpenedStoreTest {
       if (bit % 16 == 3) {
         try (ErdaStore store = ErdaStore.open(data, SMALL);
             ErdaClient erda = store.client()) {
-          ErdaException.Damaged damaged = assertThrows(ErdaException.Damaged.class, () -> erda.get(key));
+          ErdaException.Damaged damaged =
+              assertThrows(ErdaException.Damaged.class, () -> erda.get(key));
           assertTrue(damaged.getMessage().contains("the key"), damaged.getMessage());
         }
       }
@@ -217,7 +242,9 @@ class OpenedStoreTest {
   @Test
   void aPutHealsADamagedKey() throws IOException {
     create();
-    Path region = data.resolve(names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow());
+    Path region =
+        data.resolve(
+            names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow());
     flip(region, 64 + 12, 1);
     try (ErdaStore store = ErdaStore.open(data, SMALL);
         ErdaClient erda = store.client()) {

@@ -20,7 +20,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** The lightest request there is (RESOLVE of an absent key), straight on the queue pair: what a round trip to the server costs. One thread. */
+/**
+ * The lightest request there is (RESOLVE of an absent key), straight on the queue pair: what a
+ * round trip to the server costs. One thread.
+ */
 final class BareRequests implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final int SPINS_BEFORE_YIELD = 256;
@@ -45,11 +48,18 @@ final class BareRequests implements AutoCloseable {
     this.sendMemory = arena.allocate(Protocol.MESSAGE_BYTES_MAX, 64);
     this.send = device.register(sendMemory, Backing.none(Protocol.MESSAGE_BYTES_MAX), Access.LOCAL);
     MemorySegment receiveMemory = arena.allocate(Protocol.MESSAGE_BYTES_MAX, 64);
-    this.receive = device.register(receiveMemory, Backing.none(Protocol.MESSAGE_BYTES_MAX), Access.LOCAL);
+    this.receive =
+        device.register(receiveMemory, Backing.none(Protocol.MESSAGE_BYTES_MAX), Access.LOCAL);
     MemorySegment hello =
         Handshake.encode(
-            new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, null, ProcessHandle.current().pid(), null));
-    this.queuePair = device.connect(data.resolve("shm").toAbsolutePath().toString(), hello, TIMEOUT);
+            new Handshake.Hello(
+                Protocol.VERSION,
+                Protocol.LAYOUT_VERSION,
+                null,
+                ProcessHandle.current().pid(),
+                null));
+    this.queuePair =
+        device.connect(data.resolve("shm").toAbsolutePath().toString(), hello, TIMEOUT);
     await();
     this.welcome = Handshake.decodeWelcome(queuePair.privateData());
     if (welcome == null) {
@@ -72,7 +82,14 @@ final class BareRequests implements AutoCloseable {
    */
   long roundTripNs() {
     Message.putHeader(
-        sendMemory, 0, Message.RESOLVE, 0, REQUEST_BYTES, ++requestId, welcome.clientId(), welcome.connectionEpoch());
+        sendMemory,
+        0,
+        Message.RESOLVE,
+        0,
+        REQUEST_BYTES,
+        ++requestId,
+        welcome.clientId(),
+        welcome.connectionEpoch());
     Message.putInt(sendMemory, Message.RESOLVE_KEY_LENGTH, KEY_BYTES);
     Message.putInt(sendMemory, Message.RESOLVE_KEY_LENGTH + 4, 0);
     Message.putLong(sendMemory, Message.RESOLVE_KEY, -1);

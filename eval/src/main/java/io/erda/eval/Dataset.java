@@ -9,8 +9,9 @@ import java.util.HexFormat;
 import java.util.SplittableRandom;
 
 /**
- * Objects with 16-byte keys and values of one size, all told from their number, and a random sequence of them that every contender
- * goes through alike. Immutable but for the scratch value; one thread.
+ * Objects with 16-byte keys and values of one size, all told from their number, and a random
+ * sequence of them that every contender goes through alike. Immutable but for the scratch value;
+ * one thread.
  */
 final class Dataset {
   static final int KEY_BYTES = 16;
@@ -51,7 +52,8 @@ final class Dataset {
 
   /** Puts all objects. */
   void load(ErdaClient client, Progress progress) {
-    progress.step("load " + Table.count(objects) + " objects of " + Table.count(valueBytes) + " bytes");
+    progress.step(
+        "load " + Table.count(objects) + " objects of " + Table.count(valueBytes) + " bytes");
     MemorySegment key = Arena.ofAuto().allocate(KEY_BYTES, 8);
     for (int i = 0; i < objects; i++) {
       MemorySegment.copy(key(i), 0, key, ValueLayout.JAVA_BYTE, 0, KEY_BYTES);

@@ -23,7 +23,8 @@ public interface Experiment {
    * @param temporaryDirectory where stores go; they take up to some gigabytes
    * @param quick fewer rounds and objects: to see that it works, not to believe the numbers
    */
-  record Context(Children children, Jvm jvm, Path temporaryDirectory, Progress progress, boolean quick) {}
+  record Context(
+      Children children, Jvm jvm, Path temporaryDirectory, Progress progress, boolean quick) {}
 
   /**
    * What came out.

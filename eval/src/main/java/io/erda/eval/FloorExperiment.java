@@ -28,14 +28,17 @@ final class FloorExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "a blocking get against the least it can be (neighbourhood, copy, CRC32C on the same files); at most 1.3 times";
+    return "a blocking get against the least it can be (neighbourhood, copy, CRC32C on the same"
+        + " files); at most 1.3 times";
   }
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    Table table = new Table("objects", "floor", "get", "get / floor", "floor min…max", "get min…max");
+    Table table =
+        new Table("objects", "floor", "get", "get / floor", "floor min…max", "get min…max");
     ObjectNode json = new ObjectMapper().createObjectNode();
-    ArrayNode runs = json.put("valueBytes", VALUE_BYTES).put("ratioMax", RATIO_MAX).putArray("runs");
+    ArrayNode runs =
+        json.put("valueBytes", VALUE_BYTES).put("ratioMax", RATIO_MAX).putArray("runs");
     List<String> missed = new ArrayList<>();
     for (int objects : context.quick() ? new int[] {20_000} : new int[] {100_000, 1_000_000}) {
       Rounds rounds = runWith(objects, context);
@@ -48,11 +51,19 @@ final class FloorExperiment implements Experiment {
           Table.decimal(get / floor),
           Table.time(rounds.min("floor")) + "…" + Table.time(rounds.max("floor")),
           Table.time(rounds.min("get")) + "…" + Table.time(rounds.max("get")));
-      runs.addObject().put("objects", objects).put("floorNs", floor).put("getNs", get).put("ratio", get / floor);
+      runs.addObject()
+          .put("objects", objects)
+          .put("floorNs", floor)
+          .put("getNs", get)
+          .put("ratio", get / floor);
       if (get / floor > RATIO_MAX) {
         missed.add(
             String.format(
-                Locale.ROOT, "at %d objects a get takes %.2f times the floor, expected at most %.1f", objects, get / floor, RATIO_MAX));
+                Locale.ROOT,
+                "at %d objects a get takes %.2f times the floor, expected at most %.1f",
+                objects,
+                get / floor,
+                RATIO_MAX));
       }
     }
     return new Report(table.toString(), json, missed);
@@ -65,7 +76,10 @@ final class FloorExperiment implements Experiment {
     Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-floor-");
     ServerChild server =
         ServerChild.start(
-            context.children(), context.jvm(), data, StoreSize.flags(objects, objects, VALUE_BYTES + Dataset.KEY_BYTES));
+            context.children(),
+            context.jvm(),
+            data,
+            StoreSize.flags(objects, objects, VALUE_BYTES + Dataset.KEY_BYTES));
     try (ErdaClient client = ErdaClient.connect(server.uri())) {
       dataset.load(client, context.progress());
     }
@@ -102,7 +116,8 @@ final class FloorExperiment implements Experiment {
     long startNs = System.nanoTime();
     for (long keyWord : keyWords) {
       if (floor.read(keyWord) != objectBytes) {
-        throw new ProcessException("the floor did not find the object of key word " + Long.toHexString(keyWord));
+        throw new ProcessException(
+            "the floor did not find the object of key word " + Long.toHexString(keyWord));
       }
     }
     return (System.nanoTime() - startNs) / (double) keyWords.length;

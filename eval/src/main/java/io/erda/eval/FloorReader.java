@@ -19,8 +19,9 @@ import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 
 /**
- * The least that a get can be: copy the neighbourhood, find the entry, copy the object it names, check its CRC32C. No root, no
- * incarnation, no key, no queue pair. On the store's own files, mapped read-only, while its server serves them. One thread.
+ * The least that a get can be: copy the neighbourhood, find the entry, copy the object it names,
+ * check its CRC32C. No root, no incarnation, no key, no queue pair. On the store's own files,
+ * mapped read-only, while its server serves them. One thread.
  */
 final class FloorReader implements AutoCloseable {
   private static final int NEIGHBOURHOOD_BYTES = HashTable.neighbourhood() * Entry.BYTES;
@@ -50,7 +51,9 @@ final class FloorReader implements AutoCloseable {
     this.checksum = new ObjectChecksum(scratch);
   }
 
-  /** Where a store's bytes are. Found while nobody serves it; as long as nobody writes it stays so. */
+  /**
+   * Where a store's bytes are. Found while nobody serves it; as long as nobody writes it stays so.
+   */
   static final class Layout {
     private final LogGeometry geometry;
     private final long buckets;
@@ -68,7 +71,9 @@ final class FloorReader implements AutoCloseable {
       for (int head = 0; head < regions.length; head++) {
         int thisHead = head;
         Region[] linked =
-            engine.log().regions().stream().filter(region -> region.head() == thisHead).toArray(Region[]::new);
+            engine.log().regions().stream()
+                .filter(region -> region.head() == thisHead)
+                .toArray(Region[]::new);
         regions[head] = new Backing[linked.length];
         generations[head] = new int[linked.length];
         for (Region region : linked) {
@@ -84,7 +89,8 @@ final class FloorReader implements AutoCloseable {
 
     /** Opens the store in {@code data}, which nobody serves, and looks. */
     static Layout of(Path data, MemorySegment[] keys) throws IOException {
-      try (MappedDirectory directory = MappedDirectory.open(data, MappedDirectory.Mode.PAGE_CACHE)) {
+      try (MappedDirectory directory =
+          MappedDirectory.open(data, MappedDirectory.Mode.PAGE_CACHE)) {
         if (!directory.lock()) {
           throw new IOException("store is in use: " + data);
         }
@@ -114,7 +120,8 @@ final class FloorReader implements AutoCloseable {
     MemorySegment.copy(table, from, scratch, 0, NEIGHBOURHOOD_BYTES);
     for (int at = 0; at < NEIGHBOURHOOD_BYTES; at += Entry.BYTES) {
       if (Entry.keyWordAt(scratch, at) == keyWord) {
-        return readObject(Entry.headOf(keyWord), VersionWord.committed(Entry.versionWordAt(scratch, at)));
+        return readObject(
+            Entry.headOf(keyWord), VersionWord.committed(Entry.versionWordAt(scratch, at)));
       }
     }
     return -1;
@@ -124,10 +131,13 @@ final class FloorReader implements AutoCloseable {
     int index = geometry.regionIndex(offset);
     MemorySegment region = regions[head][index];
     long place = geometry.place(offset);
-    int bytes = ObjectLayout.bytes(ObjectLayout.keyLength(region, place), ObjectLayout.valueLength(region, place));
+    int bytes =
+        ObjectLayout.bytes(
+            ObjectLayout.keyLength(region, place), ObjectLayout.valueLength(region, place));
     MemorySegment.copy(region, place, scratch, NEIGHBOURHOOD_BYTES, ObjectLayout.padded(bytes));
     int mix = ObjectChecksum.positionMix(head, generations[head][index], offset);
-    return checksum.compute(NEIGHBOURHOOD_BYTES, bytes, mix) == ObjectLayout.checksum(scratch, NEIGHBOURHOOD_BYTES)
+    return checksum.compute(NEIGHBOURHOOD_BYTES, bytes, mix)
+            == ObjectLayout.checksum(scratch, NEIGHBOURHOOD_BYTES)
         ? bytes
         : -1;
   }

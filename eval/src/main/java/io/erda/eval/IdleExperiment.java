@@ -18,7 +18,8 @@ final class IdleExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "CPU of an idle server and of an idle client that has read and written; each under 0.5% of a core";
+    return "CPU of an idle server and of an idle client that has read and written; each under 0.5%"
+        + " of a core";
   }
 
   @Override
@@ -42,10 +43,16 @@ final class IdleExperiment implements Experiment {
     json.put("shareMax", SHARE_MAX).put("serverShare", server).put("clientShare", client);
     List<String> missed = new ArrayList<>();
     if (server >= SHARE_MAX) {
-      missed.add("the idle server took " + ServerCpuExperiment.percent(server) + " of a core, expected under 0.5%");
+      missed.add(
+          "the idle server took "
+              + ServerCpuExperiment.percent(server)
+              + " of a core, expected under 0.5%");
     }
     if (client >= SHARE_MAX) {
-      missed.add("the idle client took " + ServerCpuExperiment.percent(client) + " of a core, expected under 0.5%");
+      missed.add(
+          "the idle client took "
+              + ServerCpuExperiment.percent(client)
+              + " of a core, expected under 0.5%");
     }
     Table table =
         new Table("process", "share of a core")

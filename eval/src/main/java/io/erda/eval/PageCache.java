@@ -20,7 +20,9 @@ final class PageCache {
     this.children = children;
   }
 
-  /** Writes the files of a directory that nobody maps to their device and drops them from the cache. */
+  /**
+   * Writes the files of a directory that nobody maps to their device and drops them from the cache.
+   */
   void evict(Path directory) {
     for (Path file : files(directory)) {
       run("sync", List.of("sync", file.toString()));
@@ -39,7 +41,8 @@ final class PageCache {
     Child child = children.start(name, command);
     int exitCode = child.awaitEnd(TIMEOUT);
     if (exitCode != 0) {
-      throw new ProcessException(String.join(" ", command) + " ended with exit code " + exitCode + child.errorTail());
+      throw new ProcessException(
+          String.join(" ", command) + " ended with exit code " + exitCode + child.errorTail());
     }
     children.forget(child);
   }

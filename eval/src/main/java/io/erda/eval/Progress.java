@@ -1,6 +1,9 @@
 package io.erda.eval;
 
-/** Is told how a long measurement goes; one line that is written over on a terminal, nothing or a line each elsewhere. */
+/**
+ * Is told how a long measurement goes; one line that is written over on a terminal, nothing or a
+ * line each elsewhere.
+ */
 public interface Progress {
   /** A new step begins. */
   void step(String what);

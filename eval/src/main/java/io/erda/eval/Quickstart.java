@@ -20,27 +20,40 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * A server in a process of its own, YCSB from another: load, then C, B, A and update-only, Zipfian 0.99, one field of the value's size.
+ * A server in a process of its own, YCSB from another: load, then C, B, A and update-only, Zipfian
+ * 0.99, one field of the value's size.
  *
- * <p>Latencies are those that a YCSB thread sees, binding included. The server's processor time is that of all its threads by the
- * scheduler's account, less what it spends in as much idle time. NVM bytes per update are what the server stored plus what the
- * clients wrote into its memory.
+ * <p>Latencies are those that a YCSB thread sees, binding included. The server's processor time is
+ * that of all its threads by the scheduler's account, less what it spends in as much idle time. NVM
+ * bytes per update are what the server stored plus what the clients wrote into its memory.
  */
 public final class Quickstart {
   private static final long IDLE_INTERVAL_MS = 1000;
   private static final long WARMUP_MAX = 100_000;
   private static final long REGION_BYTES = 256L << 20;
 
-  /** Of the log, next to the value: key, header, record format, padding, and what extents leave unused at the ends. */
+  /**
+   * Of the log, next to the value: key, header, record format, padding, and what extents leave
+   * unused at the ends.
+   */
   private static final int OVERHEAD_BYTES = 128;
 
   /** How it is run. */
   public record Options(
-      long records, long operations, int valueBytes, int threads, String device, Path temporaryDirectory) {}
+      long records,
+      long operations,
+      int valueBytes,
+      int threads,
+      String device,
+      Path temporaryDirectory) {}
 
   /** One line of the result. */
   public record WorkloadResult(
-      String name, int threads, LoadResult load, double serverCpuNsPerOperation, double nvmBytesPerUpdate) {}
+      String name,
+      int threads,
+      LoadResult load,
+      double serverCpuNsPerOperation,
+      double nvmBytesPerUpdate) {}
 
   /** All of it. */
   public record Result(Options options, LoadResult loading, List<WorkloadResult> workloads) {
@@ -50,7 +63,8 @@ public final class Quickstart {
 
     /** Operations that did not answer OK. */
     public long errors() {
-      return loading.errors() + workloads.stream().mapToLong(workload -> workload.load().errors()).sum();
+      return loading.errors()
+          + workloads.stream().mapToLong(workload -> workload.load().errors()).sum();
     }
   }
 
@@ -98,9 +112,12 @@ public final class Quickstart {
     long capacity = (long) (bytes / REGION_BYTES + 2) * REGION_BYTES;
     long buckets = Math.max(1024, Long.highestOneBit(options.records() * 2 - 1) * 2);
     return List.of(
-        "--region-bytes", Long.toString(REGION_BYTES),
-        "--capacity", Long.toString(capacity),
-        "--buckets", Long.toString(buckets),
+        "--region-bytes",
+        Long.toString(REGION_BYTES),
+        "--capacity",
+        Long.toString(capacity),
+        "--buckets",
+        Long.toString(buckets),
         "--counted");
   }
 
@@ -116,18 +133,32 @@ public final class Quickstart {
   }
 
   private LoadResult load(LoadChild load) {
-    progress.step("load " + Table.count(options.records()) + " records of " + Table.count(options.valueBytes()) + " bytes");
-    LoadPhase phase = LoadPhase.of(true, options.threads(), options.records(), properties("workloadc"));
+    progress.step(
+        "load "
+            + Table.count(options.records())
+            + " records of "
+            + Table.count(options.valueBytes())
+            + " bytes");
+    LoadPhase phase =
+        LoadPhase.of(true, options.threads(), options.records(), properties("workloadc"));
     LoadResult result = load.run(phase, done -> progress.at(percent(done, options.records())));
-    progress.done(Table.count(result.throughputOpsPerSecond()) + " inserts/s" + errors(result, load));
+    progress.done(
+        Table.count(result.throughputOpsPerSecond()) + " inserts/s" + errors(result, load));
     return result;
   }
 
   private WorkloadResult run(
-      String name, String workload, ServerChild server, LoadChild load, ErdaClient figures, double idleCpuNsPerNs) {
+      String name,
+      String workload,
+      ServerChild server,
+      LoadChild load,
+      ErdaClient figures,
+      double idleCpuNsPerNs) {
     progress.step("YCSB " + name + ", " + Table.count(options.operations()) + " operations");
     long warmup = Math.min(options.operations() / 5, WARMUP_MAX);
-    load.prepare(LoadPhase.of(false, options.threads(), options.operations(), properties(workload)).withWarmup(warmup));
+    load.prepare(
+        LoadPhase.of(false, options.threads(), options.operations(), properties(workload))
+            .withWarmup(warmup));
     Map<String, Long> statsBefore = figures.stats();
     CpuTime cpuBefore = server.cpu();
     long startNs = System.nanoTime();
@@ -136,7 +167,8 @@ public final class Quickstart {
     long cpuNs = server.cpu().since(cpuBefore);
     double idleNs = (System.nanoTime() - startNs) * idleCpuNsPerNs;
     Map<String, Long> statsAfter = figures.stats();
-    progress.done(Table.count(result.throughputOpsPerSecond()) + " operations/s" + errors(result, load));
+    progress.done(
+        Table.count(result.throughputOpsPerSecond()) + " operations/s" + errors(result, load));
     long nvmBytes = ServerFigures.nvmBytes(statsAfter) - ServerFigures.nvmBytes(statsBefore);
     return new WorkloadResult(
         name,
@@ -167,7 +199,15 @@ public final class Quickstart {
   public static String table(Result result) {
     Table table =
         new Table(
-            "workload", "threads", "operations/s", "read p50", "p99", "update p50", "p99", "server CPU/op", "NVM bytes/update");
+            "workload",
+            "threads",
+            "operations/s",
+            "read p50",
+            "p99",
+            "update p50",
+            "p99",
+            "server CPU/op",
+            "NVM bytes/update");
     for (WorkloadResult workload : result.workloads()) {
       Percentiles read = workload.load().read();
       Percentiles update = workload.load().update();
@@ -216,6 +256,9 @@ public final class Quickstart {
       node.putNull(name);
       return;
     }
-    node.putObject(name).put("p50", latency.p50()).put("p99", latency.p99()).put("p999", latency.p999());
+    node.putObject(name)
+        .put("p50", latency.p50())
+        .put("p99", latency.p99())
+        .put("p999", latency.p999());
   }
 }

@@ -18,8 +18,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Redis on a Unix socket against Erda over shared memory: one connection each, one operation at a time, the same keys and values, round
- * for round side by side. Redis keeps nothing on disk here, which is the fastest it has.
+ * Redis on a Unix socket against Erda over shared memory: one connection each, one operation at a
+ * time, the same keys and values, round for round side by side. Redis keeps nothing on disk here,
+ * which is the fastest it has.
  */
 final class RedisExperiment implements Experiment {
   private static final int OBJECTS = 100_000;
@@ -34,7 +35,8 @@ final class RedisExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "Redis on a Unix socket, one connection, no pipelining, 1 KiB; over 30 times its reads, over 10 times its updates";
+    return "Redis on a Unix socket, one connection, no pipelining, 1 KiB; over 30 times its reads,"
+        + " over 10 times its updates";
   }
 
   @Override
@@ -48,13 +50,17 @@ final class RedisExperiment implements Experiment {
     MemorySegment[] keys = Dataset.keys(dataset.sequence(gets, 7));
     MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8).copyFrom(dataset.value(1));
     MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
-    Path redisDirectory = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
+    Path redisDirectory =
+        context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
     RedisServer redis = RedisServer.start(context.children(), redisDirectory);
     Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
     long allPuts = objects + (long) puts * (rounds + 4);
     ServerChild server =
         ServerChild.start(
-            context.children(), context.jvm(), data, StoreSize.flags(objects, allPuts, VALUE_BYTES + Dataset.KEY_BYTES));
+            context.children(),
+            context.jvm(),
+            data,
+            StoreSize.flags(objects, allPuts, VALUE_BYTES + Dataset.KEY_BYTES));
     try (ErdaClient erda = ErdaClient.connect(server.uri());
         RedisClient peer = RedisClient.connect(redis.socket(), Dataset.KEY_BYTES, VALUE_BYTES)) {
       dataset.load(erda, context.progress());
@@ -80,7 +86,12 @@ final class RedisExperiment implements Experiment {
     double updates = measured.median("erda put") / measured.median("redis set");
     Table table =
         new Table("operation", "Redis ops/s", "Erda ops/s", "ratio", "must be")
-            .row("read", Table.count(measured.median("redis get")), Table.count(measured.median("erda get")), Table.decimal(reads), "> 30")
+            .row(
+                "read",
+                Table.count(measured.median("redis get")),
+                Table.count(measured.median("erda get")),
+                Table.decimal(reads),
+                "> 30")
             .row(
                 "update",
                 Table.count(measured.median("redis set")),
@@ -95,11 +106,20 @@ final class RedisExperiment implements Experiment {
     json.put("readRatio", reads).put("updateRatio", updates);
     List<String> missed = new ArrayList<>();
     if (reads <= READ_RATIO_MIN) {
-      missed.add(String.format(Locale.ROOT, "reads are %.1f times Redis's, expected more than %.0f", reads, READ_RATIO_MIN));
+      missed.add(
+          String.format(
+              Locale.ROOT,
+              "reads are %.1f times Redis's, expected more than %.0f",
+              reads,
+              READ_RATIO_MIN));
     }
     if (updates <= UPDATE_RATIO_MIN) {
       missed.add(
-          String.format(Locale.ROOT, "updates are %.1f times Redis's, expected more than %.0f", updates, UPDATE_RATIO_MIN));
+          String.format(
+              Locale.ROOT,
+              "updates are %.1f times Redis's, expected more than %.0f",
+              updates,
+              UPDATE_RATIO_MIN));
     }
     return new Report(table + benchmark.orElse(""), json, missed);
   }
@@ -107,36 +127,49 @@ final class RedisExperiment implements Experiment {
   /** What Redis's own benchmark says of the same server, so that nobody need believe our client. */
   private static Optional<String> benchmark(Context context, RedisServer redis) {
     return RedisServer.program("redis-benchmark")
-        .map(
-            program -> {
-              Child child =
-                  context
-                      .children()
-                      .start(
-                          "redis-benchmark",
-                          List.of(
-                              program.toString(), "-s", redis.socket().toString(), "-c", "1", "-P", "1", "-d",
-                              Integer.toString(VALUE_BYTES), "-n", context.quick() ? "5000" : "50000", "-r", "100000", "-t",
-                              "set,get", "-q"));
-              StringBuilder text = new StringBuilder("redis-benchmark -c 1 -P 1 -d 1024 on the same server:\n");
-              try {
-                while (true) {
-                  String line = child.poll(Duration.ofSeconds(60));
-                  if (line == null) {
-                    break;
-                  }
-                  for (String part : line.split("\r")) {
-                    if (part.contains("requests per second")) {
-                      text.append("  ").append(part.strip()).append('\n');
-                    }
-                  }
-                }
-              } catch (ProcessException e) {
-                // Its end is how it says that it is done.
+        .map(program -> {
+          Child child =
+              context
+                  .children()
+                  .start(
+                      "redis-benchmark",
+                      List.of(
+                          program.toString(),
+                          "-s",
+                          redis.socket().toString(),
+                          "-c",
+                          "1",
+                          "-P",
+                          "1",
+                          "-d",
+                          Integer.toString(VALUE_BYTES),
+                          "-n",
+                          context.quick() ? "5000" : "50000",
+                          "-r",
+                          "100000",
+                          "-t",
+                          "set,get",
+                          "-q"));
+          StringBuilder text =
+              new StringBuilder("redis-benchmark -c 1 -P 1 -d 1024 on the same server:\n");
+          try {
+            while (true) {
+              String line = child.poll(Duration.ofSeconds(60));
+              if (line == null) {
+                break;
               }
-              context.children().forget(child);
-              return text.toString();
-            });
+              for (String part : line.split("\r")) {
+                if (part.contains("requests per second")) {
+                  text.append("  ").append(part.strip()).append('\n');
+                }
+              }
+            }
+          } catch (ProcessException e) {
+            // Its end is how it says that it is done.
+          }
+          context.children().forget(child);
+          return text.toString();
+        });
   }
 
   private static void loadRedis(RedisClient peer, Dataset dataset) {
@@ -147,7 +180,8 @@ final class RedisExperiment implements Experiment {
     }
   }
 
-  private static double redisGet(RedisClient peer, MemorySegment[] keys, int count, MemorySegment into) {
+  private static double redisGet(
+      RedisClient peer, MemorySegment[] keys, int count, MemorySegment into) {
     long startNs = System.nanoTime();
     for (int i = 0; i < count; i++) {
       if (peer.get(keys[i], into) != VALUE_BYTES) {
@@ -157,7 +191,8 @@ final class RedisExperiment implements Experiment {
     return rate(count, startNs);
   }
 
-  private static double erdaGet(ErdaClient erda, MemorySegment[] keys, int count, MemorySegment into) {
+  private static double erdaGet(
+      ErdaClient erda, MemorySegment[] keys, int count, MemorySegment into) {
     long startNs = System.nanoTime();
     for (int i = 0; i < count; i++) {
       if (erda.get(keys[i], into) != VALUE_BYTES) {
@@ -167,7 +202,8 @@ final class RedisExperiment implements Experiment {
     return rate(count, startNs);
   }
 
-  private static double redisSet(RedisClient peer, MemorySegment[] keys, int count, MemorySegment value) {
+  private static double redisSet(
+      RedisClient peer, MemorySegment[] keys, int count, MemorySegment value) {
     long startNs = System.nanoTime();
     for (int i = 0; i < count; i++) {
       peer.set(keys[i], value);
@@ -175,7 +211,8 @@ final class RedisExperiment implements Experiment {
     return rate(count, startNs);
   }
 
-  private static double erdaPut(ErdaClient erda, MemorySegment[] keys, int count, MemorySegment value) {
+  private static double erdaPut(
+      ErdaClient erda, MemorySegment[] keys, int count, MemorySegment value) {
     long startNs = System.nanoTime();
     for (int i = 0; i < count; i++) {
       erda.put(keys[i], value);

@@ -16,7 +16,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
 
-/** From the start of the server's process to the first served get, after a kill under load, with the store's files cold and warm. */
+/**
+ * From the start of the server's process to the first served get, after a kill under load, with the
+ * store's files cold and warm.
+ */
 final class RestartExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
   private static final int YCSB_RECORDS = 2_000;
@@ -30,7 +33,8 @@ final class RestartExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "from open to the first served get after kill -9 under load, a million objects, files cold and warm; under 1 s";
+    return "from open to the first served get after kill -9 under load, a million objects, files"
+        + " cold and warm; under 1 s";
   }
 
   @Override
@@ -38,7 +42,8 @@ final class RestartExperiment implements Experiment {
     int objects = context.quick() ? 20_000 : 1_000_000;
     int rounds = context.quick() ? 1 : 3;
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
-    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-restart-");
+    Path data =
+        context.children().temporaryDirectory(context.temporaryDirectory(), "erda-restart-");
     List<String> flags =
         StoreSize.flags(objects + YCSB_RECORDS, objects + PUTS_BEFORE_KILL_MAX, VALUE_BYTES + 64);
     ServerChild server = ServerChild.start(context.children(), context.jvm(), data, flags);
@@ -75,7 +80,8 @@ final class RestartExperiment implements Experiment {
 
   private record Started(ServerChild server, Times times) {}
 
-  private static void killUnderLoad(Context context, ServerChild server, boolean insert) throws InterruptedException {
+  private static void killUnderLoad(Context context, ServerChild server, boolean insert)
+      throws InterruptedException {
     LoadChild load = LoadChild.start(context.children(), context.jvm(), server.uri());
     Properties properties = Workloads.load("updateonly");
     properties.setProperty("recordcount", Integer.toString(YCSB_RECORDS));
@@ -105,14 +111,23 @@ final class RestartExperiment implements Experiment {
       long length = client.get(key, into);
       long endNs = System.nanoTime();
       if (length != VALUE_BYTES || into.mismatch(dataset.value(number)) >= 0) {
-        throw new ProcessException("the first get after the restart returned something else than was put");
+        throw new ProcessException(
+            "the first get after the restart returned something else than was put");
       }
-      return new Started(server, new Times(openingNs - startNs, servingNs - openingNs, endNs - servingNs));
+      return new Started(
+          server, new Times(openingNs - startNs, servingNs - openingNs, endNs - servingNs));
     }
   }
 
   private static Report report(List<Times> cold, List<Times> warm) {
-    Table table = new Table("files", "total", "JVM up", "open and recover", "connect and first get", "slowest total");
+    Table table =
+        new Table(
+            "files",
+            "total",
+            "JVM up",
+            "open and recover",
+            "connect and first get",
+            "slowest total");
     ObjectNode json = new ObjectMapper().createObjectNode();
     List<String> missed = new ArrayList<>();
     add("cold", cold, table, json, missed);
@@ -120,7 +135,8 @@ final class RestartExperiment implements Experiment {
     return new Report(table.toString(), json, missed);
   }
 
-  private static void add(String name, List<Times> times, Table table, ObjectNode json, List<String> missed) {
+  private static void add(
+      String name, List<Times> times, Table table, ObjectNode json, List<String> missed) {
     List<Times> sorted = times.stream().sorted(Comparator.comparingLong(Times::totalNs)).toList();
     Times median = sorted.get(sorted.size() / 2);
     long slowest = sorted.getLast().totalNs();
@@ -138,7 +154,12 @@ final class RestartExperiment implements Experiment {
         .put("firstGetNs", median.firstGetNs())
         .put("slowestTotalNs", slowest);
     if (median.totalNs() >= TOTAL_NS_MAX) {
-      missed.add("with " + name + " files it takes " + Table.time(median.totalNs()) + ", expected under 1 s");
+      missed.add(
+          "with "
+              + name
+              + " files it takes "
+              + Table.time(median.totalNs())
+              + ", expected under 1 s");
     }
   }
 }

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.function.DoubleSupplier;
 
 /**
- * Measures several things side by side: round after round, each thing once a round, every other round in reverse order, so that what
- * else goes on on the machine meets all of them.
+ * Measures several things side by side: round after round, each thing once a round, every other
+ * round in reverse order, so that what else goes on on the machine meets all of them.
  */
 final class Rounds {
   private final Map<String, DoubleSupplier> things = new LinkedHashMap<>();

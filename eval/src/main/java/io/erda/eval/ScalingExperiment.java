@@ -8,7 +8,10 @@ import io.erda.eval.load.LoadResult;
 import java.util.List;
 import java.util.Locale;
 
-/** What a second reader adds: YCSB-C with one client thread, with two, and with two processes, in interleaved rounds. */
+/**
+ * What a second reader adds: YCSB-C with one client thread, with two, and with two processes, in
+ * interleaved rounds.
+ */
 final class ScalingExperiment implements Experiment {
   private static final double RATIO_MIN = 1.5;
 
@@ -19,7 +22,8 @@ final class ScalingExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "YCSB-C with two client threads against one, median of 5 interleaved rounds; at least 1.5 times";
+    return "YCSB-C with two client threads against one, median of 5 interleaved rounds; at least"
+        + " 1.5 times";
   }
 
   @Override
@@ -47,12 +51,14 @@ final class ScalingExperiment implements Experiment {
     return result.throughputOpsPerSecond();
   }
 
-  private static double rateOfTwo(LoadChild first, LoadChild second, YcsbStore store, long operations) {
+  private static double rateOfTwo(
+      LoadChild first, LoadChild second, YcsbStore store, long operations) {
     first.prepare(phase(store, 1, operations));
     second.prepare(phase(store, 1, operations));
     first.go();
     second.go();
-    return first.result(done -> {}).throughputOpsPerSecond() + second.result(done -> {}).throughputOpsPerSecond();
+    return first.result(done -> {}).throughputOpsPerSecond()
+        + second.result(done -> {}).throughputOpsPerSecond();
   }
 
   private static LoadPhase phase(YcsbStore store, int threads, long operations) {
@@ -72,7 +78,12 @@ final class ScalingExperiment implements Experiment {
     List<String> missed =
         ratio >= RATIO_MIN
             ? List.of()
-            : List.of(String.format(Locale.ROOT, "two threads read %.2f times as fast as one, expected at least %.1f", ratio, RATIO_MIN));
+            : List.of(
+                String.format(
+                    Locale.ROOT,
+                    "two threads read %.2f times as fast as one, expected at least %.1f",
+                    ratio,
+                    RATIO_MIN));
     return new Report(table.toString(), json, missed);
   }
 }

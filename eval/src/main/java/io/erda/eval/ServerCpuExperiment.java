@@ -12,8 +12,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What readers cost the server: YCSB-C from another process, processor time of all threads of the server by the scheduler's account,
- * less an equal idle interval. And the same with one read in a hundred going to the server, which the check must see.
+ * What readers cost the server: YCSB-C from another process, processor time of all threads of the
+ * server by the scheduler's account, less an equal idle interval. And the same with one read in a
+ * hundred going to the server, which the check must see.
  */
 final class ServerCpuExperiment implements Experiment {
   private static final double SHARE_MAX = 0.01;
@@ -26,7 +27,8 @@ final class ServerCpuExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "server CPU during YCSB-C less an equal idle interval, under 1% of a core; over it when 1 read in 100 asks the server";
+    return "server CPU during YCSB-C less an equal idle interval, under 1% of a core; over it when"
+        + " 1 read in 100 asks the server";
   }
 
   @Override
@@ -34,7 +36,8 @@ final class ServerCpuExperiment implements Experiment {
     YcsbStore store = YcsbStore.start(context, context.quick() ? 10_000 : 100_000, 0);
     LoadChild load = store.newLoad();
     context.progress().step("YCSB-C");
-    LoadResult trial = load.run(store.phase("workloadc", 1, 300_000).withWarmup(100_000), done -> {});
+    LoadResult trial =
+        load.run(store.phase("workloadc", 1, 300_000).withWarmup(100_000), done -> {});
     long operations = (long) (trial.throughputOpsPerSecond() * (context.quick() ? 1 : SECONDS));
     LoadPhase reads = store.phase("workloadc", 1, operations).withWarmup(10_000);
     Measured oneSided = measure(store.server(), load, reads);
@@ -54,7 +57,8 @@ final class ServerCpuExperiment implements Experiment {
     }
   }
 
-  private static Measured measure(ServerChild server, LoadChild load, LoadPhase phase) throws InterruptedException {
+  private static Measured measure(ServerChild server, LoadChild load, LoadPhase phase)
+      throws InterruptedException {
     load.prepare(phase);
     Thread.sleep(200); // the server goes to sleep after the connecting
     CpuTime before = server.cpu();
@@ -68,7 +72,8 @@ final class ServerCpuExperiment implements Experiment {
     long idleStartNs = System.nanoTime();
     Thread.sleep(elapsedNs / 1_000_000);
     double idle = server.cpu().since(idleBefore) / (double) (System.nanoTime() - idleStartNs);
-    return new Measured(result.throughputOpsPerSecond(), busyNs / (double) elapsedNs, idle, result.errors());
+    return new Measured(
+        result.throughputOpsPerSecond(), busyNs / (double) elapsedNs, idle, result.errors());
   }
 
   private static Report report(Measured oneSided, Measured control) {
@@ -79,11 +84,18 @@ final class ServerCpuExperiment implements Experiment {
     add("1% ask the server", control, table, json.putObject("control"));
     List<String> missed = new ArrayList<>();
     if (oneSided.share() >= SHARE_MAX) {
-      missed.add(String.format(Locale.ROOT, "the server spent %.2f%% of a core on reads, expected under 1%%", oneSided.share() * 100));
+      missed.add(
+          String.format(
+              Locale.ROOT,
+              "the server spent %.2f%% of a core on reads, expected under 1%%",
+              oneSided.share() * 100));
     }
     if (control.share() < SHARE_MAX) {
       missed.add(
-          String.format(Locale.ROOT, "the control spent only %.2f%% of a core: the check would not see a read", control.share() * 100));
+          String.format(
+              Locale.ROOT,
+              "the control spent only %.2f%% of a core: the check would not see a read",
+              control.share() * 100));
     }
     if (oneSided.errors() + control.errors() > 0) {
       missed.add(oneSided.errors() + control.errors() + " operations failed");
@@ -93,9 +105,15 @@ final class ServerCpuExperiment implements Experiment {
 
   private static void add(String name, Measured measured, Table table, ObjectNode json) {
     table.row(
-        name, Table.count(measured.opsPerSecond()), percent(measured.busy()), percent(measured.idle()), percent(measured.share()));
+        name,
+        Table.count(measured.opsPerSecond()),
+        percent(measured.busy()),
+        percent(measured.idle()),
+        percent(measured.share()));
     json.put("opsPerSecond", measured.opsPerSecond());
-    json.put("serverCpuShare", measured.busy()).put("idleShare", measured.idle()).put("difference", measured.share());
+    json.put("serverCpuShare", measured.busy())
+        .put("idleShare", measured.idle())
+        .put("difference", measured.share());
   }
 
   static String percent(double share) {

@@ -13,7 +13,8 @@ final class ServerFigures {
   static long figure(Map<String, Long> figures, String name) {
     Long value = figures.get(name);
     if (value == null) {
-      throw new ProcessException("the server has no figure named " + name + ", it has " + figures.keySet());
+      throw new ProcessException(
+          "the server has no figure named " + name + ", it has " + figures.keySet());
     }
     return value;
   }

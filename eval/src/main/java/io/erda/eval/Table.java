@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** A table for people: the first column to the left, the others to the right, as wide as they need to be. */
+/**
+ * A table for people: the first column to the left, the others to the right, as wide as they need
+ * to be.
+ */
 public final class Table {
   private final List<String[]> rows = new ArrayList<>();
 

@@ -23,7 +23,8 @@ final class WakeupExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "round trip of a request to a polling server (under 1 µs) and to a sleeping one (some tens of µs), and of a put";
+    return "round trip of a request to a polling server (under 1 µs) and to a sleeping one (some"
+        + " tens of µs), and of a put";
   }
 
   @Override
@@ -32,7 +33,8 @@ final class WakeupExperiment implements Experiment {
     int busyCount = context.quick() ? 50_000 : 500_000;
     int sleepyCount = context.quick() ? 50 : 300;
     ServerChild server =
-        ServerChild.start(context.children(), context.jvm(), data, StoreSize.flags(1000, 3L * busyCount, 256));
+        ServerChild.start(
+            context.children(), context.jvm(), data, StoreSize.flags(1000, 3L * busyCount, 256));
     Histogram polling;
     Histogram sleeping;
     try (BareRequests requests = BareRequests.connect(data)) {
@@ -86,7 +88,8 @@ final class WakeupExperiment implements Experiment {
     return System.nanoTime() - startNs;
   }
 
-  private static Report report(Histogram polling, Histogram sleeping, Histogram puts, Histogram sleepyPuts) {
+  private static Report report(
+      Histogram polling, Histogram sleeping, Histogram puts, Histogram sleepyPuts) {
     Table table = new Table("round trip", "p50", "p99", "p99.9");
     ObjectNode json = new ObjectMapper().createObjectNode();
     add("request, server polls", "requestPolling", polling, table, json);
@@ -99,7 +102,8 @@ final class WakeupExperiment implements Experiment {
     return new Report(table.toString(), json, missed);
   }
 
-  private static void add(String name, String jsonName, Histogram times, Table table, ObjectNode json) {
+  private static void add(
+      String name, String jsonName, Histogram times, Table table, ObjectNode json) {
     long p50 = times.getValueAtPercentile(50);
     long p99 = times.getValueAtPercentile(99);
     long p999 = times.getValueAtPercentile(99.9);
@@ -110,7 +114,13 @@ final class WakeupExperiment implements Experiment {
   private static void require(Histogram times, long p50Max, String whom, List<String> missed) {
     long p50 = times.getValueAtPercentile(50);
     if (p50 > p50Max) {
-      missed.add("the median round trip to " + whom + " is " + Table.time(p50) + ", expected at most " + Table.time(p50Max));
+      missed.add(
+          "the median round trip to "
+              + whom
+              + " is "
+              + Table.time(p50)
+              + ", expected at most "
+              + Table.time(p50Max));
     }
   }
 }

@@ -8,7 +8,10 @@ import io.erda.ycsb.Workloads;
 import java.nio.file.Path;
 import java.util.Properties;
 
-/** A server with YCSB records of one field of 1 KiB, and a process that loads it: what several experiments begin with. */
+/**
+ * A server with YCSB records of one field of 1 KiB, and a process that loads it: what several
+ * experiments begin with.
+ */
 final class YcsbStore {
   static final int VALUE_BYTES = 1024;
 
@@ -30,7 +33,11 @@ final class YcsbStore {
   static YcsbStore start(Context context, long records, long puts) {
     Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-eval-");
     ServerChild server =
-        ServerChild.start(context.children(), context.jvm(), data, StoreSize.flags(records, records + puts, VALUE_BYTES + 64));
+        ServerChild.start(
+            context.children(),
+            context.jvm(),
+            data,
+            StoreSize.flags(records, records + puts, VALUE_BYTES + 64));
     YcsbStore store = new YcsbStore(context, server, records);
     LoadChild load = store.newLoad();
     context.progress().step("load " + Table.count(records) + " records");

@@ -10,11 +10,13 @@ import io.erda.pmem.PersistentMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Moves an entry from one slot to another so that a crash between any two stores loses and doubles nothing (design, "Moving an entry").
+ * Moves an entry from one slot to another so that a crash between any two stores loses and doubles
+ * nothing (design, "Moving an entry").
  *
- * <p>K is the key word, w the version word (not pending), (x, y) an entry with key word x and version word y. Between two drains any
- * subset of the words stored since may be what survives a power failure; after a process crash memory is a prefix of the stores, and
- * what of it is durable is unknown.
+ * <p>K is the key word, w the version word (not pending), (x, y) an entry with key word x and
+ * version word y. Between two drains any subset of the words stored since may be what survives a
+ * power failure; after a process crash memory is a prefix of the stores, and what of it is durable
+ * is unknown.
  *
  * <pre>
  *   step                                            durable once its drain returned
@@ -30,18 +32,22 @@ import java.lang.foreign.MemorySegment;
  * Invariants, and what recovery concludes from them:
  *
  * <ol>
- *   <li>Valid word stored ⇒ record durable and whole, and the destination was durably (0, 0) (step 1 drains before 2 stores). So an
- *       intent with a wrong checksum is damage, never a crash.
- *   <li>An entry word of source or destination changes only while the valid word is durable (2 drains before 4 stores; 5 drains before
- *       7 stores). So no intent ⇒ the move has not begun or is complete.
- *   <li>Source word ≠ w ⇒ destination (K, w) durable (4 drains before 5 stores). So with an intent: source word 0 ⇒ only the source tag
- *       may be left, clear it; source word w ⇒ the destination may be anything, store it again. Both steps may be repeated any number
- *       of times with the same result.
- *   <li>No version word of the table is stored between 2 and 7 but these (one thread, and open() replays before it returns), and 7
- *       drains before any later store. So an intent never meets an entry that was updated, reused or moved on since: a redo can't
- *       bring back an old version.
- *   <li>Replay begins by flushing and draining the intent it read: after a process crash a valid word (or its clearing) may be seen and
- *       yet be lost by a power failure later, which would break 2 or 4.
+ *   <li>Valid word stored ⇒ record durable and whole, and the destination was durably (0, 0) (step
+ *       1 drains before 2 stores). So an intent with a wrong checksum is damage, never a crash.
+ *   <li>An entry word of source or destination changes only while the valid word is durable (2
+ *       drains before 4 stores; 5 drains before 7 stores). So no intent ⇒ the move has not begun or
+ *       is complete.
+ *   <li>Source word ≠ w ⇒ destination (K, w) durable (4 drains before 5 stores). So with an intent:
+ *       source word 0 ⇒ only the source tag may be left, clear it; source word w ⇒ the destination
+ *       may be anything, store it again. Both steps may be repeated any number of times with the
+ *       same result.
+ *   <li>No version word of the table is stored between 2 and 7 but these (one thread, and open()
+ *       replays before it returns), and 7 drains before any later store. So an intent never meets
+ *       an entry that was updated, reused or moved on since: a redo can't bring back an old
+ *       version.
+ *   <li>Replay begins by flushing and draining the intent it read: after a process crash a valid
+ *       word (or its clearing) may be seen and yet be lost by a power failure later, which would
+ *       break 2 or 4.
  * </ol>
  */
 final class Displacement {
@@ -60,8 +66,8 @@ final class Displacement {
   /**
    * Moves an entry, durably.
    *
-   * <p>REQUIRES: source is in use and not pending; destination is (0, 0), its version word durably, and in the neighbourhood of source's
-   * home bucket.
+   * <p>REQUIRES: source is in use and not pending; destination is (0, 0), its version word durably,
+   * and in the neighbourhood of source's home bucket.
    */
   void move(long source, long destination) {
     long keyWord = keyWord(segment, source);
@@ -74,9 +80,11 @@ final class Displacement {
   }
 
   /**
-   * Finishes the move that a crash interrupted, if any, and leaves the counter even and higher in any case.
+   * Finishes the move that a crash interrupted, if any, and leaves the counter even and higher in
+   * any case.
    *
-   * @throws DamagedTableException when the intent, or the two slots, are nothing that a crash can leave; nothing is stored then
+   * @throws DamagedTableException when the intent, or the two slots, are nothing that a crash can
+   *     leave; nothing is stored then
    */
   void recover() {
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
@@ -103,7 +111,8 @@ final class Displacement {
     memory.putLongRelease(TableLayout.DESTINATION_OFFSET, destination);
     memory.putLongRelease(TableLayout.INTENT_KEY_WORD_OFFSET, keyWord);
     memory.putLongRelease(TableLayout.INTENT_VERSION_WORD_OFFSET, versionWord);
-    memory.putLongRelease(TableLayout.INTENT_CHECKSUM_OFFSET, checksum(source, destination, keyWord, versionWord));
+    memory.putLongRelease(
+        TableLayout.INTENT_CHECKSUM_OFFSET, checksum(source, destination, keyWord, versionWord));
     // Both entries: what a process that crashed stored there may be seen and not be durable.
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.flush(entryOffset(source), Entry.BYTES);
@@ -156,12 +165,22 @@ final class Displacement {
       long versionWord = TableLayout.load(segment, TableLayout.INTENT_VERSION_WORD_OFFSET);
       long sum = TableLayout.load(segment, TableLayout.INTENT_CHECKSUM_OFFSET);
       Intent intent = new Intent(source, destination, keyWord, versionWord);
-      if (valid != TableLayout.VALID || sum != checksum(source, destination, keyWord, versionWord)) {
-        throw new DamagedTableException("intent is damaged: valid word " + hex(valid) + ", checksum " + hex(sum) + ", " + intent);
+      if (valid != TableLayout.VALID
+          || sum != checksum(source, destination, keyWord, versionWord)) {
+        throw new DamagedTableException(
+            "intent is damaged: valid word "
+                + hex(valid)
+                + ", checksum "
+                + hex(sum)
+                + ", "
+                + intent);
       }
       long home = Entry.bucket(keyWord, buckets);
-      if (source == destination || !inNeighbourhood(source, home) || !inNeighbourhood(destination, home)) {
-        throw new DamagedTableException("intent names slots outside the neighbourhood of bucket " + home + ": " + intent);
+      if (source == destination
+          || !inNeighbourhood(source, home)
+          || !inNeighbourhood(destination, home)) {
+        throw new DamagedTableException(
+            "intent names slots outside the neighbourhood of bucket " + home + ": " + intent);
       }
       return intent;
     }
@@ -170,27 +189,48 @@ final class Displacement {
       return slot >= home && slot - home < Neighbourhood.ENTRIES;
     }
 
-    /** Throws unless the two slots hold something that a crash within {@link #move} or {@link #recover} can leave. */
+    /**
+     * Throws unless the two slots hold something that a crash within {@link #move} or {@link
+     * #recover} can leave.
+     */
     void requireReplayable(MemorySegment segment) {
       long sourceKey = TableLayout.keyWord(segment, source);
       long sourceWord = TableLayout.versionWord(segment, source);
       long destinationKey = TableLayout.keyWord(segment, destination);
       long destinationWord = TableLayout.versionWord(segment, destination);
-      boolean sourcePossible = (sourceKey == keyWord || sourceKey == 0) && (sourceWord == versionWord || sourceWord == 0);
+      boolean sourcePossible =
+          (sourceKey == keyWord || sourceKey == 0)
+              && (sourceWord == versionWord || sourceWord == 0);
       boolean destinationPossible =
           sourceWord == 0
               ? destinationKey == keyWord && destinationWord != 0
-              : (destinationKey == keyWord || destinationKey == 0) && (destinationWord == versionWord || destinationWord == 0);
+              : (destinationKey == keyWord || destinationKey == 0)
+                  && (destinationWord == versionWord || destinationWord == 0);
       if (!sourcePossible || !destinationPossible) {
         throw new DamagedTableException(
-            "slots do not fit the intent: source " + hex(sourceKey) + " " + hex(sourceWord) + ", destination "
-                + hex(destinationKey) + " " + hex(destinationWord) + ", " + this);
+            "slots do not fit the intent: source "
+                + hex(sourceKey)
+                + " "
+                + hex(sourceWord)
+                + ", destination "
+                + hex(destinationKey)
+                + " "
+                + hex(destinationWord)
+                + ", "
+                + this);
       }
     }
 
     @Override
     public String toString() {
-      return "move of " + hex(keyWord) + " " + hex(versionWord) + " from slot " + source + " to slot " + destination;
+      return "move of "
+          + hex(keyWord)
+          + " "
+          + hex(versionWord)
+          + " from slot "
+          + source
+          + " to slot "
+          + destination;
     }
   }
 }

@@ -14,8 +14,8 @@ import java.nio.ByteOrder;
  *   8    version word (see {@link VersionWord})     0 = free
  * </pre>
  *
- * The tag holds the bucket bits in its low end, so doubling the table reads no object. A tag is not a key: two keys may share it, and
- * the full key is compared in the object.
+ * The tag holds the bucket bits in its low end, so doubling the table reads no object. A tag is not
+ * a key: two keys may share it, and the full key is compared in the object.
  */
 public final class Entry {
   /** Bytes. */
@@ -24,7 +24,8 @@ public final class Entry {
   public static final int KEY_WORD_OFFSET = 0;
   public static final int VERSION_WORD_OFFSET = 8;
 
-  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle WORD_HANDLE = WORD.varHandle();
 
   private static final int TAG_BITS = 56;
@@ -41,7 +42,8 @@ public final class Entry {
   }
 
   /**
-   * The head of a key: a fixed function of its hash. Its bits lie above the tag, so head and bucket are independent.
+   * The head of a key: a fixed function of its hash. Its bits lie above the tag, so head and bucket
+   * are independent.
    *
    * @param heads 1…256
    */
@@ -59,12 +61,18 @@ public final class Entry {
     return keyWord & (buckets - 1);
   }
 
-  /** Key word of the entry at {@code base}, loaded atomically. The segment is native or a {@code long[]}, 8-aligned at base. */
+  /**
+   * Key word of the entry at {@code base}, loaded atomically. The segment is native or a {@code
+   * long[]}, 8-aligned at base.
+   */
   public static long keyWordAt(MemorySegment memory, long base) {
     return (long) WORD_HANDLE.getAcquire(memory, base + KEY_WORD_OFFSET);
   }
 
-  /** Version word of the entry at {@code base}, loaded atomically. The segment as for {@link #keyWordAt}. */
+  /**
+   * Version word of the entry at {@code base}, loaded atomically. The segment as for {@link
+   * #keyWordAt}.
+   */
   public static long versionWordAt(MemorySegment memory, long base) {
     return (long) WORD_HANDLE.getAcquire(memory, base + VERSION_WORD_OFFSET);
   }

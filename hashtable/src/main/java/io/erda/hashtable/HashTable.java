@@ -8,23 +8,27 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The hopscotch table, server's side: the only writer of its memory. See {@code FORMAT.md}. One thread. Borrows its memory.
+ * The hopscotch table, server's side: the only writer of its memory. See {@code FORMAT.md}. One
+ * thread. Borrows its memory.
  *
- * <p>The neighbourhood of bucket b is the contiguous entries [b, b + neighbourhood); the table is padded, there is no wrap. A slot is the
- * index of an entry. A key lies in the neighbourhood of its home bucket, or not in the table. No hop bitmaps are stored: readers fetch
- * the whole neighbourhood anyway, and the home bucket of an entry follows from its key word.
+ * <p>The neighbourhood of bucket b is the contiguous entries [b, b + neighbourhood); the table is
+ * padded, there is no wrap. A slot is the index of an entry. A key lies in the neighbourhood of its
+ * home bucket, or not in the table. No hop bitmaps are stored: readers fetch the whole
+ * neighbourhood anyway, and the home bucket of an entry follows from its key word.
  *
- * <p>A slot is free when its version word is 0; its key word may then be left over from a crash. What is stored is visible to one-sided
- * readers at once; it is durable after {@link #drain()}, or earlier where a method says so.
+ * <p>A slot is free when its version word is 0; its key word may then be left over from a crash.
+ * What is stored is visible to one-sided readers at once; it is durable after {@link #drain()}, or
+ * earlier where a method says so.
  */
 public final class HashTable {
   /** No slot: not found, or no room. */
   public static final long NONE = -1;
 
   /**
-   * How far from its home bucket an insertion looks for a free slot. It bounds what one insertion costs: 64 KiB of loads, and 4095
-   * displacements at the very worst. It does not limit how full a table gets: when insertions begin to fail for want of a displacement
-   * ({@code FORMAT.md}, "How full"), the nearest free slot is tens of slots away, not thousands.
+   * How far from its home bucket an insertion looks for a free slot. It bounds what one insertion
+   * costs: 64 KiB of loads, and 4095 displacements at the very worst. It does not limit how full a
+   * table gets: when insertions begin to fail for want of a displacement ({@code FORMAT.md}, "How
+   * full"), the nearest free slot is tens of slots away, not thousands.
    */
   static final int PROBE_SLOTS = 4096;
 
@@ -60,13 +64,17 @@ public final class HashTable {
   }
 
   /**
-   * Formats zeroed memory of {@link #bytesFor} bytes, durably. Does not touch the counter. A crash meanwhile leaves memory that {@link
-   * #open} refuses and that may be formatted again.
+   * Formats zeroed memory of {@link #bytesFor} bytes, durably. Does not touch the counter. A crash
+   * meanwhile leaves memory that {@link #open} refuses and that may be formatted again.
    */
   public static HashTable create(PersistentMemory memory, long buckets, StructureCounter counter) {
     if (memory.segment().byteSize() < bytesFor(buckets)) {
       throw new IllegalArgumentException(
-          buckets + " buckets need " + bytesFor(buckets) + " bytes, there are " + memory.segment().byteSize());
+          buckets
+              + " buckets need "
+              + bytesFor(buckets)
+              + " bytes, there are "
+              + memory.segment().byteSize());
     }
     TableLayout.putHeader(memory, buckets);
     memory.flush(0, TableLayout.HEADER_BYTES);
@@ -77,11 +85,12 @@ public final class HashTable {
   }
 
   /**
-   * Opens a formatted table and finishes a displacement that was interrupted. May be interrupted and repeated. Looks at the header and at
-   * two entries at most, however large the table is. The counter is even and higher afterwards.
+   * Opens a formatted table and finishes a displacement that was interrupted. May be interrupted
+   * and repeated. Looks at the header and at two entries at most, however large the table is. The
+   * counter is even and higher afterwards.
    *
-   * @throws DamagedTableException when header or intent are not what this version writes; the message names the values, and nothing is
-   *     stored
+   * @throws DamagedTableException when header or intent are not what this version writes; the
+   *     message names the values, and nothing is stored
    */
   public static HashTable open(PersistentMemory memory, StructureCounter counter) {
     HashTable table = new HashTable(memory, counter, TableLayout.checkedBuckets(memory.segment()));
@@ -90,8 +99,9 @@ public final class HashTable {
   }
 
   /**
-   * Looks at every word of a table, open or not, and stores nothing; the offline check. Whether two entries that share a key word have
-   * different keys, and whether a key's hash is its entry's key word, only the caller can tell, who reads the objects.
+   * Looks at every word of a table, open or not, and stores nothing; the offline check. Whether two
+   * entries that share a key word have different keys, and whether a key's hash is its entry's key
+   * word, only the caller can tell, who reads the objects.
    */
   public static void check(MemorySegment memory, Consumer<? super TableFinding> findings) {
     new TableCheck(memory, findings).run();
@@ -122,8 +132,9 @@ public final class HashTable {
   }
 
   /**
-   * Entries in use, tombstones and pending ones too. Nothing is persisted for it: after {@link #open} the table is counted by {@link
-   * #doWork()}, or here when someone asks before that is done, which reads the rest of the table.
+   * Entries in use, tombstones and pending ones too. Nothing is persisted for it: after {@link
+   * #open} the table is counted by {@link #doWork()}, or here when someone asks before that is
+   * done, which reads the rest of the table.
    */
   public long size() {
     while (doWork() > 0) {
@@ -137,7 +148,10 @@ public final class HashTable {
     return counted == slots;
   }
 
-  /** Counts entries in the next stretch of the table. Returns slots looked at; 0 when the size is known. */
+  /**
+   * Counts entries in the next stretch of the table. Returns slots looked at; 0 when the size is
+   * known.
+   */
   public int doWork() {
     long end = Math.min(slots, counted + COUNT_SLOTS);
     int looked = (int) (end - counted);
@@ -147,7 +161,10 @@ public final class HashTable {
     return looked;
   }
 
-  /** The slot of a key, or {@link #NONE}. Every entry in use with this key word is offered to {@code probe}. Allocates nothing. */
+  /**
+   * The slot of a key, or {@link #NONE}. Every entry in use with this key word is offered to {@code
+   * probe}. Allocates nothing.
+   */
   public long find(long keyWord, KeyProbe probe) {
     long home = Entry.bucket(keyWord, buckets);
     long base = entryOffset(home);
@@ -168,15 +185,18 @@ public final class HashTable {
     return TableLayout.versionWord(segment, Objects.checkIndex(slot, slots));
   }
 
-  /** Shows every entry in use to {@code visitor}; see {@link #forEach(long, long, EntryVisitor)}. */
+  /**
+   * Shows every entry in use to {@code visitor}; see {@link #forEach(long, long, EntryVisitor)}.
+   */
   public void forEach(EntryVisitor visitor) {
     forEach(0, slots, visitor);
   }
 
   /**
-   * Shows the entries in use in slots [from, to) to {@code visitor}, in order. The visitor may store the word of the entry it is shown,
-   * or empty it. Insertions between two calls, or by the visitor, may move entries, upwards only: a walk from slot 0 up in several calls
-   * misses none that was there all the time, and may show one twice.
+   * Shows the entries in use in slots [from, to) to {@code visitor}, in order. The visitor may
+   * store the word of the entry it is shown, or empty it. Insertions between two calls, or by the
+   * visitor, may move entries, upwards only: a walk from slot 0 up in several calls misses none
+   * that was there all the time, and may show one twice.
    */
   public void forEach(long from, long to, EntryVisitor visitor) {
     Objects.checkFromToIndex(from, to, slots);
@@ -189,8 +209,9 @@ public final class HashTable {
   }
 
   /**
-   * Stores a version word in one atomic store and flushes it, if the entry still holds {@code keyWord} and {@code expected}. The caller
-   * drains. {@code next} is not 0: see {@link #empty} and {@link #rollback}.
+   * Stores a version word in one atomic store and flushes it, if the entry still holds {@code
+   * keyWord} and {@code expected}. The caller drains. {@code next} is not 0: see {@link #empty} and
+   * {@link #rollback}.
    *
    * @return false, and nothing is stored, when the entry holds something else
    */
@@ -206,18 +227,22 @@ public final class HashTable {
   }
 
   /**
-   * Adds an entry: key word, flush, drain, then version word, flush; the caller drains. Displaces others where it must, durably.
+   * Adds an entry: key word, flush, drain, then version word, flush; the caller drains. Displaces
+   * others where it must, durably.
    *
-   * <p>The caller knows that the key is not in the table; entries of other keys with the same key word may be.
+   * <p>The caller knows that the key is not in the table; entries of other keys with the same key
+   * word may be.
    *
    * @param keyWord not 0
    * @param versionWord not 0
-   * @return its slot, or {@link #NONE} when no room can be made in its neighbourhood: nothing is stored then. Pending entries can't be
-   *     displaced, so with some of them decided the same insertion may succeed.
+   * @return its slot, or {@link #NONE} when no room can be made in its neighbourhood: nothing is
+   *     stored then. Pending entries can't be displaced, so with some of them decided the same
+   *     insertion may succeed.
    */
   public long insert(long keyWord, long versionWord) {
     if (keyWord == 0 || versionWord == 0) {
-      throw new IllegalArgumentException("an entry needs a key word and a version word: " + keyWord + ", " + versionWord);
+      throw new IllegalArgumentException(
+          "an entry needs a key word and a version word: " + keyWord + ", " + versionWord);
     }
     long home = Entry.bucket(keyWord, buckets);
     long free = firstFree(home);
@@ -237,8 +262,8 @@ public final class HashTable {
   }
 
   /**
-   * Frees an entry, if it still holds {@code keyWord} and {@code expected} and is not pending: version word 0, flush, drain, key word 0,
-   * flush; the caller drains.
+   * Frees an entry, if it still holds {@code keyWord} and {@code expected} and is not pending:
+   * version word 0, flush, drain, key word 0, flush; the caller drains.
    *
    * @return false, and nothing is stored, when the entry holds something else or is pending
    */
@@ -251,8 +276,9 @@ public final class HashTable {
   }
 
   /**
-   * Takes back the pending newest version of an entry, if it still holds {@code keyWord} and {@code expected}: its word becomes {@link
-   * VersionWord#rollback}, and an entry without a version before is freed, in the order of {@link #empty}. The caller drains.
+   * Takes back the pending newest version of an entry, if it still holds {@code keyWord} and {@code
+   * expected}: its word becomes {@link VersionWord#rollback}, and an entry without a version before
+   * is freed, in the order of {@link #empty}. The caller drains.
    *
    * @param expected pending
    * @return false, and nothing is stored, when the entry holds something else
@@ -277,7 +303,8 @@ public final class HashTable {
 
   private boolean holds(long slot, long keyWord, long versionWord) {
     if (versionWord == 0) {
-      throw new IllegalArgumentException("slot " + slot + ": a free entry is filled by insertion only");
+      throw new IllegalArgumentException(
+          "slot " + slot + ": a free entry is filled by insertion only");
     }
     return versionWord(slot) == versionWord && keyWord(slot) == keyWord;
   }
@@ -289,10 +316,11 @@ public final class HashTable {
   }
 
   /**
-   * Makes sure that what is seen to be free is durably free, where that is in doubt. {@link #free} drains between version word and key
-   * word, so only a free slot with a key word left can have an emptied version word that is not durable: a process crashed there, and
-   * nobody drains its store any more. A power failure would put the old version word beside the next key word of the slot, or bring this
-   * key's old entry back beside the new one in another slot of the neighbourhood.
+   * Makes sure that what is seen to be free is durably free, where that is in doubt. {@link #free}
+   * drains between version word and key word, so only a free slot with a key word left can have an
+   * emptied version word that is not durable: a process crashed there, and nobody drains its store
+   * any more. A power failure would put the old version word beside the next key word of the slot,
+   * or bring this key's old entry back beside the new one in another slot of the neighbourhood.
    */
   private void clearLeftKeyWords(long home, long free) {
     for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
@@ -314,7 +342,10 @@ public final class HashTable {
     memory.flush(entryOffset(slot) + Entry.KEY_WORD_OFFSET, Long.BYTES);
   }
 
-  /** No version word but 0 is ever durable beside another key's key word: the key word is durable before the version word is stored. */
+  /**
+   * No version word but 0 is ever durable beside another key's key word: the key word is durable
+   * before the version word is stored.
+   */
   private void fill(long slot, long keyWord, long versionWord) {
     putKeyWord(slot, keyWord);
     memory.drain();
@@ -341,12 +372,14 @@ public final class HashTable {
   }
 
   /**
-   * Whether displacements bring a free slot from {@code free} into the neighbourhood of {@code home}. Stores nothing: the slot to move
-   * from depends on slots below the free one only, and the moves before it changed none of those.
+   * Whether displacements bring a free slot from {@code free} into the neighbourhood of {@code
+   * home}. Stores nothing: the slot to move from depends on slots below the free one only, and the
+   * moves before it changed none of those.
    *
-   * <p>The first free slot decides for all: to bring a farther one below {@code free}, some entry from below must move to {@code free} or
-   * above it, and that entry could have moved to {@code free}. For the same reason the choice among several movable entries does not
-   * matter for success; the farthest makes the fewest moves.
+   * <p>The first free slot decides for all: to bring a farther one below {@code free}, some entry
+   * from below must move to {@code free} or above it, and that entry could have moved to {@code
+   * free}. For the same reason the choice among several movable entries does not matter for
+   * success; the farthest makes the fewest moves.
    */
   private boolean reaches(long home, long free) {
     while (free != NONE && free - home >= Neighbourhood.ENTRIES) {
@@ -355,7 +388,10 @@ public final class HashTable {
     return free != NONE;
   }
 
-  /** The lowest slot whose entry may move to {@code free}: committed, and {@code free} is in its neighbourhood. */
+  /**
+   * The lowest slot whose entry may move to {@code free}: committed, and {@code free} is in its
+   * neighbourhood.
+   */
   private long movable(long free) {
     for (long slot = Math.max(0, free - TableLayout.PADDING); slot < free; slot++) {
       long versionWord = TableLayout.versionWord(segment, slot);

@@ -8,8 +8,9 @@ import net.openhft.hashing.Access;
 import net.openhft.hashing.LongHashFunction;
 
 /**
- * The 64-bit hash of keys, seeded per store: XXH3 of the Zero-Allocation-Hashing library over {@link MemorySegment}. Part of the byte
- * format: the same bytes and seed give the same hash on every platform, heap or native. Immutable, thread-safe.
+ * The 64-bit hash of keys, seeded per store: XXH3 of the Zero-Allocation-Hashing library over
+ * {@link MemorySegment}. Part of the byte format: the same bytes and seed give the same hash on
+ * every platform, heap or native. Immutable, thread-safe.
  */
 public final class KeyHash {
   private final LongHashFunction function;
@@ -19,7 +20,8 @@ public final class KeyHash {
   }
 
   /**
-   * Hash of {@code length} bytes of {@code segment} (heap or native) at {@code offset}. Allocates nothing.
+   * Hash of {@code length} bytes of {@code segment} (heap or native) at {@code offset}. Allocates
+   * nothing.
    *
    * @throws IndexOutOfBoundsException when the bytes are not all in the segment
    */
@@ -29,16 +31,20 @@ public final class KeyHash {
   }
 
   /**
-   * Loads for the library. Always little-endian, so the library never asks for the reverse. Every load is checked for bounds, thread and
-   * liveness by the segment; the library's own way to native memory, by address, is not, and a segment that another thread closes
-   * meanwhile would crash the JVM.
+   * Loads for the library. Always little-endian, so the library never asks for the reverse. Every
+   * load is checked for bounds, thread and liveness by the segment; the library's own way to native
+   * memory, by address, is not, and a segment that another thread closes meanwhile would crash the
+   * JVM.
    */
   private static final class SegmentAccess extends Access<MemorySegment> {
     static final SegmentAccess INSTANCE = new SegmentAccess();
 
-    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG =
+        ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT =
+        ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT =
+        ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     @Override
     public long getLong(MemorySegment input, long offset) {

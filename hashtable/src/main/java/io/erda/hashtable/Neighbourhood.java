@@ -5,13 +5,15 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The 16 contiguous entries that a key can be in, as one READ fetches them: a flyweight over a private copy (or over the table itself,
- * for its writer). Loads are plain: nobody else may store to the bytes, or nobody may mind.
+ * The 16 contiguous entries that a key can be in, as one READ fetches them: a flyweight over a
+ * private copy (or over the table itself, for its writer). Loads are plain: nobody else may store
+ * to the bytes, or nobody may mind.
  *
- * <p>Reader's rule. A match is a candidate only: words of one READ arrive in any order, so key word and version word may be of different
- * times, and two keys may share a key word. The full key, compared in the checked object, decides. Every match is tried. That no match
- * holds the key means <em>absent</em> only if the structure counter was even and the same before and after the whole READ (design,
- * "Reading and writing").
+ * <p>Reader's rule. A match is a candidate only: words of one READ arrive in any order, so key word
+ * and version word may be of different times, and two keys may share a key word. The full key,
+ * compared in the checked object, decides. Every match is tried. That no match holds the key means
+ * <em>absent</em> only if the structure counter was even and the same before and after the whole
+ * READ (design, "Reading and writing").
  *
  * <p>Any segment does for the copy (heap or native), at any alignment; a native one is quickest.
  */
@@ -22,10 +24,12 @@ public final class Neighbourhood {
   /** Bytes: what one READ fetches. */
   public static final int BYTES = ENTRIES * Entry.BYTES;
 
-  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * Where the neighbourhood of a key word begins in the table's memory, bytes; {@link #BYTES} from there are all in the table.
+   * Where the neighbourhood of a key word begins in the table's memory, bytes; {@link #BYTES} from
+   * there are all in the table.
    *
    * @param buckets of the table, a power of two
    */
@@ -36,8 +40,9 @@ public final class Neighbourhood {
   /**
    * The first entry at or after {@code fromIndex} with this key word that is not free.
    *
-   * <p>Leaves at the first match: in a table that is not about to overflow most keys lie in the first slots of their neighbourhood, so
-   * the branch is predicted, and this is quicker than comparing all 16 without branches ({@code HotPath} among the tests measures it).
+   * <p>Leaves at the first match: in a table that is not about to overflow most keys lie in the
+   * first slots of their neighbourhood, so the branch is predicted, and this is quicker than
+   * comparing all 16 without branches ({@code HotPath} among the tests measures it).
    *
    * @param base where the neighbourhood begins in {@code segment}, bytes
    * @param keyWord not 0

@@ -50,7 +50,9 @@ final class TableCheck {
         intent.requireReplayable(memory);
         skipped1 = intent.source();
         skipped2 = intent.destination();
-        findings.accept(new InterruptedMove(intent.source(), intent.destination(), intent.keyWord(), intent.versionWord()));
+        findings.accept(
+            new InterruptedMove(
+                intent.source(), intent.destination(), intent.keyWord(), intent.versionWord()));
       }
     } catch (DamagedTableException e) {
       findings.accept(new DamagedIntent(e.getMessage()));
@@ -94,6 +96,7 @@ final class TableCheck {
   }
 
   private static boolean names(long word, int offset) {
-    return offset != VersionWord.NONE && (VersionWord.newest(word) == offset || VersionWord.older(word) == offset);
+    return offset != VersionWord.NONE
+        && (VersionWord.newest(word) == offset || VersionWord.older(word) == offset);
   }
 }

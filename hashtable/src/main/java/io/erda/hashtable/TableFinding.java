@@ -4,7 +4,9 @@ import static io.erda.hashtable.TableLayout.hex;
 
 /** Something that {@link HashTable#check} found. */
 public sealed interface TableFinding {
-  /** Whether this is damage; if not, it is a trace of a crash or a coincidence that does no harm. */
+  /**
+   * Whether this is damage; if not, it is a trace of a crash or a coincidence that does no harm.
+   */
   boolean damage();
 
   /** One line for a person. */
@@ -26,8 +28,12 @@ public sealed interface TableFinding {
     }
   }
 
-  /** A crash interrupted a displacement; opening the table finishes it. Its two slots were not looked at otherwise. */
-  record InterruptedMove(long source, long destination, long keyWord, long versionWord) implements TableFinding {
+  /**
+   * A crash interrupted a displacement; opening the table finishes it. Its two slots were not
+   * looked at otherwise.
+   */
+  record InterruptedMove(long source, long destination, long keyWord, long versionWord)
+      implements TableFinding {
     @Override
     public boolean damage() {
       return false;
@@ -35,7 +41,12 @@ public sealed interface TableFinding {
 
     @Override
     public String message() {
-      return "key word " + hex(keyWord) + " is being moved from slot " + source + " to slot " + destination;
+      return "key word "
+          + hex(keyWord)
+          + " is being moved from slot "
+          + source
+          + " to slot "
+          + destination;
     }
   }
 
@@ -48,7 +59,13 @@ public sealed interface TableFinding {
 
     @Override
     public String message() {
-      return "slot " + slot + ": key word " + hex(keyWord) + " belongs to bucket " + home + " and is out of its reach";
+      return "slot "
+          + slot
+          + ": key word "
+          + hex(keyWord)
+          + " belongs to bucket "
+          + home
+          + " and is out of its reach";
     }
   }
 
@@ -61,7 +78,11 @@ public sealed interface TableFinding {
 
     @Override
     public String message() {
-      return "slot " + slot + ": version word " + VersionWord.toString(versionWord) + " without key word";
+      return "slot "
+          + slot
+          + ": version word "
+          + VersionWord.toString(versionWord)
+          + " without key word";
     }
   }
 
@@ -74,12 +95,19 @@ public sealed interface TableFinding {
 
     @Override
     public String message() {
-      return "slot " + slot + ": version word " + hex(versionWord) + " of key word " + hex(keyWord) + " names no newest version";
+      return "slot "
+          + slot
+          + ": version word "
+          + hex(versionWord)
+          + " of key word "
+          + hex(keyWord)
+          + " names no newest version";
     }
   }
 
   /** Two entries with one key word that name the same object: one of them is a stale duplicate. */
-  record Duplicate(long slot, long otherSlot, long keyWord, long versionWord, long otherVersionWord) implements TableFinding {
+  record Duplicate(long slot, long otherSlot, long keyWord, long versionWord, long otherVersionWord)
+      implements TableFinding {
     @Override
     public boolean damage() {
       return true;
@@ -87,13 +115,27 @@ public sealed interface TableFinding {
 
     @Override
     public String message() {
-      return "slots " + slot + " and " + otherSlot + ": key word " + hex(keyWord) + " twice, with a common version ("
-          + VersionWord.toString(versionWord) + "; " + VersionWord.toString(otherVersionWord) + ")";
+      return "slots "
+          + slot
+          + " and "
+          + otherSlot
+          + ": key word "
+          + hex(keyWord)
+          + " twice, with a common version ("
+          + VersionWord.toString(versionWord)
+          + "; "
+          + VersionWord.toString(otherVersionWord)
+          + ")";
     }
   }
 
-  /** Two entries with one key word: well if the keys in their objects differ, which the caller compares; damage if not. */
-  record SharedKeyWord(long slot, long otherSlot, long keyWord, long versionWord, long otherVersionWord) implements TableFinding {
+  /**
+   * Two entries with one key word: well if the keys in their objects differ, which the caller
+   * compares; damage if not.
+   */
+  record SharedKeyWord(
+      long slot, long otherSlot, long keyWord, long versionWord, long otherVersionWord)
+      implements TableFinding {
     @Override
     public boolean damage() {
       return false;
@@ -105,7 +147,10 @@ public sealed interface TableFinding {
     }
   }
 
-  /** A free entry with a key word: an insertion or an emptying did not finish. The next user of the slot overwrites it. */
+  /**
+   * A free entry with a key word: an insertion or an emptying did not finish. The next user of the
+   * slot overwrites it.
+   */
   record LeftKeyWord(long slot, long keyWord) implements TableFinding {
     @Override
     public boolean damage() {

@@ -6,7 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Where everything is in a table's memory; see {@code FORMAT.md}. All words are 8 bytes, little-endian, 8-aligned.
+ * Where everything is in a table's memory; see {@code FORMAT.md}. All words are 8 bytes,
+ * little-endian, 8-aligned.
  *
  * <pre>
  *     0  magic                          "ErdaHash"
@@ -54,7 +55,8 @@ final class TableLayout {
   /** 2^40 buckets are 16 TiB; a tag has 56 bits. */
   static final long BUCKETS_MAX = 1L << 40;
 
-  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   static long load(MemorySegment memory, long offset) {
     return memory.get(WORD, offset);
@@ -78,7 +80,8 @@ final class TableLayout {
 
   static long bytesFor(long buckets) {
     if (!plausibleBuckets(buckets)) {
-      throw new IllegalArgumentException("buckets must be a power of two from 1 to 2^40: " + buckets);
+      throw new IllegalArgumentException(
+          "buckets must be a power of two from 1 to 2^40: " + buckets);
     }
     return entryOffset(slots(buckets));
   }
@@ -96,43 +99,65 @@ final class TableLayout {
     memory.putLongRelease(MAGIC_OFFSET, MAGIC);
     memory.putLongRelease(VERSION_OFFSET, versionAndNeighbourhood());
     memory.putLongRelease(BUCKETS_OFFSET, buckets);
-    memory.putLongRelease(HEADER_CHECKSUM_OFFSET, checksum(MAGIC, versionAndNeighbourhood(), buckets));
+    memory.putLongRelease(
+        HEADER_CHECKSUM_OFFSET, checksum(MAGIC, versionAndNeighbourhood(), buckets));
   }
 
   /**
    * The buckets that the header names.
    *
-   * @throws DamagedTableException when it is not what {@link #putHeader} stores, or the memory is too short
+   * @throws DamagedTableException when it is not what {@link #putHeader} stores, or the memory is
+   *     too short
    */
   static long checkedBuckets(MemorySegment memory) {
     if (memory.byteSize() < ENTRIES_OFFSET) {
-      throw new DamagedTableException("hash table of " + memory.byteSize() + " bytes, shorter than its header");
+      throw new DamagedTableException(
+          "hash table of " + memory.byteSize() + " bytes, shorter than its header");
     }
     long magic = load(memory, MAGIC_OFFSET);
     if (magic != MAGIC) {
-      throw new DamagedTableException("not a hash table: magic " + hex(magic) + " instead of " + hex(MAGIC));
+      throw new DamagedTableException(
+          "not a hash table: magic " + hex(magic) + " instead of " + hex(MAGIC));
     }
     long versions = load(memory, VERSION_OFFSET);
     long buckets = load(memory, BUCKETS_OFFSET);
     long checksum = load(memory, HEADER_CHECKSUM_OFFSET);
     if (versions != versionAndNeighbourhood()) {
       throw new DamagedTableException(
-          "hash table of layout version " + (int) versions + " with neighbourhood " + (versions >>> 32)
-              + "; this program reads layout version " + LAYOUT_VERSION + " with neighbourhood " + Neighbourhood.ENTRIES);
+          "hash table of layout version "
+              + (int) versions
+              + " with neighbourhood "
+              + (versions >>> 32)
+              + "; this program reads layout version "
+              + LAYOUT_VERSION
+              + " with neighbourhood "
+              + Neighbourhood.ENTRIES);
     }
     if (checksum != checksum(magic, versions, buckets) || !plausibleBuckets(buckets)) {
       throw new DamagedTableException(
-          "hash table header is damaged: " + buckets + " buckets, checksum " + hex(checksum)
-              + " instead of " + hex(checksum(magic, versions, buckets)));
+          "hash table header is damaged: "
+              + buckets
+              + " buckets, checksum "
+              + hex(checksum)
+              + " instead of "
+              + hex(checksum(magic, versions, buckets)));
     }
     if (memory.byteSize() < bytesFor(buckets)) {
       throw new DamagedTableException(
-          "hash table of " + buckets + " buckets needs " + bytesFor(buckets) + " bytes and has " + memory.byteSize());
+          "hash table of "
+              + buckets
+              + " buckets needs "
+              + bytesFor(buckets)
+              + " bytes and has "
+              + memory.byteSize());
     }
     return buckets;
   }
 
-  /** Checksum of a header or an intent. Finds damage; that a record is whole follows from the order of stores, not from this. */
+  /**
+   * Checksum of a header or an intent. Finds damage; that a record is whole follows from the order
+   * of stores, not from this.
+   */
   static long checksum(long... words) {
     long sum = 0;
     for (long word : words) {

@@ -1,16 +1,18 @@
 package io.erda.hashtable;
 
 /**
- * The 8-byte word that says where the newest and the older version of an object are (Erda paper, section 3.2.3 and 4.1).
+ * The 8-byte word that says where the newest and the older version of an object are (Erda paper,
+ * section 3.2.3 and 4.1).
  *
  * <pre>
  *  63        62 ........ 32   31 ........ 1   0
  *  new tag   offset 1         offset 0        pending
  * </pre>
  *
- * New tag 1: offset 1 is the newest version and offset 0 the one before; new tag 0: the other way round. An offset counts 8-byte units
- * along the regions of the key's head; 0 means no version. Pending: the newest version is not committed, readers take the one before.
- * A word of 0 is a free entry.
+ * New tag 1: offset 1 is the newest version and offset 0 the one before; new tag 0: the other way
+ * round. An offset counts 8-byte units along the regions of the key's head; 0 means no version.
+ * Pending: the newest version is not committed, readers take the one before. A word of 0 is a free
+ * entry.
  */
 public final class VersionWord {
   /** No version. */
@@ -39,7 +41,9 @@ public final class VersionWord {
     return (word & PENDING) != 0;
   }
 
-  /** Offset of the version that readers take: the newest, or the older one while that is pending. */
+  /**
+   * Offset of the version that readers take: the newest, or the older one while that is pending.
+   */
   public static int committed(long word) {
     return pending(word) ? older(word) : newest(word);
   }
@@ -101,7 +105,13 @@ public final class VersionWord {
   public static String toString(long word) {
     return word == 0
         ? "free"
-        : "newest " + newest(word) + (pending(word) ? " pending" : "") + ", older " + older(word) + ", tag " + (word >>> 63);
+        : "newest "
+            + newest(word)
+            + (pending(word) ? " pending" : "")
+            + ", older "
+            + older(word)
+            + ", tag "
+            + (word >>> 63);
   }
 
   private static int offset1(long word) {
@@ -123,7 +133,8 @@ public final class VersionWord {
   /** A negative offset would spill into the new tag. */
   private static int checked(int offset) {
     if (offset < 0) {
-      throw new IllegalArgumentException("offset beyond 31 bits: " + Integer.toUnsignedString(offset));
+      throw new IllegalArgumentException(
+          "offset beyond 31 bits: " + Integer.toUnsignedString(offset));
     }
     return offset;
   }

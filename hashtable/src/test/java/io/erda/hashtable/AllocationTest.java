@@ -35,15 +35,18 @@ class AllocationTest {
   @Test
   void findAndStoreWord() {
     HashTable table =
-        HashTable.create(new PlainMemory(HashTable.bytesFor(1024)), 1024, new CrashExplorer.NoCounter());
+        HashTable.create(
+            new PlainMemory(HashTable.bytesFor(1024)), 1024, new CrashExplorer.NoCounter());
     table.insert(77, VersionWord.first(1, false));
     KeyProbe any = (slot, word) -> true;
-    assertAllocatesNothing(
-        () -> {
-          long slot = table.find(77, any);
-          long word = table.versionWord(slot);
-          return table.storeWord(slot, 77, word, VersionWord.update(word, 1 + (int) (sink & 0xFFFF), false)) ? 1 : 0;
-        });
+    assertAllocatesNothing(() -> {
+      long slot = table.find(77, any);
+      long word = table.versionWord(slot);
+      return table.storeWord(
+              slot, 77, word, VersionWord.update(word, 1 + (int) (sink & 0xFFFF), false))
+          ? 1
+          : 0;
+    });
   }
 
   /** Compilation takes an unknown number of rounds, so: some round allocates nothing. */

@@ -14,8 +14,9 @@ import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
 /**
- * Opens a table and runs a script of operations on it, crashes that before every event, recovers from every state that the crash may
- * leave, crashes the recovery before every event too, and checks the table that results, now and after more work and another crash.
+ * Opens a table and runs a script of operations on it, crashes that before every event, recovers
+ * from every state that the crash may leave, crashes the recovery before every event too, and
+ * checks the table that results, now and after more work and another crash.
  */
 final class CrashExplorer {
   /** States of one crash that are all tried; of more, as many are drawn. */
@@ -71,25 +72,31 @@ final class CrashExplorer {
     }
   }
 
-  /** Opens the table as {@code start} left it and runs the script, up to a crash before {@code event}. */
+  /**
+   * Opens the table as {@code start} left it and runs the script, up to a crash before {@code
+   * event}.
+   */
   private Driver run(Driver start, long event) {
     CrashMemory memory = start.memory.copy();
     memory.crashBefore(event);
     Driver driver = new Driver(memory, new TreeMap<>(start.oracle), null);
-    runs(
-        () -> {
-          driver.table = Driver.open(memory, scriptDefect, buckets);
-          script.accept(driver);
-        });
+    runs(() -> {
+      driver.table = Driver.open(memory, scriptDefect, buckets);
+      script.accept(driver);
+    });
     return driver;
   }
 
   private Driver fresh() {
     CrashMemory memory = new CrashMemory(Driver.bytes(buckets));
-    return new Driver(memory, new TreeMap<>(), HashTable.create(memory, buckets, new WordCounter(memory, buckets)));
+    return new Driver(
+        memory,
+        new TreeMap<>(),
+        HashTable.create(memory, buckets, new WordCounter(memory, buckets)));
   }
 
-  private void recover(CrashMemory image, Map<Long, long[]> oracle, String where, boolean crashAgain) {
+  private void recover(
+      CrashMemory image, Map<Long, long[]> oracle, String where, boolean crashAgain) {
     if (!recovered.add(image.fingerprint())) {
       return;
     }
@@ -98,7 +105,8 @@ final class CrashExplorer {
     try {
       checkRecovered(image, whole, oracle, crashAgain);
     } catch (AssertionError | DamagedTableException e) {
-      throw new AssertionError(where + " (replay with -Derda.seed=" + seed + "): " + e.getMessage(), e);
+      throw new AssertionError(
+          where + " (replay with -Derda.seed=" + seed + "): " + e.getMessage(), e);
     }
     if (!crashAgain) {
       return;
@@ -113,17 +121,24 @@ final class CrashExplorer {
       runs(() -> Driver.open(crashing, recoveryDefect, buckets));
       int number = 0;
       for (CrashMemory second : crashing.outcomes(OUTCOMES, random(event))) {
-        recover(second, oracle, where + ", recovery before event " + event + " of " + events + ", state " + number++, false);
+        recover(
+            second,
+            oracle,
+            where + ", recovery before event " + event + " of " + events + ", state " + number++,
+            false);
       }
     }
   }
 
-  private void checkRecovered(CrashMemory before, CrashMemory memory, Map<Long, long[]> oracle, boolean defective) {
+  private void checkRecovered(
+      CrashMemory before, CrashMemory memory, Map<Long, long[]> oracle, boolean defective) {
     cases++;
     HashTable table = Driver.open(memory, defective ? recoveryDefect : m -> m, buckets);
     long counter = WordCounter.value(memory, buckets);
     Check.that((counter & 1) == 0, "counter odd after recovery: " + counter);
-    Check.that(counter > WordCounter.value(before, buckets), "counter not higher after recovery: " + counter);
+    Check.that(
+        counter > WordCounter.value(before, buckets),
+        "counter not higher after recovery: " + counter);
     Driver driver = new Driver(memory, new TreeMap<>(oracle), table);
     driver.check();
     driver.goOn();
@@ -150,7 +165,10 @@ final class CrashExplorer {
     }
   }
 
-  /** The structure counter, in a word behind the table: its stores crash and get lost like any other. */
+  /**
+   * The structure counter, in a word behind the table: its stores crash and get lost like any
+   * other.
+   */
   static final class WordCounter implements StructureCounter {
     private final PersistentMemory memory;
     private final long offset;
@@ -194,7 +212,10 @@ final class CrashExplorer {
     }
   }
 
-  /** A table and what it must hold: for each key word the version words it may have, 0 for absent; more than one while undecided. */
+  /**
+   * A table and what it must hold: for each key word the version words it may have, 0 for absent;
+   * more than one while undecided.
+   */
   static final class Driver {
     final CrashMemory memory;
     final Map<Long, long[]> oracle;
@@ -212,7 +233,8 @@ final class CrashExplorer {
       return HashTable.bytesFor(buckets) + 64;
     }
 
-    static HashTable open(CrashMemory memory, UnaryOperator<PersistentMemory> defect, long buckets) {
+    static HashTable open(
+        CrashMemory memory, UnaryOperator<PersistentMemory> defect, long buckets) {
       return HashTable.open(defect.apply(memory), new WordCounter(memory, buckets));
     }
 
@@ -250,7 +272,10 @@ final class CrashExplorer {
     void commit(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);
-      store(key, VersionWord.commit(word), () -> table.storeWord(slot, key, word, VersionWord.commit(word)));
+      store(
+          key,
+          VersionWord.commit(word),
+          () -> table.storeWord(slot, key, word, VersionWord.commit(word)));
     }
 
     void rollback(long key) {
@@ -265,9 +290,16 @@ final class CrashExplorer {
       store(key, 0, () -> table.empty(slot, key, word));
     }
 
-    /** Some operation: the insertion of key number {@code number}, or the next step in the life of a key that is there. */
+    /**
+     * Some operation: the insertion of key number {@code number}, or the next step in the life of a
+     * key that is there.
+     */
     void anyStep(RandomGenerator random, int number) {
-      long[] present = oracle.keySet().stream().filter(key -> table.find(key, (s, w) -> true) != HashTable.NONE).mapToLong(k -> k).toArray();
+      long[] present =
+          oracle.keySet().stream()
+              .filter(key -> table.find(key, (s, w) -> true) != HashTable.NONE)
+              .mapToLong(k -> k)
+              .toArray();
       if (random.nextInt(3) == 0) {
         insert(key(random.nextInt(3) * 13, number), random.nextBoolean());
         return;
@@ -289,12 +321,16 @@ final class CrashExplorer {
 
     private void store(long key, long next, BooleanSupplier step) {
       undecided(key, next);
-      Check.that(step.getAsBoolean(), "a step on key word " + Long.toHexString(key) + " was refused");
+      Check.that(
+          step.getAsBoolean(), "a step on key word " + Long.toHexString(key) + " was refused");
       table.drain();
       oracle.put(key, new long[] {next});
     }
 
-    /** Until the drain it may be any word it might be before, or the next: a process that died may have left several. */
+    /**
+     * Until the drain it may be any word it might be before, or the next: a process that died may
+     * have left several.
+     */
     private void undecided(long key, long next) {
       long[] before = oracle.getOrDefault(key, new long[] {0});
       oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(next)).toArray());
@@ -306,7 +342,10 @@ final class CrashExplorer {
       return slot;
     }
 
-    /** What is undecided becomes decided by what is seen, every present key gets a new version, absent ones come back, others join. */
+    /**
+     * What is undecided becomes decided by what is seen, every present key gets a new version,
+     * absent ones come back, others join.
+     */
     private void goOn() {
       int number = 500;
       for (long key : oracle.keySet().stream().mapToLong(Long::longValue).toArray()) {
@@ -325,15 +364,20 @@ final class CrashExplorer {
     }
 
     void check() {
-      table.check(
-          finding ->
-              Check.that(finding instanceof TableFinding.LeftKeyWord, finding.getClass().getSimpleName() + ": " + finding.message()));
+      table.check(finding ->
+          Check.that(
+              finding instanceof TableFinding.LeftKeyWord,
+              finding.getClass().getSimpleName() + ": " + finding.message()));
       Map<Long, Integer> entries = new TreeMap<>();
       table.forEach((slot, key, word) -> entries.merge(key, 1, Integer::sum));
       long size = entries.values().stream().mapToInt(Integer::intValue).sum();
       Check.that(table.size() == size, "size " + table.size() + " of " + size);
       oracle.forEach((key, allowed) -> checkKey(key, allowed, entries.getOrDefault(key, 0)));
-      entries.keySet().forEach(key -> Check.that(oracle.containsKey(key), "key word " + Long.toHexString(key) + " from nowhere"));
+      entries
+          .keySet()
+          .forEach(key ->
+              Check.that(
+                  oracle.containsKey(key), "key word " + Long.toHexString(key) + " from nowhere"));
     }
 
     private void checkKey(long key, long[] allowed, int entries) {
@@ -341,9 +385,15 @@ final class CrashExplorer {
       long word = slot == HashTable.NONE ? 0 : table.versionWord(slot);
       Check.that(
           Arrays.stream(allowed).anyMatch(w -> w == word),
-          "key word " + Long.toHexString(key) + " has " + VersionWord.toString(word) + ", not one of "
+          "key word "
+              + Long.toHexString(key)
+              + " has "
+              + VersionWord.toString(word)
+              + ", not one of "
               + Arrays.stream(allowed).mapToObj(VersionWord::toString).toList());
-      Check.that(entries == (word == 0 ? 0 : 1), "key word " + Long.toHexString(key) + " has " + entries + " entries");
+      Check.that(
+          entries == (word == 0 ? 0 : 1),
+          "key word " + Long.toHexString(key) + " has " + entries + " entries");
     }
   }
 }

@@ -11,11 +11,13 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 
 /**
- * Memory with a crash before any chosen event (a store, flush or drain), and every state that the crash may leave.
+ * Memory with a crash before any chosen event (a store, flush or drain), and every state that the
+ * crash may leave.
  *
- * <p>A process crash leaves what was stored; what of it is durable stays as unknown as it was. A power failure leaves of each 8-byte word
- * that is not drained, independently of all others, the durable value or any value stored since: caches evict when they like. Flushes
- * cover exactly the words they name, not their cache lines. Stricter than hardware on purpose.
+ * <p>A process crash leaves what was stored; what of it is durable stays as unknown as it was. A
+ * power failure leaves of each 8-byte word that is not drained, independently of all others, the
+ * durable value or any value stored since: caches evict when they like. Flushes cover exactly the
+ * words they name, not their cache lines. Stricter than hardware on purpose.
  */
 final class CrashMemory implements PersistentMemory {
   /** The crash. */
@@ -27,7 +29,10 @@ final class CrashMemory implements PersistentMemory {
     }
   }
 
-  /** A word whose durable value is uncertain: values stored since the durable one, and how many of them the last flush covered. */
+  /**
+   * A word whose durable value is uncertain: values stored since the durable one, and how many of
+   * them the last flush covered.
+   */
   private record Undrained(List<Long> values, int flushed) {}
 
   private final long[] seen;
@@ -63,7 +68,10 @@ final class CrashMemory implements PersistentMemory {
     return events;
   }
 
-  /** Every state that a crash now may leave, or a seeded sample where there are more than {@code limit}. The first is a process crash. */
+  /**
+   * Every state that a crash now may leave, or a seeded sample where there are more than {@code
+   * limit}. The first is a process crash.
+   */
   List<CrashMemory> outcomes(int limit, RandomGenerator random) {
     List<CrashMemory> outcomes = new ArrayList<>();
     CrashMemory carried = copy();
@@ -84,7 +92,8 @@ final class CrashMemory implements PersistentMemory {
       long[] image = durable.clone();
       long rest = n;
       for (int i = 0; i < words.length; i++) {
-        image[words[i]] = choices[i][all ? (int) (rest % choices[i].length) : random.nextInt(choices[i].length)];
+        image[words[i]] =
+            choices[i][all ? (int) (rest % choices[i].length) : random.nextInt(choices[i].length)];
         rest /= choices[i].length;
       }
       outcomes.add(new CrashMemory(image, image.clone(), new TreeMap<>()));
@@ -142,7 +151,8 @@ final class CrashMemory implements PersistentMemory {
   public void flush(long offset, long length) {
     event();
     for (int word = (int) (offset >>> 3); word < (offset + length + 7) >>> 3; word++) {
-      undrained.computeIfPresent(word, (w, state) -> new Undrained(state.values, state.values.size()));
+      undrained.computeIfPresent(
+          word, (w, state) -> new Undrained(state.values, state.values.size()));
     }
   }
 

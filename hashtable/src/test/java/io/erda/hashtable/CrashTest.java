@@ -7,13 +7,19 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** No crash of a script of operations, and no crash of the recovery after it, loses or doubles a key. */
+/**
+ * No crash of a script of operations, and no crash of the recovery after it, loses or doubles a
+ * key.
+ */
 class CrashTest {
   static final long SEED = Long.getLong("erda.seed", 1);
   static final long BUCKETS = 64;
   static final int FILLED = 41;
 
-  /** Slot s holds a key of bucket s - 2, so that an insertion at bucket 0 needs two displacements: 28 to 41, 15 to 28. */
+  /**
+   * Slot s holds a key of bucket s - 2, so that an insertion at bucket 0 needs two displacements:
+   * 28 to 41, 15 to 28.
+   */
   static void fill(Driver driver) {
     for (int slot = 0; slot < FILLED; slot++) {
       driver.insert(driver.key(Math.max(0, slot - 2), slot), false);
@@ -60,8 +66,9 @@ class CrashTest {
   }
 
   /**
-   * What a process may leave that died with words not drained: the destination of the next displacement emptied, up to its version word
-   * (event 1) or its key word (event 4), and its source updated.
+   * What a process may leave that died with words not drained: the destination of the next
+   * displacement emptied, up to its version word (event 1) or its key word (event 4), and its
+   * source updated.
    */
   static Consumer<Driver> fillAndInherit(int event) {
     return driver -> {
@@ -120,7 +127,10 @@ class CrashTest {
     explore(CrashTest::fillAndInheritFree, CrashTest::bringBackBelow);
   }
 
-  /** The process died before event k of the first displacement, for every k; recovery is the script's first part now. */
+  /**
+   * The process died before event k of the first displacement, for every k; recovery is the
+   * script's first part now.
+   */
   @Test
   void recoveryThenWork() {
     for (int event = 0; event <= DISPLACEMENT_EVENTS; event++) {
@@ -132,8 +142,9 @@ class CrashTest {
   }
 
   /**
-   * Events of the first displacement, the counter's store and flush among them: 0 … 4 record, 5 … 8 flushed and drained, 9 … 11 valid
-   * word, 12 counter, 14 … 17 destination, 18 … 21 source, 22 counter, 24 … 26 valid word cleared.
+   * Events of the first displacement, the counter's store and flush among them: 0 … 4 record, 5 … 8
+   * flushed and drained, 9 … 11 valid word, 12 counter, 14 … 17 destination, 18 … 21 source, 22
+   * counter, 24 … 26 valid word cleared.
    */
   static final int DISPLACEMENT_EVENTS = 27;
 
@@ -157,7 +168,10 @@ class CrashTest {
     driver.update(keyAtStart(driver, 28), false);
   }
 
-  /** Random scripts, on what a process left that died within another random script. More of them with -Derda.crashScripts=N. */
+  /**
+   * Random scripts, on what a process left that died within another random script. More of them
+   * with -Derda.crashScripts=N.
+   */
   @Test
   void randomScripts() {
     for (long seed = SEED; seed < SEED + Integer.getInteger("erda.crashScripts", 2); seed++) {

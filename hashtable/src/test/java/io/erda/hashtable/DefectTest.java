@@ -18,12 +18,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The teeth of {@link CrashTest}: a table that forgets or misplaces one step of its protocol is found out. Every flush and every drain of
- * insertion, emptying, displacement and recovery is left out once here, each in a script where it matters.
+ * The teeth of {@link CrashTest}: a table that forgets or misplaces one step of its protocol is
+ * found out. Every flush and every drain of insertion, emptying, displacement and recovery is left
+ * out once here, each in a script where it matters.
  */
 class DefectTest {
   /** A script, the step that goes wrong in it, and how. */
-  record Defect(String name, Consumer<Driver> setup, Consumer<Driver> script, UnaryOperator<PersistentMemory> memory) {
+  record Defect(
+      String name,
+      Consumer<Driver> setup,
+      Consumer<Driver> script,
+      UnaryOperator<PersistentMemory> memory) {
     @Override
     public String toString() {
       return name;
@@ -44,20 +49,26 @@ class DefectTest {
   @MethodSource("defects")
   void isFound(Defect defect) {
     CrashExplorer explorer =
-        new CrashExplorer(CrashTest.BUCKETS, CrashTest.SEED, defect.setup, defect.script).scriptDefect(defect.memory);
+        new CrashExplorer(CrashTest.BUCKETS, CrashTest.SEED, defect.setup, defect.script)
+            .scriptDefect(defect.memory);
     assertThrows(AssertionError.class, explorer::explore);
   }
 
-  /** Numbers count from the opening, which flushes and drains once, through two displacements (7 flushes, 5 drains each). */
+  /**
+   * Numbers count from the opening, which flushes and drains once, through two displacements (7
+   * flushes, 5 drains each).
+   */
   private static void addFlushesAndDrainsOfDisplacement(List<Defect> defects) {
     String[] flushes = {"record", "valid word", "destination", "source", "cleared valid word"};
     String[] drains = {"record", "valid word", "destination", "source", "cleared valid word"};
     for (int move = 0; move < 2; move++) {
       for (int i = 0; i < flushes.length; i++) {
-        displacing(defects, "flush of " + flushes[i] + " in move " + move, withoutFlush(3 + 7 * move + i));
+        displacing(
+            defects, "flush of " + flushes[i] + " in move " + move, withoutFlush(3 + 7 * move + i));
       }
       for (int i = 0; i < drains.length; i++) {
-        displacing(defects, "drain of " + drains[i] + " in move " + move, withoutDrain(1 + 5 * move + i));
+        displacing(
+            defects, "drain of " + drains[i] + " in move " + move, withoutDrain(1 + 5 * move + i));
       }
     }
     displacing(defects, "flush of key word at insertion", withoutFlush(15));
@@ -66,33 +77,75 @@ class DefectTest {
     displacing(defects, "flush of version word at update", withoutFlush(17));
   }
 
-  private static void displacing(List<Defect> defects, String name, UnaryOperator<PersistentMemory> memory) {
+  private static void displacing(
+      List<Defect> defects, String name, UnaryOperator<PersistentMemory> memory) {
     defects.add(new Defect("no " + name, CrashTest::fill, CrashTest::displaceAndGoOn, memory));
   }
 
   /** What matters only where another process died without draining. */
   private static void addInherited(List<Defect> defects) {
-    defects.add(inherited("flush of the destination before the intent", fillAndInherit(4), CrashTest::displace, withoutFlush(1)));
-    defects.add(inherited("flush of the source before the intent", fillAndInherit(4), CrashTest::displace, withoutFlush(2)));
-    defects.add(inherited("flush of a left entry at the destination", fillAndInherit(1), CrashTest::displace, withoutFlush(1)));
-    defects.add(inherited("drain of a left entry at the destination", fillAndInherit(1), CrashTest::displace, withoutDrain(1)));
+    defects.add(
+        inherited(
+            "flush of the destination before the intent",
+            fillAndInherit(4),
+            CrashTest::displace,
+            withoutFlush(1)));
+    defects.add(
+        inherited(
+            "flush of the source before the intent",
+            fillAndInherit(4),
+            CrashTest::displace,
+            withoutFlush(2)));
+    defects.add(
+        inherited(
+            "flush of a left entry at the destination",
+            fillAndInherit(1),
+            CrashTest::displace,
+            withoutFlush(1)));
+    defects.add(
+        inherited(
+            "drain of a left entry at the destination",
+            fillAndInherit(1),
+            CrashTest::displace,
+            withoutDrain(1)));
     defects.add(
         inherited(
             "clearing of the left key word at the destination",
             fillAndInherit(1),
             CrashTest::displace,
             withoutStore(TableLayout.entryOffset(41), 0)));
-    defects.add(inherited("flush of a left entry to fill", CrashTest::fillAndInheritFree, CrashTest::bringBack, withoutFlush(1)));
-    defects.add(inherited("drain of a left entry to fill", CrashTest::fillAndInheritFree, CrashTest::bringBack, withoutDrain(1)));
+    defects.add(
+        inherited(
+            "flush of a left entry to fill",
+            CrashTest::fillAndInheritFree,
+            CrashTest::bringBack,
+            withoutFlush(1)));
+    defects.add(
+        inherited(
+            "drain of a left entry to fill",
+            CrashTest::fillAndInheritFree,
+            CrashTest::bringBack,
+            withoutDrain(1)));
     // Emptying slot 10 flushes 1 and 2, drains 1 and 2.
     defects.add(
-        inherited("flush of the key's left entry", CrashTest::fillAndInheritFree, CrashTest::bringBackBelow, withoutFlush(3)));
+        inherited(
+            "flush of the key's left entry",
+            CrashTest::fillAndInheritFree,
+            CrashTest::bringBackBelow,
+            withoutFlush(3)));
     defects.add(
-        inherited("drain of the key's left entry", CrashTest::fillAndInheritFree, CrashTest::bringBackBelow, withoutDrain(3)));
+        inherited(
+            "drain of the key's left entry",
+            CrashTest::fillAndInheritFree,
+            CrashTest::bringBackBelow,
+            withoutDrain(3)));
   }
 
   private static Defect inherited(
-      String name, Consumer<Driver> setup, Consumer<Driver> script, UnaryOperator<PersistentMemory> memory) {
+      String name,
+      Consumer<Driver> setup,
+      Consumer<Driver> script,
+      UnaryOperator<PersistentMemory> memory) {
     return new Defect("inherited: no " + name, setup, script, memory);
   }
 
@@ -114,15 +167,24 @@ class DefectTest {
     recovering(defects, "clearing of the intent", 19, withoutStore(TableLayout.VALID_OFFSET, 0));
   }
 
-  private static void recovering(List<Defect> defects, String name, int event, UnaryOperator<PersistentMemory> memory) {
-    defects.add(new Defect("recovery: no " + name, diedWithinDisplacement(event), CrashTest::fillLeftSlot, memory));
+  private static void recovering(
+      List<Defect> defects, String name, int event, UnaryOperator<PersistentMemory> memory) {
+    defects.add(
+        new Defect(
+            "recovery: no " + name,
+            diedWithinDisplacement(event),
+            CrashTest::fillLeftSlot,
+            memory));
   }
 
   private static void addStores(List<Defect> defects) {
     displacing(defects, "clearing of the intent", withoutStore(TableLayout.VALID_OFFSET, 0));
     long source = TableLayout.entryOffset(28);
     long destination = TableLayout.entryOffset(41);
-    displacing(defects, "clearing of the source word", withoutStore(source + Entry.VERSION_WORD_OFFSET, 0));
+    displacing(
+        defects,
+        "clearing of the source word",
+        withoutStore(source + Entry.VERSION_WORD_OFFSET, 0));
     displacing(
         defects,
         "destination before source (source is cleared first)",
@@ -132,7 +194,9 @@ class DefectTest {
     displacing(
         defects,
         "record before valid word (valid word is stored first)",
-        swapped((offset, value) -> offset == TableLayout.SOURCE_OFFSET, (offset, value) -> offset == TableLayout.VALID_OFFSET));
+        swapped(
+            (offset, value) -> offset == TableLayout.SOURCE_OFFSET,
+            (offset, value) -> offset == TableLayout.VALID_OFFSET));
     displacing(
         defects,
         "cleared source before cleared intent (intent is cleared first)",
@@ -151,8 +215,10 @@ class DefectTest {
   private static void addEmptying(List<Defect> defects) {
     Consumer<Driver> empty = driver -> driver.empty(CrashTest.keyAtStart(driver, 5));
     long slot = TableLayout.entryOffset(5);
-    defects.add(new Defect("no flush of the emptied word", CrashTest::fill, empty, withoutFlush(1)));
-    defects.add(new Defect("no drain of the emptied word", CrashTest::fill, empty, withoutDrain(1)));
+    defects.add(
+        new Defect("no flush of the emptied word", CrashTest::fill, empty, withoutFlush(1)));
+    defects.add(
+        new Defect("no drain of the emptied word", CrashTest::fill, empty, withoutDrain(1)));
     defects.add(
         new Defect(
             "key word emptied first",

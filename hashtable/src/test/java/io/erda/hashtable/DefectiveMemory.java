@@ -8,7 +8,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.UnaryOperator;
 
-/** Forwards to another memory, but for the defect that a subclass puts in: what the table would be like if it forgot a step. */
+/**
+ * Forwards to another memory, but for the defect that a subclass puts in: what the table would be
+ * like if it forgot a step.
+ */
 abstract class DefectiveMemory implements PersistentMemory {
   private final PersistentMemory memory;
 
@@ -65,8 +68,8 @@ abstract class DefectiveMemory implements PersistentMemory {
   }
 
   /**
-   * Makes the store {@code late} before the store {@code early}, once: holds {@code early} back, with everything that follows, until
-   * {@code late} was made.
+   * Makes the store {@code late} before the store {@code early}, once: holds {@code early} back,
+   * with everything that follows, until {@code late} was made.
    */
   static UnaryOperator<PersistentMemory> swapped(Store early, Store late) {
     return memory ->

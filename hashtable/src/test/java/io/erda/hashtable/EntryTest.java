@@ -53,7 +53,9 @@ class EntryTest {
     long keyWord = Entry.keyWord(0x1234_5678_9ABC_DEF0L, 16);
     for (long buckets = 1; buckets <= 1L << 40; buckets *= 2) {
       long doubled = Entry.bucket(keyWord, 2 * buckets);
-      assertTrue(doubled == Entry.bucket(keyWord, buckets) || doubled == Entry.bucket(keyWord, buckets) + buckets);
+      assertTrue(
+          doubled == Entry.bucket(keyWord, buckets)
+              || doubled == Entry.bucket(keyWord, buckets) + buckets);
     }
   }
 

@@ -43,7 +43,10 @@ class FormatTest {
       long offset = Long.parseLong(parts[0].strip(), 16);
       byte[] expected = HexFormat.of().parseHex(parts[1].replace(" ", ""));
       byte[] found = memory.asSlice(offset, expected.length).toArray(ValueLayout.JAVA_BYTE);
-      assertEquals(HexFormat.ofDelimiter(" ").formatHex(expected), HexFormat.ofDelimiter(" ").formatHex(found), name);
+      assertEquals(
+          HexFormat.ofDelimiter(" ").formatHex(expected),
+          HexFormat.ofDelimiter(" ").formatHex(found),
+          name);
     }
   }
 
@@ -97,13 +100,17 @@ class FormatTest {
     }
   }
 
-  /** 16 entries fill the neighbourhood of bucket 0; one more moves slot 15's to slot 16, and the process dies before it moves. */
+  /**
+   * 16 entries fill the neighbourhood of bucket 0; one more moves slot 15's to slot 16, and the
+   * process dies before it moves.
+   */
   @Test
   void intent() throws IOException {
     CrashMemory memory = new CrashMemory(HashTable.bytesFor(BUCKETS));
     HashTable table = HashTable.create(memory, BUCKETS, new CrashExplorer.NoCounter());
     for (int slot = 0; slot < 16; slot++) {
-      table.insert((slot + 1L) << 32 | (slot < 15 ? 0 : 1), VersionWord.first(8 * (slot + 1), false));
+      table.insert(
+          (slot + 1L) << 32 | (slot < 15 ? 0 : 1), VersionWord.first(8 * (slot + 1), false));
     }
     memory.crashBefore(12);
     try {
@@ -112,7 +119,8 @@ class FormatTest {
     } catch (CrashMemory.Crash e) {
       assertDump("intent", memory.segment());
     }
-    HashTable again = HashTable.open(memory.outcomes(1, null).get(0), new CrashExplorer.NoCounter());
+    HashTable again =
+        HashTable.open(memory.outcomes(1, null).get(0), new CrashExplorer.NoCounter());
     assertEquals(16, again.find(16L << 32 | 1, (slot, word) -> true));
   }
 }

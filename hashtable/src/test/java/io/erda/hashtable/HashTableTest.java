@@ -77,7 +77,8 @@ class HashTableTest {
   void pendingEntriesAreNeitherMovedNorEmptied() {
     HashTable table = create(64);
     for (int slot = 0; slot < 16; slot++) {
-      table.insert((long) (slot + 1) << 32 | (slot < 8 ? 0 : 1), VersionWord.first(slot + 1, slot >= 8));
+      table.insert(
+          (long) (slot + 1) << 32 | (slot < 8 ? 0 : 1), VersionWord.first(slot + 1, slot >= 8));
     }
     long pending = table.versionWord(15);
     assertFalse(table.empty(15, table.keyWord(15), pending));
@@ -115,7 +116,9 @@ class HashTableTest {
     assertThrows(IllegalArgumentException.class, () -> table.insert(0, 1));
     assertThrows(IllegalArgumentException.class, () -> table.insert(1, 0));
     long slot = table.insert(1, VersionWord.first(1, false));
-    assertThrows(IllegalArgumentException.class, () -> table.storeWord(slot, 1, VersionWord.first(1, false), 0));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> table.storeWord(slot, 1, VersionWord.first(1, false), 0));
     assertThrows(IllegalArgumentException.class, () -> table.storeWord(slot + 1, 0, 0, 2));
     assertThrows(IndexOutOfBoundsException.class, () -> table.keyWord(HashTable.NONE));
     assertThrows(IndexOutOfBoundsException.class, () -> table.versionWord(table.slots()));
@@ -123,7 +126,8 @@ class HashTableTest {
       assertThrows(IllegalArgumentException.class, () -> HashTable.bytesFor(buckets));
     }
     assertThrows(
-        IllegalArgumentException.class, () -> HashTable.create(new PlainMemory(HashTable.bytesFor(16)), 32, counter));
+        IllegalArgumentException.class,
+        () -> HashTable.create(new PlainMemory(HashTable.bytesFor(16)), 32, counter));
   }
 
   @Test
@@ -169,11 +173,16 @@ class HashTableTest {
 
   private static void insertAtRandom(HashTable table, SplittableRandom random, int entries) {
     for (int i = 0; i < entries; i++) {
-      table.insert(Entry.keyWord(random.nextLong(), 16), VersionWord.first(1 + random.nextInt(1 << 30), false));
+      table.insert(
+          Entry.keyWord(random.nextLong(), 16),
+          VersionWord.first(1 + random.nextInt(1 << 30), false));
     }
   }
 
-  /** Keys, some with equal key words, against a map; fullness up to where insertion fails, and exactly there. */
+  /**
+   * Keys, some with equal key words, against a map; fullness up to where insertion fails, and
+   * exactly there.
+   */
   @Test
   void agreesWithAModel() {
     SplittableRandom random = new SplittableRandom(SEED);
@@ -209,7 +218,10 @@ class HashTableTest {
     void step(String where) {
       int key = random.nextInt(keyWords.length);
       long slot = find(key);
-      assertEquals(words.getOrDefault(key, 0L), slot == HashTable.NONE ? 0L : table.versionWord(slot), where);
+      assertEquals(
+          words.getOrDefault(key, 0L),
+          slot == HashTable.NONE ? 0L : table.versionWord(slot),
+          where);
       if (slot == HashTable.NONE) {
         insert(key, where);
       } else if (VersionWord.pending(words.get(key))) {
@@ -261,10 +273,14 @@ class HashTableTest {
     }
 
     private long find(int key) {
-      return table.find(keyWords[key], (slot, word) -> keyOfOffset.get(VersionWord.newest(word)) == key);
+      return table.find(
+          keyWords[key], (slot, word) -> keyOfOffset.get(VersionWord.newest(word)) == key);
     }
 
-    /** By trying everything: whether any free slot can be brought into the neighbourhood by any displacements. */
+    /**
+     * By trying everything: whether any free slot can be brought into the neighbourhood by any
+     * displacements.
+     */
     private boolean reachable(long keyWord) {
       long home = Entry.bucket(keyWord, table.buckets());
       Set<Long> tried = new HashSet<>();
@@ -286,7 +302,9 @@ class HashTableTest {
       for (long slot = Math.max(home, free - 15); slot < free; slot++) {
         long word = table.versionWord(slot);
         boolean movable =
-            word != 0 && !VersionWord.pending(word) && free < Entry.bucket(table.keyWord(slot), table.buckets()) + 16;
+            word != 0
+                && !VersionWord.pending(word)
+                && free < Entry.bucket(table.keyWord(slot), table.buckets()) + 16;
         if (movable && reaches(home, slot, tried)) {
           return true;
         }
@@ -297,7 +315,10 @@ class HashTableTest {
     void checkAll(String where) {
       for (int key = 0; key < keyWords.length; key++) {
         long slot = find(key);
-        assertEquals(words.getOrDefault(key, 0L), slot == HashTable.NONE ? 0L : table.versionWord(slot), where);
+        assertEquals(
+            words.getOrDefault(key, 0L),
+            slot == HashTable.NONE ? 0L : table.versionWord(slot),
+            where);
       }
       assertEquals(words.size(), table.size(), where);
       for (TableFinding finding : findings(table)) {
@@ -362,26 +383,31 @@ class HashTableTest {
     memory.putLongRelease(offset, value);
     long before = counter.value;
     long stores = memory.stores();
-    DamagedTableException e = assertThrows(DamagedTableException.class, () -> HashTable.open(memory, counter));
+    DamagedTableException e =
+        assertThrows(DamagedTableException.class, () -> HashTable.open(memory, counter));
     assertTrue(e.getMessage().contains(text), e.getMessage());
     assertEquals(before, counter.value);
     assertEquals(stores, memory.stores());
   }
 
-  private void putIntent(PlainMemory memory, long source, long destination, long keyWord, long versionWord) {
+  private void putIntent(
+      PlainMemory memory, long source, long destination, long keyWord, long versionWord) {
     memory.putLongRelease(TableLayout.SOURCE_OFFSET, source);
     memory.putLongRelease(TableLayout.DESTINATION_OFFSET, destination);
     memory.putLongRelease(TableLayout.INTENT_KEY_WORD_OFFSET, keyWord);
     memory.putLongRelease(TableLayout.INTENT_VERSION_WORD_OFFSET, versionWord);
     memory.putLongRelease(
-        TableLayout.INTENT_CHECKSUM_OFFSET, TableLayout.checksum(source, destination, keyWord, versionWord));
+        TableLayout.INTENT_CHECKSUM_OFFSET,
+        TableLayout.checksum(source, destination, keyWord, versionWord));
     memory.putLongRelease(TableLayout.VALID_OFFSET, TableLayout.VALID);
   }
 
   @Test
   void impossibleIntentsAreRefused() {
     long word = VersionWord.first(1, false);
-    long[][] intents = {{3, 3, 3, word}, {3, 19, 3, word}, {2, 4, 3, word}, {3, 1L << 40, 3, word}, {-1, 4, 3, word}};
+    long[][] intents = {
+      {3, 3, 3, word}, {3, 19, 3, word}, {2, 4, 3, word}, {3, 1L << 40, 3, word}, {-1, 4, 3, word}
+    };
     for (long[] intent : intents) {
       PlainMemory memory = new PlainMemory(HashTable.bytesFor(64));
       HashTable.create(memory, 64, counter);
@@ -395,10 +421,14 @@ class HashTableTest {
     putIntent(memory, 3, 4, 3, word);
     assertThrows(DamagedTableException.class, () -> HashTable.open(memory, counter));
     put(memory, 3, 3, 0);
-    assertThrows(DamagedTableException.class, () -> HashTable.open(memory, counter), "the entry is nowhere");
+    assertThrows(
+        DamagedTableException.class, () -> HashTable.open(memory, counter), "the entry is nowhere");
   }
 
-  /** No crash leaves this, since the intent is cleared before any other word store; still, a newer word is never overwritten. */
+  /**
+   * No crash leaves this, since the intent is cleared before any other word store; still, a newer
+   * word is never overwritten.
+   */
   @Test
   void aFinishedMoveIsNotReplayed() {
     PlainMemory memory = new PlainMemory(HashTable.bytesFor(64));

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * What the hot paths cost with everything in cache, best of many rounds: {@code mvn -q -pl hashtable -am test -Dtest=HotPath
- * -Dsurefire.failIfNoSpecifiedTests=false -Derda.hotPath=true}.
+ * What the hot paths cost with everything in cache, best of many rounds: {@code mvn -q -pl
+ * hashtable -am test -Dtest=HotPath -Dsurefire.failIfNoSpecifiedTests=false -Derda.hotPath=true}.
  */
 @EnabledIfSystemProperty(named = "erda.hotPath", matches = "true")
 class HotPath {
@@ -37,12 +37,14 @@ class HotPath {
       String load = "load factor " + loadFactor + ", ";
       print(load + "find", () -> table.find(asked[i[0]++ & (CALLS - 1)], any));
       print(load + "nextMatch, present", () -> match(segment, asked[i[0]++ & (CALLS - 1)], 0));
-      print(load + "nextMatch, absent", () -> match(segment, asked[i[0]++ & (CALLS - 1)], 1L << 40));
+      print(
+          load + "nextMatch, absent", () -> match(segment, asked[i[0]++ & (CALLS - 1)], 1L << 40));
     }
   }
 
   private static int match(MemorySegment segment, long keyWord, long mix) {
-    return Neighbourhood.nextMatch(segment, Neighbourhood.offset(keyWord, BUCKETS), keyWord ^ mix, 0);
+    return Neighbourhood.nextMatch(
+        segment, Neighbourhood.offset(keyWord, BUCKETS), keyWord ^ mix, 0);
   }
 
   @Test

@@ -16,10 +16,14 @@ class KeyHashTest {
   /** From XXH3's reference implementation: the empty input, seed 0. */
   @Test
   void knownValue() {
-    assertEquals(0x2D06_8005_38D3_94C2L, new KeyHash(0).of(MemorySegment.ofArray(new byte[0]), 0, 0));
+    assertEquals(
+        0x2D06_8005_38D3_94C2L, new KeyHash(0).of(MemorySegment.ofArray(new byte[0]), 0, 0));
   }
 
-  /** Every length up to well past the largest block of the function, at every alignment, in both kinds of memory. */
+  /**
+   * Every length up to well past the largest block of the function, at every alignment, in both
+   * kinds of memory.
+   */
   @Test
   void heapNativeAndTheLibrarysOwnBytesAgree() {
     SplittableRandom random = new SplittableRandom(SEED);
@@ -33,10 +37,12 @@ class KeyHashTest {
         for (int length = 0; length < 2100; length += length < 300 ? 1 : 97) {
           int offset = random.nextInt(100);
           long expected = library.hashBytes(bytes, offset, length);
-          String what = "length " + length + ", offset " + offset + ", replay with -Derda.seed=" + SEED;
+          String what =
+              "length " + length + ", offset " + offset + ", replay with -Derda.seed=" + SEED;
           assertEquals(expected, hash.of(direct, offset, length), what);
           assertEquals(expected, hash.of(MemorySegment.ofArray(bytes), offset, length), what);
-          assertEquals(expected, hash.of(MemorySegment.ofArray(bytes).asReadOnly(), offset, length), what);
+          assertEquals(
+              expected, hash.of(MemorySegment.ofArray(bytes).asReadOnly(), offset, length), what);
           assertEquals(expected, hash.of(direct.asSlice(offset), 0, length), what);
         }
       }

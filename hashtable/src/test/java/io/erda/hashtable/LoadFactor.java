@@ -5,8 +5,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * How full a table is when an insertion first fails, for {@code FORMAT.md}: run with {@code mvn -q -pl hashtable -am test
- * -Dtest=LoadFactor -Dsurefire.failIfNoSpecifiedTests=false -Derda.loadFactor=20}, the argument being the largest table as a power of 2.
+ * How full a table is when an insertion first fails, for {@code FORMAT.md}: run with {@code mvn -q
+ * -pl hashtable -am test -Dtest=LoadFactor -Dsurefire.failIfNoSpecifiedTests=false
+ * -Derda.loadFactor=20}, the argument being the largest table as a power of 2.
  */
 class LoadFactor {
   private static final int SEEDS = 10;
@@ -14,7 +15,9 @@ class LoadFactor {
   @Test
   @EnabledIfSystemProperty(named = "erda.loadFactor", matches = "\\d+")
   void print() {
-    System.out.println("| buckets | first failure, mean | lowest | highest | probe, longest | moves in one insertion, most |");
+    System.out.println(
+        "| buckets | first failure, mean | lowest | highest | probe, longest | moves in one"
+            + " insertion, most |");
     for (int power = 16; power <= Integer.getInteger("erda.loadFactor"); power++) {
       double sum = 0;
       double min = 1;
@@ -29,7 +32,8 @@ class LoadFactor {
         probe = Math.max(probe, filling.probeMax);
         moves = Math.max(moves, filling.movesMax);
       }
-      System.out.printf("| 2^%d | %.3f | %.3f | %.3f | %d | %d |%n", power, sum / SEEDS, min, max, probe, moves);
+      System.out.printf(
+          "| 2^%d | %.3f | %.3f | %.3f | %d | %d |%n", power, sum / SEEDS, min, max, probe, moves);
     }
   }
 
@@ -41,7 +45,8 @@ class LoadFactor {
 
     Filling(long buckets, int seed) {
       SplittableRandom random = new SplittableRandom(seed);
-      HashTable table = HashTable.create(new PlainMemory(HashTable.bytesFor(buckets)), buckets, this);
+      HashTable table =
+          HashTable.create(new PlainMemory(HashTable.bytesFor(buckets)), buckets, this);
       long keyWord;
       do {
         moves = 0;

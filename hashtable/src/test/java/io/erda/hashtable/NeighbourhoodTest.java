@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 
 class NeighbourhoodTest {
   private static final long SEED = Long.getLong("erda.seed", 1);
-  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   @Test
   void findsEveryMatchInOrderAndNothingElse() {
@@ -33,13 +34,19 @@ class NeighbourhoodTest {
           int from = 0;
           for (int i = 0; i < entries.length; i++) {
             if (entries[i][0] == keyWord && entries[i][1] != 0) {
-              assertEquals(i, Neighbourhood.nextMatch(segment, base, keyWord, from), "replay with -Derda.seed=" + SEED);
+              assertEquals(
+                  i,
+                  Neighbourhood.nextMatch(segment, base, keyWord, from),
+                  "replay with -Derda.seed=" + SEED);
               assertEquals(keyWord, Neighbourhood.keyWord(segment, base, i));
               assertEquals(entries[i][1], Neighbourhood.versionWord(segment, base, i));
               from = i + 1;
             }
           }
-          assertEquals(-1, Neighbourhood.nextMatch(segment, base, keyWord, from), "replay with -Derda.seed=" + SEED);
+          assertEquals(
+              -1,
+              Neighbourhood.nextMatch(segment, base, keyWord, from),
+              "replay with -Derda.seed=" + SEED);
         }
       }
     }
@@ -60,6 +67,7 @@ class NeighbourhoodTest {
   void lastNeighbourhoodEndsWithTheTable() {
     long buckets = 1024;
     assertEquals(4096, Neighbourhood.offset(1024, buckets));
-    assertEquals(HashTable.bytesFor(buckets), Neighbourhood.offset(1023, buckets) + Neighbourhood.BYTES);
+    assertEquals(
+        HashTable.bytesFor(buckets), Neighbourhood.offset(1023, buckets) + Neighbourhood.BYTES);
   }
 }

@@ -11,7 +11,8 @@ import java.nio.ByteOrder;
 
 /** Native memory that forgets nothing and counts its stores. */
 final class PlainMemory implements PersistentMemory {
-  private static final VarHandle WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+  private static final VarHandle WORD =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
   private final MemorySegment segment;
   private long stores;

@@ -18,12 +18,14 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * A one-sided reader beside the writer. A script's stores are recorded; a reader loads the counter at time a, the 32 words of a
- * neighbourhood at any times between a and b, each at its own, and the counter again at b. A match is a hit when the object that its
- * version word names has the reader's key.
+ * A one-sided reader beside the writer. A script's stores are recorded; a reader loads the counter
+ * at time a, the 32 words of a neighbourhood at any times between a and b, each at its own, and the
+ * counter again at b. A match is a hit when the object that its version word names has the reader's
+ * key.
  *
- * <p>Since words arrive independently, a key can be missed in [a, b] exactly when every slot of its neighbourhood fails to hold (key
- * word, a version word of the key) at some time of [a, b]: so all orders of all loads are covered by looking at every a ≤ b.
+ * <p>Since words arrive independently, a key can be missed in [a, b] exactly when every slot of its
+ * neighbourhood fails to hold (key word, a version word of the key) at some time of [a, b]: so all
+ * orders of all loads are covered by looking at every a ≤ b.
  */
 class ReaderTest {
   private static final long SEED = Long.getLong("erda.seed", 1);
@@ -43,7 +45,10 @@ class ReaderTest {
   private int moves;
   private int offset;
 
-  /** Fills 41 slots, then records displacements, updates, emptyings and insertions into emptied slots. Present keys stay throughout. */
+  /**
+   * Fills 41 slots, then records displacements, updates, emptyings and insertions into emptied
+   * slots. Present keys stay throughout.
+   */
   private void record(boolean countMoves) {
     PersistentMemory recording =
         new DefectiveMemory(memory) {
@@ -130,7 +135,8 @@ class ReaderTest {
   }
 
   private boolean hit(long key, long keyWord, long versionWord) {
-    return keyWord == key && keyOfObject.getOrDefault(VersionWord.committed(versionWord), 0L) == key;
+    return keyWord == key
+        && keyOfObject.getOrDefault(VersionWord.committed(versionWord), 0L) == key;
   }
 
   private boolean holds(int time, long slot, long key) {
@@ -198,13 +204,17 @@ class ReaderTest {
       boolean wasOdd = time > 0 && (word(time - 1, counterOffset) & 1) != 0;
       odd += isOdd && !wasOdd ? 1 : 0;
       for (long key : present) {
-        assertTrue(isOdd || copies(time, key) == 1, "key word " + Long.toHexString(key) + " at " + time);
+        assertTrue(
+            isOdd || copies(time, key) == 1, "key word " + Long.toHexString(key) + " at " + time);
       }
     }
     assertEquals(moves, odd);
   }
 
-  /** No slot ever shows an old version of a key beside the current one, so a hit is as good from any slot. */
+  /**
+   * No slot ever shows an old version of a key beside the current one, so a hit is as good from any
+   * slot.
+   */
   @Test
   void allCopiesOfAKeyAgree() {
     record(true);
@@ -225,10 +235,15 @@ class ReaderTest {
 
   private long copies(int time, long key) {
     long home = Entry.bucket(key, BUCKETS);
-    return IntStream.range(0, Neighbourhood.ENTRIES).filter(i -> holds(time, home + i, key)).count();
+    return IntStream.range(0, Neighbourhood.ENTRIES)
+        .filter(i -> holds(time, home + i, key))
+        .count();
   }
 
-  /** The same with a reader that really copies, in a seeded order at seeded times, and searches its copy as clients do. */
+  /**
+   * The same with a reader that really copies, in a seeded order at seeded times, and searches its
+   * copy as clients do.
+   */
   @Test
   void steppedReader() {
     record(true);
@@ -243,18 +258,26 @@ class ReaderTest {
       int haste = 1 + random.nextInt(30);
       for (int word : shuffled(random)) {
         time = Math.min(times.size() - 1, time + (random.nextInt(haste) == 0 ? 1 : 0));
-        copy.set(ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN), word * 8L, word(time, base + word * 8L));
+        copy.set(
+            ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN),
+            word * 8L,
+            word(time, base + word * 8L));
       }
       if (!finds(copy, key)) {
         missedWithoutCheck++;
-        assertTrue(!absenceCounts(before, word(time, counterOffset)), "round " + round + ", replay with -Derda.seed=" + SEED);
+        assertTrue(
+            !absenceCounts(before, word(time, counterOffset)),
+            "round " + round + ", replay with -Derda.seed=" + SEED);
       }
     }
-    assertTrue(missedWithoutCheck > 0, "the reader never met a move; replay with -Derda.seed=" + SEED);
+    assertTrue(
+        missedWithoutCheck > 0, "the reader never met a move; replay with -Derda.seed=" + SEED);
   }
 
   private boolean finds(MemorySegment copy, long key) {
-    for (int i = Neighbourhood.nextMatch(copy, 0, key, 0); i >= 0; i = Neighbourhood.nextMatch(copy, 0, key, i + 1)) {
+    for (int i = Neighbourhood.nextMatch(copy, 0, key, 0);
+        i >= 0;
+        i = Neighbourhood.nextMatch(copy, 0, key, i + 1)) {
       if (hit(key, key, Neighbourhood.versionWord(copy, 0, i))) {
         return true;
       }

@@ -79,7 +79,8 @@ class VersionWordTest {
     assertThrows(IllegalStateException.class, () -> VersionWord.rollback(committed));
     assertThrows(IllegalArgumentException.class, () -> VersionWord.first(0, false));
     assertThrows(IllegalArgumentException.class, () -> VersionWord.update(committed, -1, false));
-    assertThrows(IllegalArgumentException.class, () -> VersionWord.withNewest(committed, Integer.MIN_VALUE));
+    assertThrows(
+        IllegalArgumentException.class, () -> VersionWord.withNewest(committed, Integer.MIN_VALUE));
     assertThrows(IllegalArgumentException.class, () -> VersionWord.withOlder(committed, -1));
   }
 
@@ -114,7 +115,8 @@ class VersionWordTest {
         older = random.nextBoolean() ? 0 : offset;
         word = VersionWord.withOlder(word, older);
       }
-      String state = "step " + i + ", replay with -Derda.seed=" + SEED + ": " + VersionWord.toString(word);
+      String state =
+          "step " + i + ", replay with -Derda.seed=" + SEED + ": " + VersionWord.toString(word);
       assertEquals(newest, VersionWord.newest(word), state);
       assertEquals(older, VersionWord.older(word), state);
       assertEquals(pending, VersionWord.pending(word), state);

@@ -24,16 +24,26 @@ final class ArchitectureRules {
   /** What must come in by constructor: owner, then the names; {@code <init>()} has no argument. */
   private static final Map<String, Set<String>> SOURCES_OF_TIME_AND_CHANCE =
       Map.of(
-          System.class.getName(), Set.of("nanoTime", "currentTimeMillis"),
-          Math.class.getName(), Set.of("random"),
-          Random.class.getName(), Set.of("<init>()"),
-          "java.util.SplittableRandom", Set.of("<init>()"),
-          "java.security.SecureRandom", Set.of("<init>()"),
-          ThreadLocalRandom.class.getName(), Set.of("current"),
-          RandomGenerator.class.getName(), Set.of("getDefault", "of"),
-          "java.util.UUID", Set.of("randomUUID"),
-          "java.time.Instant", Set.of("now()"),
-          "java.time.Clock", Set.of("systemUTC", "systemDefaultZone"));
+          System.class.getName(),
+          Set.of("nanoTime", "currentTimeMillis"),
+          Math.class.getName(),
+          Set.of("random"),
+          Random.class.getName(),
+          Set.of("<init>()"),
+          "java.util.SplittableRandom",
+          Set.of("<init>()"),
+          "java.security.SecureRandom",
+          Set.of("<init>()"),
+          ThreadLocalRandom.class.getName(),
+          Set.of("current"),
+          RandomGenerator.class.getName(),
+          Set.of("getDefault", "of"),
+          "java.util.UUID",
+          Set.of("randomUUID"),
+          "java.time.Instant",
+          Set.of("now()"),
+          "java.time.Clock",
+          Set.of("systemUTC", "systemDefaultZone"));
 
   private final String root;
   private final JavaClasses classes;
@@ -86,7 +96,9 @@ final class ArchitectureRules {
     return found;
   }
 
-  /** Places outside {@code wiring} that ask for the time or for chance instead of being given it. */
+  /**
+   * Places outside {@code wiring} that ask for the time or for chance instead of being given it.
+   */
   Collection<String> ownTimeOrChance(Set<String> freeModules, Set<String> wiring) {
     Set<String> found = new TreeSet<>();
     for (JavaClass from : classes) {
@@ -108,7 +120,9 @@ final class ArchitectureRules {
       for (JavaField field : from.getFields()) {
         Set<JavaModifier> modifiers = field.getModifiers();
         boolean ours = !modifiers.contains(JavaModifier.SYNTHETIC);
-        if (ours && modifiers.contains(JavaModifier.STATIC) && !allowed.contains(field.getFullName())) {
+        if (ours
+            && modifiers.contains(JavaModifier.STATIC)
+            && !allowed.contains(field.getFullName())) {
           if (!modifiers.contains(JavaModifier.FINAL) || isForChanging(field.getRawType())) {
             found.add("mutable static: " + field.getFullName());
           }

@@ -86,7 +86,8 @@ class ArchitectureTest {
     JavaClasses broken = new ClassFileImporter().importPackages("io.erda.architecture.broken");
     ArchitectureRules rules = new ArchitectureRules("io.erda.architecture.broken", broken);
 
-    assertFinds("low must not know high", rules.wrongArrows(Map.of("low", Set.of(), "high", Set.of())));
+    assertFinds(
+        "low must not know high", rules.wrongArrows(Map.of("low", Set.of(), "high", Set.of())));
     assertNone(rules.wrongArrows(Map.of("low", Set.of("high"), "high", Set.of())));
     assertFinds("without arrows: high", rules.wrongArrows(Map.of("low", Set.of("high"))));
 
@@ -109,8 +110,7 @@ class ArchitectureTest {
   }
 
   private static Set<String> and(Set<String> some, String... more) {
-    return Stream.concat(some.stream(), Stream.of(more))
-        .collect(Collectors.toUnmodifiableSet());
+    return Stream.concat(some.stream(), Stream.of(more)).collect(Collectors.toUnmodifiableSet());
   }
 
   private static void assertNone(Collection<String> findings) {

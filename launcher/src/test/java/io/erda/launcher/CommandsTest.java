@@ -85,7 +85,9 @@ class CommandsTest {
       assertTrue(out.toString().contains("table.entries"), out::toString);
       out.getBuffer().setLength(0);
       assertEquals(0, run("stats", "--json", "--uri", server.uri()));
-      assertTrue(out.toString().startsWith("{\"") && out.toString().contains("\"table.entries\":0"), out::toString);
+      assertTrue(
+          out.toString().startsWith("{\"") && out.toString().contains("\"table.entries\":0"),
+          out::toString);
     }
   }
 
@@ -95,10 +97,19 @@ class CommandsTest {
     assertFails(1, "URI", "get", "--uri", "http://host/", "key");
     assertFails(2, "--uri", "get", "key");
     assertFails(2, "no size", "server", "--data", data.toString(), "--capacity", "7x");
-    assertFails(2, "not there yet", "server", "--data", data.toString(), "--listen", "localhost:7411");
+    assertFails(
+        2, "not there yet", "server", "--data", data.toString(), "--listen", "localhost:7411");
     assertFails(1, "power of two", "server", "--data", data.toString(), "--region-bytes", "100000");
-    assertFails(2, "--heads must be at least 1", "server", "--data", data.toString(), "--heads", "0");
-    assertFails(2, "--connections must be at least 1", "server", "--data", data.toString(), "--connections", "0");
+    assertFails(
+        2, "--heads must be at least 1", "server", "--data", data.toString(), "--heads", "0");
+    assertFails(
+        2,
+        "--connections must be at least 1",
+        "server",
+        "--data",
+        data.toString(),
+        "--connections",
+        "0");
     assertFails(1, "no such directory", "verify", "--data", data.toString());
     assertFails(1, "no store", "verify", "--data", directory.toString());
     Files.createDirectories(data);
@@ -108,7 +119,8 @@ class CommandsTest {
     assertFails(2, "no device 'tcp'", "quickstart", "--device", "tcp");
     assertFails(2, "--value-bytes must be at most", "quickstart", "--value-bytes", "100M");
     // Before the work, not after it.
-    assertFails(1, "no such file", "quickstart", "--json", data.resolve("nowhere/x.json").toString());
+    assertFails(
+        1, "no such file", "quickstart", "--json", data.resolve("nowhere/x.json").toString());
   }
 
   @Test
@@ -147,7 +159,10 @@ class CommandsTest {
 
   @Test
   void ycsbIsCheckedBeforeItRuns() throws Exception {
-    Path workload = Files.writeString(directory.resolve("workload"), "workload=site.ycsb.workloads.CoreWorkload\nrecordcount=10\n");
+    Path workload =
+        Files.writeString(
+            directory.resolve("workload"),
+            "workload=site.ycsb.workloads.CoreWorkload\nrecordcount=10\n");
     String file = workload.toString();
     assertFails(1, "no such file", "ycsb", "run", "-P", file + "x");
     assertFails(2, "property workload", "ycsb", "load");
@@ -156,20 +171,25 @@ class CommandsTest {
     assertFails(2, "erda.uri", "ycsb", "load", "-P", file);
     assertFails(2, "operationcount", "ycsb", "run", "-P", file);
     assertFails(1, "no server", "ycsb", "load", "-P", file, "-p", "erda.uri=erda+shm:" + data);
-    assertFails(2, "recordcount is negative: -5", "ycsb", "load", "-P", file, "-p", "recordcount=-5");
-    assertFails(2, "fieldcount is not a number: x", "ycsb", "load", "-P", file, "-p", "fieldcount=x");
+    assertFails(
+        2, "recordcount is negative: -5", "ycsb", "load", "-P", file, "-p", "recordcount=-5");
+    assertFails(
+        2, "fieldcount is not a number: x", "ycsb", "load", "-P", file, "-p", "fieldcount=x");
     assertFails(2, "-threads", "ycsb", "load", "-P", file, "-threads", "0");
   }
 
   /** Flips a bit of the first place in the store's regions that holds {@code text}. */
   private static void flip(Path data, String text) throws Exception {
     try (Stream<Path> files = Files.list(data)) {
-      for (Path file : files.filter(path -> path.getFileName().toString().startsWith("region-")).toList()) {
-        String content = new String(Files.readAllBytes(file), java.nio.charset.StandardCharsets.ISO_8859_1);
+      for (Path file :
+          files.filter(path -> path.getFileName().toString().startsWith("region-")).toList()) {
+        String content =
+            new String(Files.readAllBytes(file), java.nio.charset.StandardCharsets.ISO_8859_1);
         int at = content.indexOf(text);
         if (at >= 0) {
           try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            channel.write(java.nio.ByteBuffer.wrap(new byte[] {(byte) (content.charAt(at) ^ 4)}), at);
+            channel.write(
+                java.nio.ByteBuffer.wrap(new byte[] {(byte) (content.charAt(at) ^ 4)}), at);
           }
           return;
         }

@@ -26,7 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** The commands as processes of their own: they end as they should and leave nothing. */
 class ProcessesTest {
   private static final Duration LONG = Duration.ofSeconds(60);
-  private static final List<String> SMALL = List.of("--region-bytes", "16M", "--capacity", "256M", "--buckets", "4096");
+  private static final List<String> SMALL =
+      List.of("--region-bytes", "16M", "--capacity", "256M", "--buckets", "4096");
 
   @TempDir Path directory;
 
@@ -41,15 +42,27 @@ class ProcessesTest {
             new PrintWriter(out),
             new PrintWriter(err),
             true,
-            "quickstart", "--records", "300", "--operations", "1000", "--value-bytes", "100", "--threads", "2", "--directory",
-            stores.toString(), "--json", json.toString());
+            "quickstart",
+            "--records",
+            "300",
+            "--operations",
+            "1000",
+            "--value-bytes",
+            "100",
+            "--threads",
+            "2",
+            "--directory",
+            stores.toString(),
+            "--json",
+            json.toString());
     assertEquals(0, exitCode, err::toString);
     assertTrue(out.toString().contains("update-only"), out::toString);
     JsonNode result = new ObjectMapper().readTree(json.toFile());
     assertEquals(300, result.get("records").asInt());
     assertEquals(100, result.get("valueBytes").asInt());
     assertEquals("shm", result.get("device").asText());
-    assertEquals(List.of("C", "B", "A", "update-only"), result.get("workloads").findValuesAsText("name"));
+    assertEquals(
+        List.of("C", "B", "A", "update-only"), result.get("workloads").findValuesAsText("name"));
     for (JsonNode workload : result.get("workloads")) {
       assertEquals(2, workload.get("threads").asInt());
       assertEquals(1000, workload.get("operations").asInt());
@@ -58,7 +71,9 @@ class ProcessesTest {
       assertTrue(workload.get("serverCpuNsPerOperation").asDouble() >= 0);
     }
     JsonNode reads = result.get("workloads").get(0);
-    assertTrue(reads.get("readLatencyNs").get("p50").asLong() > 0 && reads.get("readLatencyNs").has("p999"));
+    assertTrue(
+        reads.get("readLatencyNs").get("p50").asLong() > 0
+            && reads.get("readLatencyNs").has("p999"));
     assertTrue(reads.get("updateLatencyNs").isNull());
     JsonNode updates = result.get("workloads").get(3);
     assertTrue(updates.get("updateLatencyNs").get("p99").asLong() > 0);
@@ -88,8 +103,18 @@ class ProcessesTest {
       ServerChild server = ServerChild.start(children, jvm(), directory.resolve("data"), SMALL);
       String uri = "erda.uri=" + server.uri();
       List<String> stock =
-          jvm().command(
-              site.ycsb.Client.class, "-load", "-db", "io.erda.ycsb.ErdaDb", "-P", workload, "-p", "recordcount=200", "-p", uri);
+          jvm()
+              .command(
+                  site.ycsb.Client.class,
+                  "-load",
+                  "-db",
+                  "io.erda.ycsb.ErdaDb",
+                  "-P",
+                  workload,
+                  "-p",
+                  "recordcount=200",
+                  "-p",
+                  uri);
       Child load = children.start("YCSB", stock);
       assertTrue(load.await("[INSERT], Return=OK", LONG).endsWith("200"));
       assertEquals(0, load.awaitEnd(LONG));
@@ -118,7 +143,9 @@ class ProcessesTest {
   }
 
   private static List<String> ycsb(String workload, String... properties) {
-    List<String> arguments = new java.util.ArrayList<>(List.of("ycsb", "run", "-P", workload, "-p", "operationcount=400"));
+    List<String> arguments =
+        new java.util.ArrayList<>(
+            List.of("ycsb", "run", "-P", workload, "-p", "operationcount=400"));
     for (String property : properties) {
       arguments.addAll(List.of("-p", property));
     }

@@ -41,7 +41,12 @@ class ReadmeTest {
 
   @Test
   void theClientOfAServer() throws Exception {
-    ServerOptions small = ServerOptions.DEFAULTS.withRegionBytes(1 << 20).withSegmentBytes(1 << 16).withCapacityBytes(8 << 20).withBuckets(64);
+    ServerOptions small =
+        ServerOptions.DEFAULTS
+            .withRegionBytes(1 << 20)
+            .withSegmentBytes(1 << 16)
+            .withCapacityBytes(8 << 20)
+            .withBuckets(64);
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), small)) {
       assertEquals(List.of("11"), run("Client", server.uri()));
     }
@@ -62,7 +67,8 @@ class ReadmeTest {
     Path classes = compile(example);
     PrintStream standardOut = System.out;
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
-    try (URLClassLoader loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, getClass().getClassLoader())) {
+    try (URLClassLoader loader =
+        new URLClassLoader(new URL[] {classes.toUri().toURL()}, getClass().getClassLoader())) {
       System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
       loader
           .loadClass(example)
@@ -79,11 +85,19 @@ class ReadmeTest {
     Path classes = Files.createDirectories(directory.resolve("classes"));
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter messages = new StringWriter();
-    try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
+    try (StandardJavaFileManager files =
+        compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
       List<String> options =
-          List.of("-d", classes.toString(), "-classpath", System.getProperty("java.class.path"), "-proc:none");
+          List.of(
+              "-d",
+              classes.toString(),
+              "-classpath",
+              System.getProperty("java.class.path"),
+              "-proc:none");
       boolean compiled =
-          compiler.getTask(messages, files, null, options, null, files.getJavaFileObjects(source)).call();
+          compiler
+              .getTask(messages, files, null, options, null, files.getJavaFileObjects(source))
+              .call();
       assertTrue(compiled, messages::toString);
     }
     return classes;

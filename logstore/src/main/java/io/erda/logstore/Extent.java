@@ -1,8 +1,9 @@
 package io.erda.logstore;
 
 /**
- * A stretch of a region that one client may write; never spans two segments. Handed out once per generation. Open until
- * {@link LogStore#end}; the part that is not settled holds back the low-water mark. Belongs to the {@link LogStore}'s thread.
+ * A stretch of a region that one client may write; never spans two segments. Handed out once per
+ * generation. Open until {@link LogStore#end}; the part that is not settled holds back the
+ * low-water mark. Belongs to the {@link LogStore}'s thread.
  */
 public final class Extent {
   final RegionState state;
@@ -62,6 +63,14 @@ public final class Extent {
 
   @Override
   public String toString() {
-    return "extent of " + length + " bytes at " + place + " in " + state + ", settled to " + settled + (open ? "" : ", ended");
+    return "extent of "
+        + length
+        + " bytes at "
+        + place
+        + " in "
+        + state
+        + ", settled to "
+        + settled
+        + (open ? "" : ", ended");
   }
 }

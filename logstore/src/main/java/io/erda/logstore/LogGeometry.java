@@ -6,7 +6,8 @@ package io.erda.logstore;
  * @param heads 1…256
  * @param regionBytes a power of two, 64 KiB … 1 GiB
  * @param segmentBytes a power of two, 4 KiB … 16 MiB, at most {@code regionBytes}
- * @param regionsMax the most regions of the whole store, 1…65536; a head links at most {@link #regionsPerHeadMax()}
+ * @param regionsMax the most regions of the whole store, 1…65536; a head links at most {@link
+ *     #regionsPerHeadMax()}
  */
 public record LogGeometry(int heads, long regionBytes, int segmentBytes, int regionsMax) {
   public static final long REGION_BYTES_DEFAULT = 1L << 30;
@@ -17,11 +18,16 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
       throw new IllegalArgumentException("heads must be 1 to 256: " + heads);
     }
     if (Long.bitCount(regionBytes) != 1 || regionBytes < 1 << 16 || regionBytes > 1L << 30) {
-      throw new IllegalArgumentException("region size must be a power of two from 64 KiB to 1 GiB: " + regionBytes);
-    }
-    if (Integer.bitCount(segmentBytes) != 1 || segmentBytes < 4096 || segmentBytes > 16 << 20 || segmentBytes > regionBytes) {
       throw new IllegalArgumentException(
-          "segment size must be a power of two from 4 KiB to 16 MiB and at most the region size: " + segmentBytes);
+          "region size must be a power of two from 64 KiB to 1 GiB: " + regionBytes);
+    }
+    if (Integer.bitCount(segmentBytes) != 1
+        || segmentBytes < 4096
+        || segmentBytes > 16 << 20
+        || segmentBytes > regionBytes) {
+      throw new IllegalArgumentException(
+          "segment size must be a power of two from 4 KiB to 16 MiB and at most the region size: "
+              + segmentBytes);
     }
     if (regionsMax < 1 || regionsMax > 65536) {
       throw new IllegalArgumentException("regions must be 1 to 65536: " + regionsMax);
@@ -39,8 +45,8 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
   }
 
   /**
-   * Index of the region that holds an offset (8-byte units, not negative) along a head's regions. Sizes are powers of two: a shift, no
-   * division, because every get and put comes here.
+   * Index of the region that holds an offset (8-byte units, not negative) along a head's regions.
+   * Sizes are powers of two: a shift, no division, because every get and put comes here.
    */
   public int regionIndex(int offset) {
     return (int) (((long) offset << 3) >>> Long.numberOfTrailingZeros(regionBytes));
@@ -57,8 +63,8 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
   }
 
   /**
-   * Bytes from a place to the end of its segment: the most an object there may take. The place behind a segment's last byte belongs to
-   * the next segment.
+   * Bytes from a place to the end of its segment: the most an object there may take. The place
+   * behind a segment's last byte belongs to the next segment.
    */
   public long room(long place) {
     return segmentBytes - (place & (segmentBytes - 1));

@@ -17,27 +17,33 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The log: heads, the regions linked to them, extents handed out to writers, and the water marks that recovery looks between (Erda
- * paper, sections 3.2.1 and 4.1). See {@code FORMAT.md}. The server's side and the only writer of the region table. One thread. Owns the
- * memories it opens; the directory must be locked by the caller and stay open.
+ * The log: heads, the regions linked to them, extents handed out to writers, and the water marks
+ * that recovery looks between (Erda paper, sections 3.2.1 and 4.1). See {@code FORMAT.md}. The
+ * server's side and the only writer of the region table. One thread. Owns the memories it opens;
+ * the directory must be locked by the caller and stay open.
  *
- * <p>Life: {@link #create} → use; or {@link #open} → {@link #scan}, decide, {@link #closeMarks} → use; at the end {@link #close}.
+ * <p>Life: {@link #create} → use; or {@link #open} → {@link #scan}, decide, {@link #closeMarks} →
+ * use; at the end {@link #close}.
  *
  * <p>Names in the directory: {@code regions} (the region table) and {@code region-SLOT-GENERATION}.
  *
- * <p><b>Order of linking</b>, each step durable before the next: next generation; file; its header; its name; marks; link word; then the
- * listeners; then leases. What a crash leaves in between is a file that no record names, and a number that is not used.
+ * <p><b>Order of linking</b>, each step durable before the next: next generation; file; its header;
+ * its name; marks; link word; then the listeners; then leases. What a crash leaves in between is a
+ * file that no record names, and a number that is not used.
  *
- * <p><b>Marks.</b> The high-water mark is durable before a place above it is handed out. The low-water mark follows what is committed and
- * durable, is stored when it has moved on by 256 KiB or so, and is not drained: one that is too low, because it was not stored yet or got
- * lost, makes recovery look at more places and nothing else. Recovery acts on an object only where its key's word names this very place
- * and is pending; the word says the same whichever mark led there. What must never be is a mark above the truth; it is computed from
- * what is durable, so it may become durable at any time.
+ * <p><b>Marks.</b> The high-water mark is durable before a place above it is handed out. The
+ * low-water mark follows what is committed and durable, is stored when it has moved on by 256 KiB
+ * or so, and is not drained: one that is too low, because it was not stored yet or got lost, makes
+ * recovery look at more places and nothing else. Recovery acts on an object only where its key's
+ * word names this very place and is pending; the word says the same whichever mark led there. What
+ * must never be is a mark above the truth; it is computed from what is durable, so it may become
+ * durable at any time.
  *
- * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}): that bounds the holes that dying clients leave. It
- * limits what is granted beyond the least that was asked, never whether something is granted: a client that needs one object gets the
- * room for it while there is any, since otherwise clients that sit on their extents would stop the others' puts. So the bound is
- * 1/16 of the capacity and one object for each client and head with an open extent.
+ * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}): that bounds the
+ * holes that dying clients leave. It limits what is granted beyond the least that was asked, never
+ * whether something is granted: a client that needs one object gets the room for it while there is
+ * any, since otherwise clients that sit on their extents would stop the others' puts. So the bound
+ * is 1/16 of the capacity and one object for each client and head with an open extent.
  */
 public final class LogStore implements AutoCloseable {
   /** How far ahead the high-water mark is stored. */
@@ -74,6 +80,7 @@ public final class LogStore implements AutoCloseable {
 
   /** Whether the stored next generation is beyond {@link #generation} already. */
   private boolean generationStored;
+
   private boolean marksClosed;
   private boolean closed;
   private long openBytes;
@@ -93,12 +100,13 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Formats an empty log, durably. No region is linked yet. Leftovers of an interrupted creation are replaced: the caller knows that no
-   * store is there.
+   * Formats an empty log, durably. No region is linked yet. Leftovers of an interrupted creation
+   * are replaced: the caller knows that no store is there.
    *
    * @throws OutOfSpaceException when there is no room for the region table
    */
-  public static LogStore create(MemoryDirectory directory, LogGeometry geometry, UUID store) throws IOException {
+  public static LogStore create(MemoryDirectory directory, LogGeometry geometry, UUID store)
+      throws IOException {
     for (String name : directory.names()) {
       if (name.equals(RegionTable.NAME) || REGION_FILE.matcher(name).matches()) {
         directory.delete(name);
@@ -115,12 +123,15 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Opens a log: maps every linked region and checks its header; removes region files that no record names. Looks at nothing else, so it
-   * is quick however much is stored. Between the water marks nothing is decided yet: see {@link #scan} and {@link #closeMarks}.
+   * Opens a log: maps every linked region and checks its header; removes region files that no
+   * record names. Looks at nothing else, so it is quick however much is stored. Between the water
+   * marks nothing is decided yet: see {@link #scan} and {@link #closeMarks}.
    *
-   * @throws DamagedLogException when table or headers are not what this version writes for this store
+   * @throws DamagedLogException when table or headers are not what this version writes for this
+   *     store
    */
-  public static LogStore open(MemoryDirectory directory, LogGeometry geometry, UUID store) throws IOException {
+  public static LogStore open(MemoryDirectory directory, LogGeometry geometry, UUID store)
+      throws IOException {
     PersistentMemory memory;
     try {
       memory = directory.open(RegionTable.NAME);
@@ -169,7 +180,9 @@ public final class LogStore implements AutoCloseable {
     boolean added = false;
     try {
       RegionHeader.check(memory.segment(), geometry, store, slot, head, index, itsGeneration);
-      Region region = new Region(slot, head, index, itsGeneration, memory, new ObjectChecksum(memory.segment()));
+      Region region =
+          new Region(
+              slot, head, index, itsGeneration, memory, new ObjectChecksum(memory.segment()));
       long high = table.high(slot);
       RegionState state = new RegionState(region, table.low(slot), high, high);
       state.announced = true;
@@ -197,24 +210,50 @@ public final class LogStore implements AutoCloseable {
     int itsGeneration = RegionTable.generation(linkWord);
     String what = "region table, slot " + slot + ": ";
     if (RegionTable.state(linkWord) != RegionTable.STATE_LINKED) {
-      throw new DamagedLogException(what + "link word 0x" + Long.toHexString(linkWord) + " has no known state");
+      throw new DamagedLogException(
+          what + "link word 0x" + Long.toHexString(linkWord) + " has no known state");
     }
     if (head >= geometry.heads() || index >= geometry.regionsPerHeadMax()) {
       throw new DamagedLogException(
-          what + "head " + head + ", index " + index + " of " + geometry.heads() + " heads, " + geometry.regionsPerHeadMax() + " regions each");
+          what
+              + "head "
+              + head
+              + ", index "
+              + index
+              + " of "
+              + geometry.heads()
+              + " heads, "
+              + geometry.regionsPerHeadMax()
+              + " regions each");
     }
     if (at(byHead[head], index) != null) {
-      throw new DamagedLogException(what + "head " + head + ", index " + index + " is linked to slot " + byHead[head][index].region.slot() + " too");
+      throw new DamagedLogException(
+          what
+              + "head "
+              + head
+              + ", index "
+              + index
+              + " is linked to slot "
+              + byHead[head][index].region.slot()
+              + " too");
     }
     if (itsGeneration <= 0 || itsGeneration >= generation) {
-      throw new DamagedLogException(what + "generation " + itsGeneration + ", next is " + generation);
+      throw new DamagedLogException(
+          what + "generation " + itsGeneration + ", next is " + generation);
     }
     long high = table.high(slot);
     long low = table.low(slot);
     boolean ordered = Region.HEADER_BYTES <= low && low <= high && high <= geometry.regionBytes();
     if (!ordered || ((low | high) & 7) != 0) {
       throw new DamagedLogException(
-          what + "marks low " + low + ", high " + high + " in a region of " + geometry.regionBytes() + " bytes");
+          what
+              + "marks low "
+              + low
+              + ", high "
+              + high
+              + " in a region of "
+              + geometry.regionBytes()
+              + " bytes");
     }
   }
 
@@ -232,20 +271,24 @@ public final class LogStore implements AutoCloseable {
       }
     }
     if (removed > 0) {
-      notes.add("removed " + removed + " region file(s) that no record names: the linking was interrupted");
+      notes.add(
+          "removed "
+              + removed
+              + " region file(s) that no record names: the linking was interrupted");
     }
   }
 
   /**
-   * An interrupted linking handed nothing out. A file with objects was linked once: then it is the record that got lost, and what is
-   * left must not be removed.
+   * An interrupted linking handed nothing out. A file with objects was linked once: then it is the
+   * record that got lost, and what is left must not be removed.
    */
   private void requireNeverHandedOut(String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {
       MemorySegment bytes = memory.segment();
       if (bytes.byteSize() >= Region.HEADER_BYTES + 8
           && bytes.get(HeaderFields.LONG, Region.HEADER_BYTES) != 0) {
-        throw new DamagedLogException(name + " holds objects, and no record of the region table names it");
+        throw new DamagedLogException(
+            name + " holds objects, and no record of the region table names it");
       }
     } catch (FileSystemException e) {
       // Too short to be opened: a kill while it was made.
@@ -266,7 +309,10 @@ public final class LogStore implements AutoCloseable {
     return regions;
   }
 
-  /** The region that holds an offset of a head, or null when none is linked there, whatever the arguments. */
+  /**
+   * The region that holds an offset of a head, or null when none is linked there, whatever the
+   * arguments.
+   */
   public Region region(int head, int offset) {
     if (head < 0 || head >= byHead.length || offset < 0) {
       return null;
@@ -281,7 +327,10 @@ public final class LogStore implements AutoCloseable {
 
   /** Told of every region that becomes linked, before anyone gets space in it. */
   public interface LinkListener {
-    /** When it throws, the region stays linked, {@link LogStore#lease} fails, and the next lease tells all listeners again. */
+    /**
+     * When it throws, the region stays linked, {@link LogStore#lease} fails, and the next lease
+     * tells all listeners again.
+     */
     void linked(Region region);
   }
 
@@ -290,15 +339,19 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Hands out space of a head: at least {@code bytesMin} (padded) in one segment, {@code bytesWanted} if it is at hand. Links another
-   * region when it must. The high-water mark above it is durable when this returns. What is too little of a segment's end is skipped.
+   * Hands out space of a head: at least {@code bytesMin} (padded) in one segment, {@code
+   * bytesWanted} if it is at hand. Links another region when it must. The high-water mark above it
+   * is durable when this returns. What is too little of a segment's end is skipped.
    *
-   * <p>After {@code DiskFull} the next call tries again, which costs an allocation of a whole region that fails: don't call in a loop.
+   * <p>After {@code DiskFull} the next call tries again, which costs an allocation of a whole
+   * region that fails: don't call in a loop.
    *
    * @param bytesMin 1 to {@link LogGeometry#objectBytesMax()}
-   * @param bytesWanted granted while open extents hold less than {@link #openBytesMax()}; less than {@code bytesMin} counts as that
+   * @param bytesWanted granted while open extents hold less than {@link #openBytesMax()}; less than
+   *     {@code bytesMin} counts as that
    * @throws IllegalStateException between {@link #open} and {@link #closeMarks}
-   * @throws UncheckedIOException when the directory fails otherwise than for want of space; the log stays as it was
+   * @throws UncheckedIOException when the directory fails otherwise than for want of space; the log
+   *     stays as it was
    */
   public LeaseResult lease(int head, int bytesMin, int bytesWanted) {
     requireReady();
@@ -306,7 +359,8 @@ public final class LogStore implements AutoCloseable {
       throw new IllegalArgumentException("head " + head + " of " + newest.length);
     }
     if (bytesMin < 1 || bytesMin > geometry.objectBytesMax()) {
-      throw new IllegalArgumentException("bytes asked: " + bytesMin + ", must be 1 to " + geometry.objectBytesMax());
+      throw new IllegalArgumentException(
+          "bytes asked: " + bytesMin + ", must be 1 to " + geometry.objectBytesMax());
     }
     int least = ObjectLayout.padded(bytesMin);
     RegionState state = newest[head];
@@ -321,7 +375,9 @@ public final class LogStore implements AutoCloseable {
     return new LeaseResult.Leased(grant(state, least, bytesWanted));
   }
 
-  /** The first place at or behind the point of appending with {@code bytes} in one segment, or −1. */
+  /**
+   * The first place at or behind the point of appending with {@code bytes} in one segment, or −1.
+   */
   private long placeFor(RegionState state, int bytes) {
     long place = state.append;
     if (place < geometry.regionBytes() && geometry.room(place) < bytes) {
@@ -332,8 +388,10 @@ public final class LogStore implements AutoCloseable {
 
   private Extent grant(RegionState state, int least, int bytesWanted) {
     long place = placeFor(state, least);
-    long atHand = Math.min(geometry.room(place), openBytesMax - openBytes) & -ObjectLayout.ALIGNMENT;
-    int length = (int) Math.max(least, Math.min(atHand, ((long) bytesWanted + 7) & -ObjectLayout.ALIGNMENT));
+    long atHand =
+        Math.min(geometry.room(place), openBytesMax - openBytes) & -ObjectLayout.ALIGNMENT;
+    int length =
+        (int) Math.max(least, Math.min(atHand, ((long) bytesWanted + 7) & -ObjectLayout.ALIGNMENT));
     Extent extent = new Extent(state, place, length);
     if (extent.end() > state.high) {
       raiseHigh(state, extent.end());
@@ -361,7 +419,9 @@ public final class LogStore implements AutoCloseable {
     }
     try {
       PersistentMemory memory = createMemory(slot);
-      link(new Region(slot, head, index, generation++, memory, new ObjectChecksum(memory.segment())));
+      link(
+          new Region(
+              slot, head, index, generation++, memory, new ObjectChecksum(memory.segment())));
       return null;
     } catch (OutOfSpaceException e) {
       return new LeaseResult.DiskFull(e.getMessage());
@@ -375,10 +435,12 @@ public final class LogStore implements AutoCloseable {
     if (!generationStored) {
       table.storeNextGeneration(generation + 1);
     }
-    // Without room no file came to be, so the number is still fresh: a disk that stays full does not eat them up.
+    // Without room no file came to be, so the number is still fresh: a disk that stays full does
+    // not eat them up.
     generationStored = true;
     try {
-      PersistentMemory memory = directory.create(RegionHeader.fileName(slot, generation), geometry.regionBytes());
+      PersistentMemory memory =
+          directory.create(RegionHeader.fileName(slot, generation), geometry.regionBytes());
       generationStored = false;
       return memory;
     } catch (OutOfSpaceException e) {
@@ -392,13 +454,15 @@ public final class LogStore implements AutoCloseable {
 
   private void link(Region region) throws IOException {
     int slot = region.slot();
-    RegionHeader.format(region.memory(), geometry, store, slot, region.head(), region.index(), region.generation());
+    RegionHeader.format(
+        region.memory(), geometry, store, slot, region.head(), region.index(), region.generation());
     syncNameOf(region);
     long high = Math.min(geometry.regionBytes(), highStepBytes);
     table.storeLow(slot, Region.HEADER_BYTES);
     table.storeHigh(slot, high);
     table.drain();
-    table.storeLinkWord(slot, RegionTable.linkWord(region.head(), region.index(), region.generation()));
+    table.storeLinkWord(
+        slot, RegionTable.linkWord(region.head(), region.index(), region.generation()));
     table.drain();
     seal(newest[region.head()]);
     add(new RegionState(region, Region.HEADER_BYTES, high, Region.HEADER_BYTES));
@@ -467,11 +531,13 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Says that everything in {@code extent} before {@code place} is committed and durable, or will never be written. Cheap; the low-water
-   * mark follows lazily.
+   * Says that everything in {@code extent} before {@code place} is committed and durable, or will
+   * never be written. Cheap; the low-water mark follows lazily.
    *
-   * @param place in the region, not beyond the extent's end; one that was settled before changes nothing
-   * @throws IllegalStateException when the extent was ended: recovery may not look there any more, nothing may be committed in it
+   * @param place in the region, not beyond the extent's end; one that was settled before changes
+   *     nothing
+   * @throws IllegalStateException when the extent was ended: recovery may not look there any more,
+   *     nothing may be committed in it
    */
   public void settle(Extent extent, long place) {
     if (!extent.open()) {
@@ -486,7 +552,10 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  /** Ends an extent: what of it was not published is a hole for good. One that was ended is left alone. */
+  /**
+   * Ends an extent: what of it was not published is a hole for good. One that was ended is left
+   * alone.
+   */
   public void end(Extent extent) {
     if (!extent.open()) {
       return;
@@ -501,14 +570,15 @@ public final class LogStore implements AutoCloseable {
   /** Stores the low-water mark when it moved far enough, or to where it stays. */
   private void lowMoved(RegionState state) {
     long settled = state.settled();
-    if (settled - state.low >= lowStepBytes || (settled == state.high && state.append == geometry.regionBytes())) {
+    if (settled - state.low >= lowStepBytes
+        || (settled == state.high && state.append == geometry.regionBytes())) {
       storeLow(state, settled);
     }
   }
 
   /**
-   * Stores every low-water mark that moved, flushed, not drained. For when the server is idle: the next recovery then has less to look
-   * at.
+   * Stores every low-water mark that moved, flushed, not drained. For when the server is idle: the
+   * next recovery then has less to look at.
    */
   public void storeLowMarks() {
     requireReady();
@@ -529,8 +599,8 @@ public final class LogStore implements AutoCloseable {
   /** Visits what lies between the marks: every 8-byte place with a valid positional checksum. */
   public interface ScanVisitor {
     /**
-     * A whole object at a place. It may lie inside another's value, where a client wrote it on purpose; so a find counts only if the word
-     * of its key names exactly this place.
+     * A whole object at a place. It may lie inside another's value, where a client wrote it on
+     * purpose; so a find counts only if the word of its key names exactly this place.
      *
      * @param offset 8-byte units along the head's regions
      * @param bytes of header, key and value, without padding
@@ -539,9 +609,10 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Walks [low, high) of every region, by head and index, rising. Returns bytes looked at. Every 8-byte place is looked at, also inside
-   * objects that were found, and an object never counts that reaches beyond its segment or the high-water mark. The time is bounded by
-   * the bytes, whatever clients wrote there; memory beside is 1.5 times the longest stretch in one segment.
+   * Walks [low, high) of every region, by head and index, rising. Returns bytes looked at. Every
+   * 8-byte place is looked at, also inside objects that were found, and an object never counts that
+   * reaches beyond its segment or the high-water mark. The time is bounded by the bytes, whatever
+   * clients wrote there; memory beside is 1.5 times the longest stretch in one segment.
    */
   public long scan(ScanVisitor visitor) {
     ObjectScan scan = new ObjectScan();
@@ -557,7 +628,8 @@ public final class LogStore implements AutoCloseable {
             geometry.offset(region.index(), from),
             from,
             to,
-            (place, bytes) -> visitor.object(region, geometry.offset(region.index(), place), place, bytes));
+            (place, bytes) ->
+                visitor.object(region, geometry.offset(region.index(), place), place, bytes));
         looked += to - from;
         from = to;
       }
@@ -566,8 +638,9 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Closes the marks of every region at high, durably: what is below is never handed out again in this generation. Whatever the caller
-   * decided about what {@link #scan} found is durable before. May be interrupted and repeated; does nothing in a log that is in use.
+   * Closes the marks of every region at high, durably: what is below is never handed out again in
+   * this generation. Whatever the caller decided about what {@link #scan} found is durable before.
+   * May be interrupted and repeated; does nothing in a log that is in use.
    */
   public void closeMarks() {
     if (marksClosed) {
@@ -575,7 +648,8 @@ public final class LogStore implements AutoCloseable {
     }
     for (RegionState state : bySlot) {
       if (state != null) {
-        // open() put the point of appending at high, and made high durable: low never overtakes it in what survives.
+        // open() put the point of appending at high, and made high durable: low never overtakes it
+        // in what survives.
         storeLow(state, state.high);
       }
     }
@@ -604,7 +678,12 @@ public final class LogStore implements AutoCloseable {
     for (Region region : regions) {
       used += bySlot[region.slot()].append;
     }
-    return new Usage(regions.size() * geometry.regionBytes(), used, openBytes, geometry.capacityBytes(), openExtents);
+    return new Usage(
+        regions.size() * geometry.regionBytes(),
+        used,
+        openBytes,
+        geometry.capacityBytes(),
+        openExtents);
   }
 
   /**
@@ -615,7 +694,8 @@ public final class LogStore implements AutoCloseable {
    * @param openBytes in open extents, their settled parts too
    * @param capacityBytes that may be linked at most
    */
-  public record Usage(long linkedBytes, long usedBytes, long openBytes, long capacityBytes, int openExtents) {}
+  public record Usage(
+      long linkedBytes, long usedBytes, long openBytes, long capacityBytes, int openExtents) {}
 
   private void requireReady() {
     if (closed) {
@@ -627,9 +707,9 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Stores the marks as they are, durably, and releases the memories. What was leased stays below the high-water mark; what was not is
-   * given back, so a restart in order costs no space. Between {@link #open} and {@link #closeMarks} it stores nothing. Closing again has
-   * no effect.
+   * Stores the marks as they are, durably, and releases the memories. What was leased stays below
+   * the high-water mark; what was not is given back, so a restart in order costs no space. Between
+   * {@link #open} and {@link #closeMarks} it stores nothing. Closing again has no effect.
    */
   @Override
   public void close() {

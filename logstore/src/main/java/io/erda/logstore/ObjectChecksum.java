@@ -5,14 +5,15 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * Computes object checksums in one stretch of memory of less than 2 GiB: native, mapped, or a heap {@code byte[]}. One thread; allocates
- * nothing after construction.
+ * Computes object checksums in one stretch of memory of less than 2 GiB: native, mapped, or a heap
+ * {@code byte[]}. One thread; allocates nothing after construction.
  *
- * <p>A call for 1 KiB takes some 20 ns; in memory of a shared arena some 10 ns more, because the buffer keeps the arena from closing
- * meanwhile. Buffers of a hot path are better of the automatic or the global arena.
+ * <p>A call for 1 KiB takes some 20 ns; in memory of a shared arena some 10 ns more, because the
+ * buffer keeps the arena from closing meanwhile. Buffers of a hot path are better of the automatic
+ * or the global arena.
  *
- * <p>Borrows the memory. Other threads and processes may store to it meanwhile: the answer is then of one moment or of none, but no load
- * leaves the bounds.
+ * <p>Borrows the memory. Other threads and processes may store to it meanwhile: the answer is then
+ * of one moment or of none, but no load leaves the bounds.
  */
 public final class ObjectChecksum {
   private final MemorySegment memory;
@@ -37,31 +38,39 @@ public final class ObjectChecksum {
     return (int) crc.getValue() ^ positionMix;
   }
 
-  /** Whether a whole object that was written for this position lies at {@code base}, in at most {@code room} bytes. */
+  /**
+   * Whether a whole object that was written for this position lies at {@code base}, in at most
+   * {@code room} bytes.
+   */
   public boolean valid(long base, long room, int positionMix) {
     return validBytes(base, room, positionMix) != 0;
   }
 
   /**
-   * Bytes, without padding, of the whole object that was written for this position and lies at {@code base} in at most {@code room}
-   * bytes; 0 when there is none.
+   * Bytes, without padding, of the whole object that was written for this position and lies at
+   * {@code base} in at most {@code room} bytes; 0 when there is none.
    */
   public int validBytes(long base, long room, int positionMix) {
     if (room < ObjectLayout.BYTES_MIN) {
       return 0;
     }
-    // Each field is loaded once: what another process stores meanwhile can make the answer old, not out of range.
+    // Each field is loaded once: what another process stores meanwhile can make the answer old, not
+    // out of range.
     long word = ObjectLayout.firstWord(memory, base);
     int bytes = ObjectLayout.plausibleBytes(word, ObjectLayout.keyLength(memory, base), room);
-    return bytes != 0 && compute(base, bytes, positionMix) == ObjectLayout.checksum(word) ? bytes : 0;
+    return bytes != 0 && compute(base, bytes, positionMix) == ObjectLayout.checksum(word)
+        ? bytes
+        : 0;
   }
 
   /**
-   * What a position contributes to the checksum: a copy of an object elsewhere, or in another generation, is not valid.
+   * What a position contributes to the checksum: a copy of an object elsewhere, or in another
+   * generation, is not valid.
    *
-   * <p>Each step is a bijection of 32 bits. So two generations never have the same mix at one offset, and two offsets never have the
-   * same mix in one generation: what a region's former life left at a place is invalid by construction, not by luck. Between unrelated
-   * positions the chance is 2⁻³².
+   * <p>Each step is a bijection of 32 bits. So two generations never have the same mix at one
+   * offset, and two offsets never have the same mix in one generation: what a region's former life
+   * left at a place is invalid by construction, not by luck. Between unrelated positions the chance
+   * is 2⁻³².
    *
    * @param generation of the region; it belongs to one head and is never repeated in a store
    * @param offset 8-byte units along the head's regions
@@ -70,7 +79,10 @@ public final class ObjectChecksum {
     return scramble(offset ^ scramble(generation + (head + 1) * 0x9E37_79B9));
   }
 
-  /** The finaliser of MurmurHash3: a bijection where each bit of the argument reaches each bit of the result. */
+  /**
+   * The finaliser of MurmurHash3: a bijection where each bit of the argument reaches each bit of
+   * the result.
+   */
   private static int scramble(int x) {
     x = (x ^ (x >>> 16)) * 0x85EB_CA6B;
     x = (x ^ (x >>> 13)) * 0xC2B2_AE35;

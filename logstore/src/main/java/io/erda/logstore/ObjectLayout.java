@@ -5,7 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * One object: a key and its value, or a tombstone (Erda paper, section 3.2.1). 8-aligned, never spans two segments.
+ * One object: a key and its value, or a tombstone (Erda paper, section 3.2.1). 8-aligned, never
+ * spans two segments.
  *
  * <pre>
  *   0   checksum        4   CRC32C of bytes 4 … 10 + key + value, xor the position mix
@@ -15,8 +16,9 @@ import java.nio.ByteOrder;
  *  10   key, then value, then zeros to a multiple of 8 (not covered by the checksum)
  * </pre>
  *
- * A tombstone has no value. The position mix covers head, region generation and offset, so that what lies in a reused region never passes for a new object. All
- * zeros is never valid, because the key length is then 0. Static access over any {@link MemorySegment}; little-endian, unaligned.
+ * A tombstone has no value. The position mix covers head, region generation and offset, so that
+ * what lies in a reused region never passes for a new object. All zeros is never valid, because the
+ * key length is then 0. Static access over any {@link MemorySegment}; little-endian, unaligned.
  */
 public final class ObjectLayout {
   public static final int CHECKSUM_OFFSET = 0;
@@ -39,9 +41,12 @@ public final class ObjectLayout {
   private static final int DELETE_TAG = 1 << 24;
   private static final int FLAGS_UNKNOWN = 0xFE << 24;
 
-  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** Bytes that header, key and value take, without padding. */
   public static int bytes(int keyLength, int valueLength) {
@@ -54,12 +59,16 @@ public final class ObjectLayout {
   }
 
   /** Stores lengths and flags; the caller stores key and value, then the checksum. */
-  public static void putHeader(MemorySegment memory, long base, int keyLength, int valueLength, boolean tombstone) {
+  public static void putHeader(
+      MemorySegment memory, long base, int keyLength, int valueLength, boolean tombstone) {
     memory.set(INT, base + VALUE_LENGTH_OFFSET, valueLength | (tombstone ? DELETE_TAG : 0));
     memory.set(SHORT, base + KEY_LENGTH_OFFSET, (short) keyLength);
   }
 
-  /** Checksum, value length and flags: {@link #plausibleBytes} and {@link #checksum(long)} take them apart. */
+  /**
+   * Checksum, value length and flags: {@link #plausibleBytes} and {@link #checksum(long)} take them
+   * apart.
+   */
   static long firstWord(MemorySegment memory, long base) {
     return memory.get(WORD, base);
   }
@@ -88,13 +97,18 @@ public final class ObjectLayout {
     return (memory.get(INT, base + VALUE_LENGTH_OFFSET) & DELETE_TAG) != 0;
   }
 
-  /** Whether the header could be an object's that has {@code room} bytes at most; says nothing about the checksum. */
+  /**
+   * Whether the header could be an object's that has {@code room} bytes at most; says nothing about
+   * the checksum.
+   */
   public static boolean plausible(MemorySegment memory, long base, long room) {
-    return room >= BYTES_MIN && plausibleBytes(memory.get(WORD, base), keyLength(memory, base), room) != 0;
+    return room >= BYTES_MIN
+        && plausibleBytes(memory.get(WORD, base), keyLength(memory, base), room) != 0;
   }
 
   /**
-   * {@link #bytes} of an object, or 0 when these can't be an object's fields that has {@code room} bytes at most.
+   * {@link #bytes} of an object, or 0 when these can't be an object's fields that has {@code room}
+   * bytes at most.
    *
    * @param word the first eight bytes of the header
    */
@@ -110,11 +124,17 @@ public final class ObjectLayout {
     return plausible ? bytes : 0;
   }
 
-  /** Whether the object at {@code base} has this key. The object was validated before: its key lies inside {@code memory}. */
-  public static boolean keyEquals(MemorySegment memory, long base, MemorySegment key, long keyOffset, int keyLength) {
+  /**
+   * Whether the object at {@code base} has this key. The object was validated before: its key lies
+   * inside {@code memory}.
+   */
+  public static boolean keyEquals(
+      MemorySegment memory, long base, MemorySegment key, long keyOffset, int keyLength) {
     long begin = base + KEY_OFFSET;
     return keyLength(memory, base) == keyLength
-        && MemorySegment.mismatch(memory, begin, begin + keyLength, key, keyOffset, keyOffset + keyLength) == -1;
+        && MemorySegment.mismatch(
+                memory, begin, begin + keyLength, key, keyOffset, keyOffset + keyLength)
+            == -1;
   }
 
   private ObjectLayout() {}

@@ -5,22 +5,27 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Finds whole objects in a stretch of a segment, whatever the stretch holds, in time proportional to its length.
+ * Finds whole objects in a stretch of a segment, whatever the stretch holds, in time proportional
+ * to its length.
  *
- * <p>Each 8-byte place is looked at, also those inside an object that was found: what is there was written by clients, a half-written or
- * forged object must not hide a whole one behind it. So one stretch can hold a header with a long length at each place, and a checksum
- * computed over each of them would cost the square of the length. Instead the CRC of every prefix is computed once (CRC32C without its
- * inversions is linear: the CRC of [a, b) is that of [0, b) xor that of [0, a) moved on by b − a zero bytes) and each place then costs at
- * most three multiplications modulo the polynomial.
+ * <p>Each 8-byte place is looked at, also those inside an object that was found: what is there was
+ * written by clients, a half-written or forged object must not hide a whole one behind it. So one
+ * stretch can hold a header with a long length at each place, and a checksum computed over each of
+ * them would cost the square of the length. Instead the CRC of every prefix is computed once
+ * (CRC32C without its inversions is linear: the CRC of [a, b) is that of [0, b) xor that of [0, a)
+ * moved on by b − a zero bytes) and each place then costs at most three multiplications modulo the
+ * polynomial.
  *
- * <p>Works on a copy of the stretch: plain arrays are also fast before the compiler has come, and a writer that still runs can't change
- * what was checked between two looks. One thread; keeps its arrays, 12 bytes for each 8-byte place of the longest stretch.
+ * <p>Works on a copy of the stretch: plain arrays are also fast before the compiler has come, and a
+ * writer that still runs can't change what was checked between two looks. One thread; keeps its
+ * arrays, 12 bytes for each 8-byte place of the longest stretch.
  */
 final class ObjectScan {
   /** Of CRC32C, reflected: bit 31 is x⁰. */
   private static final int POLYNOMIAL = 0x82F6_3B78;
 
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** {@code TABLE[256 k + b]}: what byte b contributes when k bytes follow it. */
   private static final int[] TABLE = byteTable();
@@ -41,7 +46,14 @@ final class ObjectScan {
    * @param from a place, a multiple of 8; its offset is {@code fromOffset}
    * @param to a multiple of 8 in the same segment, or its end
    */
-  void scan(MemorySegment memory, int head, int generation, int fromOffset, long from, long to, Visitor visitor) {
+  void scan(
+      MemorySegment memory,
+      int head,
+      int generation,
+      int fromOffset,
+      long from,
+      long to,
+      Visitor visitor) {
     int count = (int) ((to - from) >>> 3);
     if (words.length < count) {
       words = new long[count];
@@ -55,7 +67,8 @@ final class ObjectScan {
     computePrefixes(next, count);
     for (; next < count; next = plausible(next + 1, count)) {
       int bytes = plausibleBytes(next, count);
-      int checksum = checksum(next, bytes) ^ ObjectChecksum.positionMix(head, generation, fromOffset + next);
+      int checksum =
+          checksum(next, bytes) ^ ObjectChecksum.positionMix(head, generation, fromOffset + next);
       if (checksum == (int) words[next]) {
         visitor.object(from + ((long) next << 3), bytes);
       }
@@ -75,7 +88,9 @@ final class ObjectScan {
       return 0;
     }
     int keyLength = (int) words[i + 1] & ObjectLayout.KEY_BYTES_MAX;
-    return keyLength == 0 ? 0 : ObjectLayout.plausibleBytes(words[i], keyLength, (long) (count - i) << 3);
+    return keyLength == 0
+        ? 0
+        : ObjectLayout.plausibleBytes(words[i], keyLength, (long) (count - i) << 3);
   }
 
   /** From place {@code begin} on: no object begins before it, so that prefix may count as empty. */

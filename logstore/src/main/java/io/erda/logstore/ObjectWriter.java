@@ -4,8 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Builds objects in one buffer, from where they are copied to their place: by a WRITE, or by {@code PersistentMemory.put}. The place must
- * agree with {@code base} mod 8, then no word is torn on the way. One thread; allocates nothing after construction. Borrows the buffer.
+ * Builds objects in one buffer, from where they are copied to their place: by a WRITE, or by {@code
+ * PersistentMemory.put}. The place must agree with {@code base} mod 8, then no word is torn on the
+ * way. One thread; allocates nothing after construction. Borrows the buffer.
  */
 public final class ObjectWriter {
   private final MemorySegment buffer;
@@ -47,7 +48,8 @@ public final class ObjectWriter {
     ObjectLayout.putHeader(buffer, base, keyLength, valueLength, tombstone);
     MemorySegment.copy(key, keyOffset, buffer, base + ObjectLayout.KEY_OFFSET, keyLength);
     if (valueLength != 0) {
-      MemorySegment.copy(value, valueOffset, buffer, base + ObjectLayout.KEY_OFFSET + keyLength, valueLength);
+      MemorySegment.copy(
+          value, valueOffset, buffer, base + ObjectLayout.KEY_OFFSET + keyLength, valueLength);
     }
     ObjectLayout.putChecksum(buffer, base, checksum.compute(base, bytes, positionMix));
     return padded;
@@ -55,10 +57,12 @@ public final class ObjectWriter {
 
   private static void requireLengths(int keyLength, int valueLength, boolean tombstone) {
     if (keyLength < 1 || keyLength > ObjectLayout.KEY_BYTES_MAX) {
-      throw new IllegalArgumentException("key of " + keyLength + " bytes, must be 1 to " + ObjectLayout.KEY_BYTES_MAX);
+      throw new IllegalArgumentException(
+          "key of " + keyLength + " bytes, must be 1 to " + ObjectLayout.KEY_BYTES_MAX);
     }
     if (valueLength < 0 || valueLength > ObjectLayout.VALUE_BYTES_MAX) {
-      throw new IllegalArgumentException("value of " + valueLength + " bytes, must be 0 to " + ObjectLayout.VALUE_BYTES_MAX);
+      throw new IllegalArgumentException(
+          "value of " + valueLength + " bytes, must be 0 to " + ObjectLayout.VALUE_BYTES_MAX);
     }
     if (tombstone && valueLength != 0) {
       throw new IllegalArgumentException("a tombstone has no value: " + valueLength + " bytes");

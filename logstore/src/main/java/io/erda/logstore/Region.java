@@ -10,7 +10,13 @@ import io.erda.pmem.PersistentMemory;
  * @param index its place along the head's regions
  * @param generation never repeated in a store
  */
-public record Region(int slot, int head, int index, int generation, PersistentMemory memory, ObjectChecksum checksum) {
+public record Region(
+    int slot,
+    int head,
+    int index,
+    int generation,
+    PersistentMemory memory,
+    ObjectChecksum checksum) {
   /** Bytes of the header at the beginning of every region; see {@code FORMAT.md}. */
   public static final int HEADER_BYTES = 64;
 }

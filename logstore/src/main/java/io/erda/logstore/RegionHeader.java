@@ -25,7 +25,8 @@ final class RegionHeader {
     return "region-" + slot + "-" + generation;
   }
 
-  static MemorySegment bytes(LogGeometry geometry, UUID store, int slot, int head, int index, int generation) {
+  static MemorySegment bytes(
+      LogGeometry geometry, UUID store, int slot, int head, int index, int generation) {
     MemorySegment header = MemorySegment.ofArray(new byte[Region.HEADER_BYTES]);
     header.set(HeaderFields.LONG, 0, MAGIC);
     header.set(HeaderFields.INT, 8, LAYOUT_VERSION);
@@ -41,17 +42,32 @@ final class RegionHeader {
   }
 
   /** Stores the header, durably. */
-  static void format(PersistentMemory memory, LogGeometry geometry, UUID store, int slot, int head, int index, int generation) {
+  static void format(
+      PersistentMemory memory,
+      LogGeometry geometry,
+      UUID store,
+      int slot,
+      int head,
+      int index,
+      int generation) {
     memory.put(0, bytes(geometry, store, slot, head, index, generation), 0, Region.HEADER_BYTES);
     memory.flush(0, Region.HEADER_BYTES);
     memory.drain();
   }
 
   /** Requires the header that {@link #format} stores. */
-  static void check(MemorySegment memory, LogGeometry geometry, UUID store, int slot, int head, int index, int generation) {
+  static void check(
+      MemorySegment memory,
+      LogGeometry geometry,
+      UUID store,
+      int slot,
+      int head,
+      int index,
+      int generation) {
     String what = fileName(slot, generation);
     if (memory.byteSize() != geometry.regionBytes()) {
-      throw new DamagedLogException(what + ": has " + memory.byteSize() + " bytes, must have " + geometry.regionBytes());
+      throw new DamagedLogException(
+          what + ": has " + memory.byteSize() + " bytes, must have " + geometry.regionBytes());
     }
     HeaderFields.check(what, memory, Region.HEADER_BYTES, MAGIC, LAYOUT_VERSION, store);
     require(what, "slot", memory.get(HeaderFields.INT, 32), slot);
@@ -64,7 +80,8 @@ final class RegionHeader {
 
   private static void require(String what, String field, long actual, long expected) {
     if (actual != expected) {
-      throw new DamagedLogException(what + ": header says " + field + " " + actual + ", the region table " + expected);
+      throw new DamagedLogException(
+          what + ": header says " + field + " " + actual + ", the region table " + expected);
     }
   }
 

@@ -1,10 +1,12 @@
 package io.erda.logstore;
 
 /**
- * What the server knows of a linked region beside its bytes: where it appends, the marks as stored, the open extents by place.
+ * What the server knows of a linked region beside its bytes: where it appends, the marks as stored,
+ * the open extents by place.
  *
- * <p>Extents are handed out at rising places and are disjoint, so the list is in order by appending to it, and the first open one's
- * settled place is the least of all: settling and ending cost the same with one open extent and with thousands.
+ * <p>Extents are handed out at rising places and are disjoint, so the list is in order by appending
+ * to it, and the first open one's settled place is the least of all: settling and ending cost the
+ * same with one open extent and with thousands.
  */
 final class RegionState {
   final Region region;
@@ -12,7 +14,10 @@ final class RegionState {
   /** Nothing at or above was handed out. */
   long append;
 
-  /** As stored and durable; at least {@link #append}, except that a sealed region's rest has no mark. */
+  /**
+   * As stored and durable; at least {@link #append}, except that a sealed region's rest has no
+   * mark.
+   */
   long high;
 
   /** As stored; maybe not yet durable. */
@@ -56,7 +61,10 @@ final class RegionState {
     extent.next = null;
   }
 
-  /** Where the low-water mark may stand: below, everything is committed and durable, or never will be. */
+  /**
+   * Where the low-water mark may stand: below, everything is committed and durable, or never will
+   * be.
+   */
   long settled() {
     return Math.min(first == null ? append : first.settled(), high);
   }

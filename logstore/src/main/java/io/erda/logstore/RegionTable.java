@@ -25,7 +25,8 @@ import java.util.UUID;
  *  72  0                             4024        next generation: bits 31 … 0, its complement above
  * </pre>
  *
- * The first 64 bytes never change. Every later store is one atomic word; {@link LogStore} keeps the order between them.
+ * The first 64 bytes never change. Every later store is one atomic word; {@link LogStore} keeps the
+ * order between them.
  */
 final class RegionTable {
   static final String NAME = "regions";
@@ -42,10 +43,12 @@ final class RegionTable {
   private static final int HIGH_OFFSET = 8;
   private static final int LOW_OFFSET = 16;
 
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   static {
-    assert FIXED_BYTES % RECORD_BYTES == 0 && HEADER_BYTES % RECORD_BYTES == 0 : "a record lies in one cache line";
+    assert FIXED_BYTES % RECORD_BYTES == 0 && HEADER_BYTES % RECORD_BYTES == 0
+        : "a record lies in one cache line";
   }
 
   private final PersistentMemory memory;
@@ -86,7 +89,8 @@ final class RegionTable {
   void check(LogGeometry geometry, UUID store) {
     MemorySegment actual = memory.segment();
     if (actual.byteSize() < HEADER_BYTES) {
-      throw new DamagedLogException("region table has " + actual.byteSize() + " bytes, its header " + HEADER_BYTES);
+      throw new DamagedLogException(
+          "region table has " + actual.byteSize() + " bytes, its header " + HEADER_BYTES);
     }
     HeaderFields.check("region table", actual, FIXED_BYTES, MAGIC, LAYOUT_VERSION, store);
     LogGeometry stored = geometry(actual);
@@ -94,7 +98,8 @@ final class RegionTable {
       throw new DamagedLogException("region table is of " + stored + ", the store of " + geometry);
     }
     if (actual.byteSize() != bytes(geometry)) {
-      throw new DamagedLogException("region table has " + actual.byteSize() + " bytes, must have " + bytes(geometry));
+      throw new DamagedLogException(
+          "region table has " + actual.byteSize() + " bytes, must have " + bytes(geometry));
     }
   }
 
@@ -139,7 +144,10 @@ final class RegionTable {
     return (long) STATE_LINKED << 56 | (long) head << 48 | (long) index << 32 | generation;
   }
 
-  /** Of all slots, by slot. One bulk copy, because this runs before the compiler has come and there may be 65536. */
+  /**
+   * Of all slots, by slot. One bulk copy, because this runs before the compiler has come and there
+   * may be 65536.
+   */
   long[] linkWords() {
     long[] words = memory.segment().asSlice(HEADER_BYTES).toArray(LONG);
     long[] linkWords = new long[words.length / (RECORD_BYTES / Long.BYTES)];
@@ -198,8 +206,8 @@ final class RegionTable {
   }
 
   /**
-   * Makes durable whatever is there. A process that died may have stored words and not drained them; what is built on them now must not
-   * outlive them.
+   * Makes durable whatever is there. A process that died may have stored words and not drained
+   * them; what is built on them now must not outlive them.
    */
   void flushAll() {
     memory.flush(0, memory.segment().byteSize());

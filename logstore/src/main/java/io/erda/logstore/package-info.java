@@ -1,9 +1,10 @@
 /**
- * The log: objects, the segments and regions they lie in, the extents that writers lease, the marks that recovery looks between (Erda
- * paper, sections 3.2.1 and 4.1).
+ * The log: objects, the segments and regions they lie in, the extents that writers lease, the marks
+ * that recovery looks between (Erda paper, sections 3.2.1 and 4.1).
  *
- * <p>Both sides use {@link io.erda.logstore.ObjectLayout}, {@link io.erda.logstore.ObjectChecksum}, {@link io.erda.logstore.ObjectWriter}
- * and {@link io.erda.logstore.LogGeometry}: with one-sided reads the bytes are the protocol. {@link io.erda.logstore.LogStore} is the
- * server's. The bytes are in {@code FORMAT.md}.
+ * <p>Both sides use {@link io.erda.logstore.ObjectLayout}, {@link io.erda.logstore.ObjectChecksum},
+ * {@link io.erda.logstore.ObjectWriter} and {@link io.erda.logstore.LogGeometry}: with one-sided
+ * reads the bytes are the protocol. {@link io.erda.logstore.LogStore} is the server's. The bytes
+ * are in {@code FORMAT.md}.
  */
 package io.erda.logstore;

@@ -22,12 +22,13 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 
 /**
- * Memories of one test that crash. Each store of a word, each flush, drain, creation, deletion and synchronisation is a step; before the
- * step that {@link #crashAtStep} names, {@link Crash} is thrown. Then {@link #processCrash} or {@link #powerFailure} says what is left.
+ * Memories of one test that crash. Each store of a word, each flush, drain, creation, deletion and
+ * synchronisation is a step; before the step that {@link #crashAtStep} names, {@link Crash} is
+ * thrown. Then {@link #processCrash} or {@link #powerFailure} says what is left.
  *
- * <p>A word that was stored and not flushed and drained since may have, after a power failure, any of the values stored since it was
- * last durable, or the durable one. The same holds for names and {@link #sync}. A flush without its drain counts for nothing once the
- * process is gone.
+ * <p>A word that was stored and not flushed and drained since may have, after a power failure, any
+ * of the values stored since it was last durable, or the durable one. The same holds for names and
+ * {@link #sync}. A flush without its drain counts for nothing once the process is gone.
  */
 final class CrashDirectory implements MemoryDirectory {
   static final class Crash extends Error {
@@ -38,7 +39,10 @@ final class CrashDirectory implements MemoryDirectory {
     }
   }
 
-  /** Chooses what survives of {@code count} later values: 0 is the durable one, {@code count} the last. */
+  /**
+   * Chooses what survives of {@code count} later values: 0 is the durable one, {@code count} the
+   * last.
+   */
   interface Fate {
     int survivor(int count);
 
@@ -50,13 +54,16 @@ final class CrashDirectory implements MemoryDirectory {
     }
   }
 
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final Arena arena = Arena.ofConfined();
   private final Map<String, CrashMemory> names = new TreeMap<>();
   private final List<CrashMemory> memories = new ArrayList<>();
 
-  /** By name that is not synchronised: what it meant durably, then since; null where it was absent. */
+  /**
+   * By name that is not synchronised: what it meant durably, then since; null where it was absent.
+   */
   private final Map<String, List<CrashMemory>> unsynced = new TreeMap<>();
 
   private final Set<String> everCreated = new HashSet<>();
@@ -84,7 +91,10 @@ final class CrashDirectory implements MemoryDirectory {
     step++;
   }
 
-  /** The process is gone: every store that was made is seen by the next one, none is known to be durable that was not drained. */
+  /**
+   * The process is gone: every store that was made is seen by the next one, none is known to be
+   * durable that was not drained.
+   */
   void processCrash() {
     crashAt = Long.MAX_VALUE;
     openMemories = 0;
@@ -126,7 +136,8 @@ final class CrashDirectory implements MemoryDirectory {
       throw failure;
     }
     if (length > roomBytes) {
-      throw new OutOfSpaceException(name + " needs " + length + " bytes, there are " + roomBytes, null);
+      throw new OutOfSpaceException(
+          name + " needs " + length + " bytes, there are " + roomBytes, null);
     }
     if (name.startsWith("region-") && !everCreated.add(generationOf(name))) {
       throw new AssertionError("generation used again: " + name);
@@ -235,13 +246,16 @@ final class CrashDirectory implements MemoryDirectory {
     }
 
     private void powerFailure(Fate fate) {
-      undrained.forEach((offset, values) -> segment.set(LONG, offset, values.get(fate.survivor(values.size() - 1))));
+      undrained.forEach((offset, values) ->
+          segment.set(LONG, offset, values.get(fate.survivor(values.size() - 1))));
       undrained.clear();
     }
 
     private void store(long offset, long value) {
       step();
-      List<Long> values = undrained.computeIfAbsent(offset, absent -> new ArrayList<>(List.of(segment.get(LONG, offset))));
+      List<Long> values =
+          undrained.computeIfAbsent(
+              offset, absent -> new ArrayList<>(List.of(segment.get(LONG, offset))));
       values.add(value);
       segment.set(LONG, offset, value);
     }
@@ -260,7 +274,8 @@ final class CrashDirectory implements MemoryDirectory {
         long end = Math.min(base + 8, offset + length);
         MemorySegment.copy(segment, base, view, 0, 8);
         MemorySegment.copy(source, sourceOffset + at - offset, view, at - base, end - at);
-        store(base, view.get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN), 0));
+        store(
+            base, view.get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN), 0));
         at = end;
       }
     }
@@ -274,26 +289,24 @@ final class CrashDirectory implements MemoryDirectory {
     @Override
     public void flush(long offset, long length) {
       step();
-      undrained.forEach(
-          (word, values) -> {
-            if (word + 8 > offset && word < offset + length) {
-              flushed.put(word, values.size());
-            }
-          });
+      undrained.forEach((word, values) -> {
+        if (word + 8 > offset && word < offset + length) {
+          flushed.put(word, values.size());
+        }
+      });
     }
 
     @Override
     public void drain() {
       step();
       drains++;
-      flushed.forEach(
-          (word, count) -> {
-            List<Long> values = undrained.get(word);
-            values.subList(0, count - 1).clear();
-            if (values.size() == 1) {
-              undrained.remove(word);
-            }
-          });
+      flushed.forEach((word, count) -> {
+        List<Long> values = undrained.get(word);
+        values.subList(0, count - 1).clear();
+        if (values.size() == 1) {
+          undrained.remove(word);
+        }
+      });
       flushed.clear();
     }
 

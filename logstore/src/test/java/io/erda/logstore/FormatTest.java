@@ -37,9 +37,10 @@ class FormatTest {
     document = Files.readString(Path.of("FORMAT.md"));
   }
 
-  /** Lines of "position  bytes in hex  |text|"; the position must be right. */
+  /** Lines of "position bytes in hex |text|"; the position must be right. */
   private static byte[] block(String name) {
-    Matcher matcher = Pattern.compile("```hex " + name + "\n(.*?)```", Pattern.DOTALL).matcher(document);
+    Matcher matcher =
+        Pattern.compile("```hex " + name + "\n(.*?)```", Pattern.DOTALL).matcher(document);
     assertTrue(matcher.find(), name);
     StringBuilder hex = new StringBuilder();
     for (String line : matcher.group(1).lines().toList()) {
@@ -89,7 +90,9 @@ class FormatTest {
     assertEquals(checksum, (int) crc.getValue() ^ mix);
     for (int number : new int[] {mix, (int) crc.getValue(), checksum}) {
       String hex = "0x%08X".formatted(number);
-      assertTrue(document.contains(hex), () -> "FORMAT.md must have " + hex + " of an object at offset " + offset);
+      assertTrue(
+          document.contains(hex),
+          () -> "FORMAT.md must have " + hex + " of an object at offset " + offset);
     }
   }
 
@@ -100,8 +103,14 @@ class FormatTest {
     requireBlock("object", object(offset, false));
     requireNumbers(block("object"), 20, offset);
     MemorySegment memory = MemorySegment.ofArray(block("object"));
-    assertEquals(20, new ObjectChecksum(memory).validBytes(0, 24, ObjectChecksum.positionMix(HEAD, GENERATION, offset)));
-    assertEquals("user1", new String(memory.asSlice(10, 5).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.US_ASCII));
+    assertEquals(
+        20,
+        new ObjectChecksum(memory)
+            .validBytes(0, 24, ObjectChecksum.positionMix(HEAD, GENERATION, offset)));
+    assertEquals(
+        "user1",
+        new String(
+            memory.asSlice(10, 5).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.US_ASCII));
   }
 
   @Test
@@ -115,7 +124,9 @@ class FormatTest {
 
   @Test
   void aRegionHeader() {
-    byte[] header = RegionHeader.bytes(GEOMETRY, STORE, SLOT, HEAD, INDEX, GENERATION).toArray(ValueLayout.JAVA_BYTE);
+    byte[] header =
+        RegionHeader.bytes(GEOMETRY, STORE, SLOT, HEAD, INDEX, GENERATION)
+            .toArray(ValueLayout.JAVA_BYTE);
     requireBlock("region-header", header);
     assertEquals("ErdaRegn", new String(header, 0, 8, StandardCharsets.US_ASCII));
   }
@@ -139,7 +150,10 @@ class FormatTest {
   @Test
   void aLogOfTheBytesInTheDocumentOpens() throws IOException {
     try (CrashDirectory directory = new CrashDirectory()) {
-      put(directory.create("regions", RegionTable.bytes(GEOMETRY)).segment(), 0, block("table-header"));
+      put(
+          directory.create("regions", RegionTable.bytes(GEOMETRY)).segment(),
+          0,
+          block("table-header"));
       put(directory.peek("regions").segment(), 4096 + 64 * SLOT, block("record"));
       MemorySegment region = directory.create("region-5-3", GEOMETRY.regionBytes()).segment();
       put(region, 0, block("region-header"));
@@ -152,10 +166,14 @@ class FormatTest {
         assertEquals((1 << 20) - 40, log.scan((r, offset, place, bytes) -> found.append(offset)));
         assertEquals("", found.toString());
       }
-      directory.peek("regions").segment().set(ValueLayout.JAVA_BYTE, 4096 + 64 * SLOT + 16, (byte) 0);
+      directory
+          .peek("regions")
+          .segment()
+          .set(ValueLayout.JAVA_BYTE, 4096 + 64 * SLOT + 16, (byte) 0);
       try (LogStore log = LogStore.open(directory, GEOMETRY, STORE)) {
         StringBuilder found = new StringBuilder();
-        log.scan((r, offset, place, bytes) -> found.append(offset).append(':').append(bytes).append(' '));
+        log.scan((r, offset, place, bytes) ->
+            found.append(offset).append(':').append(bytes).append(' '));
         assertEquals("9437184:20 9437187:15 ", found.toString());
       }
     }

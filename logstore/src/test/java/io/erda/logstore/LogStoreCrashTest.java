@@ -18,8 +18,9 @@ import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every store, flush, drain, creation and synchronisation of a small life of a log is interrupted, and then every one of the recovery
- * that follows, by a crash of the process or of the power that loses nothing, everything, or some of what was not drained.
+ * Every store, flush, drain, creation and synchronisation of a small life of a log is interrupted,
+ * and then every one of the recovery that follows, by a crash of the process or of the power that
+ * loses nothing, everything, or some of what was not drained.
  */
 class LogStoreCrashTest {
   private static final LogGeometry GEOMETRY = new LogGeometry(2, 64 << 10, 4 << 10, 4);
@@ -32,7 +33,10 @@ class LogStoreCrashTest {
     final List<Grant> grants = new ArrayList<>();
   }
 
-  /** A lease that was returned; an object that was drained at its beginning, {@code bytes} 0 when none. */
+  /**
+   * A lease that was returned; an object that was drained at its beginning, {@code bytes} 0 when
+   * none.
+   */
   private static final class Grant {
     final String file;
     final int head;
@@ -63,13 +67,16 @@ class LogStoreCrashTest {
     list.add(new Crashing("power, all kept", directory -> directory.powerFailure(Fate.KEPT)));
     for (int i = 0; i < 2; i++) {
       long seed = SEED + i;
-      list.add(new Crashing("power, seed " + seed, directory -> directory.powerFailure(random(seed, directory))));
+      list.add(
+          new Crashing(
+              "power, seed " + seed, directory -> directory.powerFailure(random(seed, directory))));
     }
     return list;
   }
 
   private static Fate random(long seed, CrashDirectory directory) {
-    return Fate.random(RandomGeneratorFactory.of("L64X128MixRandom").create(seed * 1_000_003 + directory.steps()));
+    return Fate.random(
+        RandomGeneratorFactory.of("L64X128MixRandom").create(seed * 1_000_003 + directory.steps()));
   }
 
   @Test
@@ -104,7 +111,8 @@ class LogStoreCrashTest {
   }
 
   /** Returns the steps of the recovery. */
-  private static long run(long crashAt, Crashing first, long crashAgainAt, Crashing second) throws IOException {
+  private static long run(long crashAt, Crashing first, long crashAgainAt, Crashing second)
+      throws IOException {
     try (CrashDirectory directory = new CrashDirectory()) {
       Promises promises = new Promises();
       directory.crashAtStep(crashAt);
@@ -131,11 +139,24 @@ class LogStoreCrashTest {
       return steps;
     } catch (RuntimeException | AssertionError e) {
       throw new AssertionError(
-          "crash at step " + crashAt + " (" + first.name() + "), again at " + crashAgainAt + " (" + second.name() + "); replay with -Derda.seed=" + SEED, e);
+          "crash at step "
+              + crashAt
+              + " ("
+              + first.name()
+              + "), again at "
+              + crashAgainAt
+              + " ("
+              + second.name()
+              + "); replay with -Derda.seed="
+              + SEED,
+          e);
     }
   }
 
-  /** A life with everything in it: two heads, marks that rise and follow, a second region, no room, an orderly restart. */
+  /**
+   * A life with everything in it: two heads, marks that rise and follow, a second region, no room,
+   * an orderly restart.
+   */
   private static void live(CrashDirectory directory, Promises promises) throws IOException {
     try (LogStore log = LogStore.create(directory, GEOMETRY, STORE)) {
       promises.created = true;
@@ -177,7 +198,17 @@ class LogStoreCrashTest {
     MemorySegment key = MemorySegment.ofArray(new byte[] {1, 2, 3});
     int offset = GEOMETRY.offset(region.index(), extent.place());
     int bytes =
-        new ObjectWriter(buffer).write(0, key, 0, 3, key, 0, 3, false, ObjectChecksum.positionMix(region.head(), region.generation(), offset));
+        new ObjectWriter(buffer)
+            .write(
+                0,
+                key,
+                0,
+                3,
+                key,
+                0,
+                3,
+                false,
+                ObjectChecksum.positionMix(region.head(), region.generation(), offset));
     region.memory().put(extent.place(), buffer, 0, bytes);
     region.memory().flush(extent.place(), bytes);
     region.memory().drain();
@@ -201,12 +232,18 @@ class LogStoreCrashTest {
     }
     requireFilesAreNamed(directory, log);
     Set<String> found = new HashSet<>();
-    log.scan((region, offset, place, bytes) -> found.add(RegionHeader.fileName(region.slot(), region.generation()) + "@" + place + ":" + bytes));
+    log.scan((region, offset, place, bytes) ->
+        found.add(
+            RegionHeader.fileName(region.slot(), region.generation()) + "@" + place + ":" + bytes));
     for (Grant grant : promises.grants) {
       Region region = log.region(grant.head, GEOMETRY.offset(grant.index, grant.place));
       assertTrue(region != null, () -> "no region for " + grant.extent);
       assertEquals(grant.file, RegionHeader.fileName(region.slot(), region.generation()));
-      assertTrue(grant.bytes == 0 || grant.decided || found.contains(grant.file + "@" + grant.place + ":" + grant.bytes), () -> "not found: " + grant.extent);
+      assertTrue(
+          grant.bytes == 0
+              || grant.decided
+              || found.contains(grant.file + "@" + grant.place + ":" + grant.bytes),
+          () -> "not found: " + grant.extent);
     }
     // The server has decided what it found; from here on the scan may not see it any more.
     promises.grants.forEach(grant -> grant.decided = true);
@@ -224,13 +261,17 @@ class LogStoreCrashTest {
   private static void requireFilesAreNamed(CrashDirectory directory, LogStore log) {
     Set<String> expected = new TreeSet<>();
     expected.add("regions");
-    log.regions().forEach(region -> expected.add(RegionHeader.fileName(region.slot(), region.generation())));
+    log.regions()
+        .forEach(region -> expected.add(RegionHeader.fileName(region.slot(), region.generation())));
     assertEquals(expected, new TreeSet<>(directory.names()));
   }
 
   private static void requireDisjoint(Grant grant, Extent extent) {
     Region region = extent.region();
-    boolean sameRegion = grant.file.equals(RegionHeader.fileName(region.slot(), region.generation()));
-    assertTrue(!sameRegion || extent.place() >= grant.end || extent.end() <= grant.place, () -> extent + " was handed out before as " + grant.extent);
+    boolean sameRegion =
+        grant.file.equals(RegionHeader.fileName(region.slot(), region.generation()));
+    assertTrue(
+        !sameRegion || extent.place() >= grant.end || extent.end() <= grant.place,
+        () -> extent + " was handed out before as " + grant.extent);
   }
 }

@@ -59,7 +59,8 @@ class LogStoreOnFilesTest {
         log.closeMarks();
         unsettled.clear();
         for (int i = 0; i < 60; i++) {
-          Extent extent = assertInstanceOf(LeaseResult.Leased.class, log.lease(i % 3, 3000, 9000)).extent();
+          Extent extent =
+              assertInstanceOf(LeaseResult.Leased.class, log.lease(i % 3, 3000, 9000)).extent();
           write(extent, random.nextInt(2900), unsettled);
           if (i % 4 == 0) {
             log.settle(extent, extent.end());
@@ -79,15 +80,19 @@ class LogStoreOnFilesTest {
   private static void requireFound(LogStore log, Map<Long, Integer> expected) {
     Map<Long, Integer> found = new HashMap<>();
     log.scan((region, offset, place, bytes) -> found.put(key(region, place), bytes));
-    assertTrue(found.entrySet().containsAll(expected.entrySet()), () -> "replay with -Derda.seed=" + SEED);
+    assertTrue(
+        found.entrySet().containsAll(expected.entrySet()), () -> "replay with -Derda.seed=" + SEED);
   }
 
   private static void write(Extent extent, int valueLength, Map<Long, Integer> written) {
     Region region = extent.region();
     MemorySegment buffer = MemorySegment.ofArray(new byte[3000]);
     MemorySegment content = MemorySegment.ofArray(new byte[3000]);
-    int mix = ObjectChecksum.positionMix(region.head(), region.generation(), GEOMETRY.offset(region.index(), extent.place()));
-    int bytes = new ObjectWriter(buffer).write(0, content, 0, 20, content, 0, valueLength, false, mix);
+    int mix =
+        ObjectChecksum.positionMix(
+            region.head(), region.generation(), GEOMETRY.offset(region.index(), extent.place()));
+    int bytes =
+        new ObjectWriter(buffer).write(0, content, 0, 20, content, 0, valueLength, false, mix);
     region.memory().put(extent.place(), buffer, 0, bytes);
     assertTrue(region.checksum().valid(extent.place(), extent.length(), mix));
     written.put(key(region, extent.place()), 30 + valueLength);
@@ -110,12 +115,14 @@ class LogStoreOnFilesTest {
   void writingCheckingAndSettlingAllocateNothing(@TempDir Path path) throws IOException {
     try (MemoryDirectory directory = MappedDirectory.open(path);
         LogStore log = LogStore.create(directory, new LogGeometry(1, 8 << 20, 8 << 20, 1), STORE)) {
-      Extent extent = assertInstanceOf(LeaseResult.Leased.class, log.lease(0, 1 << 20, 1 << 20)).extent();
+      Extent extent =
+          assertInstanceOf(LeaseResult.Leased.class, log.lease(0, 1 << 20, 1 << 20)).extent();
       MemorySegment buffer = MemorySegment.ofArray(new byte[2048]);
       ObjectWriter writer = new ObjectWriter(buffer);
       MemorySegment key = MemorySegment.ofArray(new byte[24]);
       MemorySegment value = MemorySegment.ofArray(new byte[1024]);
-      com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+      com.sun.management.ThreadMXBean threads =
+          (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
       List<Long> allocated = new ArrayList<>();
       for (int round = 0; round < 30; round++) {
         long before = threads.getCurrentThreadAllocatedBytes();
@@ -124,13 +131,21 @@ class LogStoreOnFilesTest {
         }
         allocated.add(threads.getCurrentThreadAllocatedBytes() - before);
       }
-      // Whatever the compiler and the first use of the bean cost comes early; a byte per call would show in every round.
-      assertTrue(allocated.subList(10, 30).stream().anyMatch(bytes -> bytes < 2000), allocated::toString);
+      // Whatever the compiler and the first use of the bean cost comes early; a byte per call would
+      // show in every round.
+      assertTrue(
+          allocated.subList(10, 30).stream().anyMatch(bytes -> bytes < 2000), allocated::toString);
     }
   }
 
   private static void putAndGet(
-      LogStore log, Extent extent, ObjectWriter writer, MemorySegment buffer, MemorySegment key, MemorySegment value, long place) {
+      LogStore log,
+      Extent extent,
+      ObjectWriter writer,
+      MemorySegment buffer,
+      MemorySegment key,
+      MemorySegment value,
+      long place) {
     LogGeometry geometry = log.geometry();
     int offset = geometry.offset(extent.region().index(), place);
     Region region = log.region(0, offset);

@@ -36,7 +36,8 @@ class LogStoreTest {
 
   private static final int SEGMENT = 4 << 10;
   private static final int REGION = 64 << 10;
-  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final CrashDirectory directory = new CrashDirectory();
 
@@ -89,7 +90,8 @@ class LogStoreTest {
     assertEquals(64, first.place());
     assertEquals(104, first.length());
     assertEquals(64, first.settled());
-    assertEquals(new Region(0, 1, 0, 1, first.region().memory(), first.region().checksum()), first.region());
+    assertEquals(
+        new Region(0, 1, 0, 1, first.region().memory(), first.region().checksum()), first.region());
     Extent second = leased(log.lease(1, 8, 57));
     assertEquals(168, second.place());
     assertEquals(64, second.length());
@@ -137,7 +139,8 @@ class LogStoreTest {
     }
     assertEquals(new LogFull(4 * REGION), log.lease(0, 4000, 4000));
     assertEquals(new LogFull(4 * REGION), log.lease(1, 4000, 4000));
-    assertEquals(96, leased(log.lease(0, 16, 200)).length(), "what fits into the rest is still granted");
+    assertEquals(
+        96, leased(log.lease(0, 16, 200)).length(), "what fits into the rest is still granted");
     assertEquals(List.of(0, 0, 0, 1), log.regions().stream().map(Region::head).toList());
     assertEquals(List.of(0, 1, 2, 0), log.regions().stream().map(Region::index).toList());
     assertEquals(List.of(1, 2, 3, 4), log.regions().stream().map(Region::generation).toList());
@@ -181,12 +184,11 @@ class LogStoreTest {
   void listenersHearOfARegionBeforeAnyoneGetsSpaceInIt() throws IOException {
     LogStore log = create(SMALL);
     List<Region> heard = new ArrayList<>();
-    log.onLink(
-        region -> {
-          assertEquals(0, log.usage().openExtents());
-          assertSame(region, log.region(region.head(), SMALL.offset(region.index(), 64)));
-          heard.add(region);
-        });
+    log.onLink(region -> {
+      assertEquals(0, log.usage().openExtents());
+      assertSame(region, log.region(region.head(), SMALL.offset(region.index(), 64)));
+      heard.add(region);
+    });
     Extent extent = leased(log.lease(0, 16, 16));
     leased(log.lease(0, 16, 16));
     assertEquals(List.of(extent.region()), heard);
@@ -196,13 +198,12 @@ class LogStoreTest {
   void aListenerThatThrowsIsToldAgain() throws IOException {
     LogStore log = create(SMALL);
     List<Region> heard = new ArrayList<>();
-    log.onLink(
-        region -> {
-          heard.add(region);
-          if (heard.size() == 1) {
-            throw new IllegalStateException("not now");
-          }
-        });
+    log.onLink(region -> {
+      heard.add(region);
+      if (heard.size() == 1) {
+        throw new IllegalStateException("not now");
+      }
+    });
     assertThrows(IllegalStateException.class, () -> log.lease(0, 16, 16));
     assertEquals(0, log.usage().openExtents());
     leased(log.lease(0, 16, 16));
@@ -271,7 +272,10 @@ class LogStoreTest {
     assertEquals(REGION, low(0));
   }
 
-  /** The rest of a region that a longer object didn't fit into lies above the high-water mark, for good. */
+  /**
+   * The rest of a region that a longer object didn't fit into lies above the high-water mark, for
+   * good.
+   */
   @Test
   void theLowMarkNeverPassesTheHighMark() throws IOException {
     LogGeometry geometry = new LogGeometry(1, 4 << 20, 4 << 20, 2);
@@ -314,26 +318,36 @@ class LogStoreTest {
     }
   }
 
-  private static void compareWithAPlainSearch(CrashDirectory own, RandomGenerator random) throws IOException {
+  private static void compareWithAPlainSearch(CrashDirectory own, RandomGenerator random)
+      throws IOException {
     LogGeometry geometry = new LogGeometry(2, 64 << 10, 8 << 10, 6);
     LogStore log = LogStore.create(own, geometry, STORE);
     List<Extent> open = new ArrayList<>();
     List<Extent> all = new ArrayList<>();
     for (int i = 0; i < 600; i++) {
       if (open.isEmpty() || random.nextInt(3) == 0) {
-        if (log.lease(random.nextInt(2), 1 + random.nextInt(random.nextInt(5) == 0 ? 8000 : 100), random.nextInt(3000)) instanceof Leased(Extent extent)) {
+        if (log.lease(
+                random.nextInt(2),
+                1 + random.nextInt(random.nextInt(5) == 0 ? 8000 : 100),
+                random.nextInt(3000))
+            instanceof Leased(Extent extent)) {
           open.add(extent);
           all.add(extent);
         }
       } else if (random.nextBoolean()) {
         Extent extent = open.get(random.nextInt(open.size()));
-        log.settle(extent, extent.settled() + random.nextInt((int) (extent.end() - extent.settled()) / 8 + 1) * 8);
+        log.settle(
+            extent,
+            extent.settled() + random.nextInt((int) (extent.end() - extent.settled()) / 8 + 1) * 8);
       } else {
         log.end(open.remove(random.nextInt(open.size())));
       }
       if (random.nextInt(20) == 0) {
         log.storeLowMarks();
-        log.regions().forEach(region -> assertEquals(expectedLow(region, log, own, open, all), word(own, region.slot(), 2)));
+        log.regions()
+            .forEach(region ->
+                assertEquals(
+                    expectedLow(region, log, own, open, all), word(own, region.slot(), 2)));
       }
       log.regions().forEach(region -> requireMarks(region, log, own, open, all));
       assertEquals(open.stream().mapToLong(Extent::length).sum(), log.usage().openBytes());
@@ -346,18 +360,31 @@ class LogStoreTest {
     return directory.peek("regions").segment().get(WORD, 4096 + 64L * slot + 8 * word);
   }
 
-  private static long expectedLow(Region region, LogStore log, CrashDirectory own, List<Extent> open, List<Extent> all) {
-    boolean newest = log.regions().stream().noneMatch(other -> other.head() == region.head() && other.generation() > region.generation());
-    long append = newest ? all.stream().filter(e -> e.region() == region).mapToLong(Extent::end).max().orElse(64) : word(own, region.slot(), 1);
-    return open.stream().filter(e -> e.region() == region).mapToLong(Extent::settled).min().orElse(append);
+  private static long expectedLow(
+      Region region, LogStore log, CrashDirectory own, List<Extent> open, List<Extent> all) {
+    boolean newest =
+        log.regions().stream()
+            .noneMatch(
+                other -> other.head() == region.head() && other.generation() > region.generation());
+    long append =
+        newest
+            ? all.stream().filter(e -> e.region() == region).mapToLong(Extent::end).max().orElse(64)
+            : word(own, region.slot(), 1);
+    return open.stream()
+        .filter(e -> e.region() == region)
+        .mapToLong(Extent::settled)
+        .min()
+        .orElse(append);
   }
 
-  private static void requireMarks(Region region, LogStore log, CrashDirectory own, List<Extent> open, List<Extent> all) {
+  private static void requireMarks(
+      Region region, LogStore log, CrashDirectory own, List<Extent> open, List<Extent> all) {
     long low = word(own, region.slot(), 2);
     long high = word(own, region.slot(), 1);
     long expected = expectedLow(region, log, own, open, all);
     // A step behind, and a segment's end that was skipped since.
-    assertTrue(low <= expected && expected - low < 2 * 8 << 10, "low " + low + ", expected " + expected);
+    assertTrue(
+        low <= expected && expected - low < 2 * 8 << 10, "low " + low + ", expected " + expected);
     assertTrue(all.stream().filter(e -> e.region() == region).allMatch(e -> e.end() <= high));
   }
 
@@ -365,7 +392,11 @@ class LogStoreTest {
     for (Extent extent : all) {
       assertEquals(extent.place() / (8 << 10), (extent.end() - 1) / (8 << 10));
       for (Extent other : all) {
-        assertTrue(extent == other || extent.region() != other.region() || extent.end() <= other.place() || other.end() <= extent.place());
+        assertTrue(
+            extent == other
+                || extent.region() != other.region()
+                || extent.end() <= other.place()
+                || other.end() <= extent.place());
       }
     }
   }
@@ -496,7 +527,8 @@ class LogStoreTest {
     LogStore again = open(SMALL);
     List<String> found = new ArrayList<>();
     long looked =
-        again.scan((region, offset, place, bytes) -> found.add(region.slot() + " " + offset + " " + place + " " + bytes));
+        again.scan((region, offset, place, bytes) ->
+            found.add(region.slot() + " " + offset + " " + place + " " + bytes));
     assertEquals(expected, found.stream().filter(expected::contains).toList());
     long between = 0;
     for (int slot = 0; slot < 4; slot++) {
@@ -513,7 +545,8 @@ class LogStoreTest {
     assertEquals(2 * SEGMENT, high(0));
     List<Integer> offsets = new ArrayList<>();
     MemorySegment zeros = MemorySegment.ofArray(new byte[32]);
-    for (long place : new long[] {SEGMENT - 32, SEGMENT - 16, 2 * SEGMENT - 32, 2 * SEGMENT - 16, 2 * SEGMENT}) {
+    for (long place :
+        new long[] {SEGMENT - 32, SEGMENT - 16, 2 * SEGMENT - 32, 2 * SEGMENT - 16, 2 * SEGMENT}) {
       MemorySegment buffer = MemorySegment.ofArray(new byte[32]);
       int mix = ObjectChecksum.positionMix(0, first.region().generation(), SMALL.offset(0, place));
       new ObjectWriter(buffer).write(0, zeros, 0, 1, zeros, 0, 21, false, mix);
@@ -563,7 +596,8 @@ class LogStoreTest {
     requireDamage(8, 2, "version", "layout version is 2");
     requireDamage(24, 3, "UUID", "checksum");
     requireDamage(64, 3, "next generation", "0x3");
-    requireDamage(64, RegionTable.nextGenerationWord(2), "next generation", "generation 2, next is 2");
+    requireDamage(
+        64, RegionTable.nextGenerationWord(2), "next generation", "generation 2, next is 2");
     open(SMALL).close();
   }
 
@@ -586,29 +620,41 @@ class LogStoreTest {
     LogStore log = create(SMALL);
     leased(log.lease(0, 16, 16));
     UUID other = new UUID(5, 6);
-    requireDamagedHeader(RegionHeader.bytes(SMALL, other, 0, 0, 0, 1), "00000000-0000-0005-0000-000000000006");
+    requireDamagedHeader(
+        RegionHeader.bytes(SMALL, other, 0, 0, 0, 1), "00000000-0000-0005-0000-000000000006");
     requireDamagedHeader(RegionHeader.bytes(SMALL, STORE, 1, 0, 0, 1), "slot 1");
     requireDamagedHeader(RegionHeader.bytes(SMALL, STORE, 0, 1, 0, 1), "head 1");
     requireDamagedHeader(RegionHeader.bytes(SMALL, STORE, 0, 0, 1, 1), "index 1");
     requireDamagedHeader(RegionHeader.bytes(SMALL, STORE, 0, 0, 0, 2), "generation 2");
-    requireDamagedHeader(RegionHeader.bytes(new LogGeometry(2, 128 << 10, 4 << 10, 4), STORE, 0, 0, 0, 1), "region size 131072");
-    requireDamagedHeader(RegionHeader.bytes(new LogGeometry(2, 64 << 10, 8 << 10, 4), STORE, 0, 0, 0, 1), "segment size 8192");
+    requireDamagedHeader(
+        RegionHeader.bytes(new LogGeometry(2, 128 << 10, 4 << 10, 4), STORE, 0, 0, 0, 1),
+        "region size 131072");
+    requireDamagedHeader(
+        RegionHeader.bytes(new LogGeometry(2, 64 << 10, 8 << 10, 4), STORE, 0, 0, 0, 1),
+        "segment size 8192");
     requireDamagedHeader(MemorySegment.ofArray(new byte[64]), "magic");
     MemorySegment flipped = RegionHeader.bytes(SMALL, STORE, 0, 0, 0, 1);
     flipped.set(ValueLayout.JAVA_BYTE, 60, (byte) 1);
     requireDamagedHeader(flipped, "checksum");
     directory.delete("region-0-1");
     directory.create("region-0-" + 1_000_001, 8);
-    assertTrue(assertThrows(DamagedLogException.class, () -> open(SMALL)).getMessage().contains("region-0-1"));
+    assertTrue(
+        assertThrows(DamagedLogException.class, () -> open(SMALL))
+            .getMessage()
+            .contains("region-0-1"));
     put("regions", 4096, RegionTable.linkWord(0, 0, 1_000_001));
     put("regions", 64, RegionTable.nextGenerationWord(1_000_002));
-    assertTrue(assertThrows(DamagedLogException.class, () -> open(SMALL)).getMessage().contains("has 8 bytes"));
+    assertTrue(
+        assertThrows(DamagedLogException.class, () -> open(SMALL))
+            .getMessage()
+            .contains("has 8 bytes"));
     assertNotNull(directory.peek("region-0-1000001"), "a damaged log is left as it is");
   }
 
   private void requireDamagedHeader(MemorySegment header, String said) {
     MemorySegment region = directory.peek("region-0-1").segment();
-    MemorySegment good = MemorySegment.ofArray(region.asSlice(0, 64).toArray(ValueLayout.JAVA_BYTE));
+    MemorySegment good =
+        MemorySegment.ofArray(region.asSlice(0, 64).toArray(ValueLayout.JAVA_BYTE));
     MemorySegment.copy(header, 0, region, 0, 64);
     int open = directory.openMemories;
     DamagedLogException e = assertThrows(DamagedLogException.class, () -> open(SMALL), said);
@@ -621,10 +667,19 @@ class LogStoreTest {
   void anotherStoreOrGeometryIsRefusedWithBothNamed() throws IOException {
     create(SMALL).close();
     UUID other = new UUID(5, 6);
-    DamagedLogException foreign = assertThrows(DamagedLogException.class, () -> LogStore.open(directory, SMALL, other));
-    assertTrue(foreign.getMessage().contains(STORE.toString()) && foreign.getMessage().contains(other.toString()), foreign::getMessage);
-    DamagedLogException geometry = assertThrows(DamagedLogException.class, () -> open(new LogGeometry(2, 64 << 10, 4 << 10, 5)));
-    assertTrue(geometry.getMessage().contains("regionsMax=4") && geometry.getMessage().contains("regionsMax=5"), geometry::getMessage);
+    DamagedLogException foreign =
+        assertThrows(DamagedLogException.class, () -> LogStore.open(directory, SMALL, other));
+    assertTrue(
+        foreign.getMessage().contains(STORE.toString())
+            && foreign.getMessage().contains(other.toString()),
+        foreign::getMessage);
+    DamagedLogException geometry =
+        assertThrows(
+            DamagedLogException.class, () -> open(new LogGeometry(2, 64 << 10, 4 << 10, 5)));
+    assertTrue(
+        geometry.getMessage().contains("regionsMax=4")
+            && geometry.getMessage().contains("regionsMax=5"),
+        geometry::getMessage);
     directory.delete("regions");
     assertThrows(DamagedLogException.class, () -> open(SMALL));
     directory.create("regions", 100);

@@ -14,7 +14,9 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 
-/** The scan finds what a plain look at each place finds, and stays quick where that one would not. */
+/**
+ * The scan finds what a plain look at each place finds, and stays quick where that one would not.
+ */
 class ObjectScanTest {
   private static final long SEED = Long.getLong("erda.seed", 20261120);
   private static final int HEAD = 2;
@@ -22,7 +24,15 @@ class ObjectScanTest {
 
   private static List<String> scanned(MemorySegment memory, int fromOffset, long from, long to) {
     List<String> found = new ArrayList<>();
-    new ObjectScan().scan(memory, HEAD, GENERATION, fromOffset, from, to, (place, bytes) -> found.add(place + ":" + bytes));
+    new ObjectScan()
+        .scan(
+            memory,
+            HEAD,
+            GENERATION,
+            fromOffset,
+            from,
+            to,
+            (place, bytes) -> found.add(place + ":" + bytes));
     return found;
   }
 
@@ -30,7 +40,8 @@ class ObjectScanTest {
     ObjectChecksum checksum = new ObjectChecksum(memory);
     List<String> found = new ArrayList<>();
     for (long place = from; place < to; place += 8) {
-      int mix = ObjectChecksum.positionMix(HEAD, GENERATION, fromOffset + (int) ((place - from) >>> 3));
+      int mix =
+          ObjectChecksum.positionMix(HEAD, GENERATION, fromOffset + (int) ((place - from) >>> 3));
       int bytes = checksum.validBytes(place, to - place, mix);
       if (bytes != 0) {
         found.add(place + ":" + bytes);
@@ -59,12 +70,16 @@ class ObjectScanTest {
       damageSome(bytes, random);
       List<String> expected = looked(memory, fromOffset, from, to);
       long replay = SEED + round;
-      assertEquals(expected, scanned(memory, fromOffset, from, to), () -> written + " written; replay with -Derda.seed=" + replay);
+      assertEquals(
+          expected,
+          scanned(memory, fromOffset, from, to),
+          () -> written + " written; replay with -Derda.seed=" + replay);
     }
   }
 
   /** Objects of all lengths, some over others, some inside others' values. */
-  private static int writeObjects(MemorySegment memory, int fromOffset, long from, long to, RandomGenerator random) {
+  private static int writeObjects(
+      MemorySegment memory, int fromOffset, long from, long to, RandomGenerator random) {
     ObjectWriter writer = new ObjectWriter(memory);
     byte[] content = new byte[4096];
     random.nextBytes(content);
@@ -95,7 +110,8 @@ class ObjectScanTest {
     MemorySegment key = MemorySegment.ofArray(new byte[] {1, 2, 3, 4, 5, 6});
     ObjectWriter writer = new ObjectWriter(memory);
     writer.write(64, key, 0, 6, key, 0, 6, false, mix(8));
-    MemorySegment value = MemorySegment.ofArray(memory.asSlice(0, 200).toArray(ValueLayout.JAVA_BYTE));
+    MemorySegment value =
+        MemorySegment.ofArray(memory.asSlice(0, 200).toArray(ValueLayout.JAVA_BYTE));
     writer.write(0, key, 0, 6, value, 16, 184, false, mix(0));
     assertEquals(List.of("0:200", "64:22"), scanned(memory, 0, 0, 256));
   }
@@ -113,8 +129,9 @@ class ObjectScanTest {
   }
 
   /**
-   * A header with a length that reaches to the end at each place of 8 MiB: a checksum over each would take in 4 TiB, more than a minute
-   * and a half on anything there is. It takes some tenths of a second. The limit tells the two apart, no more.
+   * A header with a length that reaches to the end at each place of 8 MiB: a checksum over each
+   * would take in 4 TiB, more than a minute and a half on anything there is. It takes some tenths
+   * of a second. The limit tells the two apart, no more.
    */
   @Test
   void headersWithLongLengthsEverywhereCostNoSquare() {
@@ -130,8 +147,19 @@ class ObjectScanTest {
     assertTrue(ObjectLayout.plausible(memory, 0, bytes));
     assertTrue(ObjectLayout.plausible(memory, bytes / 2, bytes / 2));
     new ObjectWriter(memory)
-        .write(bytes - 64, MemorySegment.ofArray(new byte[] {1}), 0, 1, MemorySegment.ofArray(new byte[40]), 0, 40, false, mix((bytes - 64) / 8));
-    List<String> found = Assertions.assertTimeoutPreemptively(Duration.ofSeconds(20), () -> scanned(memory, 0, 0, bytes));
+        .write(
+            bytes - 64,
+            MemorySegment.ofArray(new byte[] {1}),
+            0,
+            1,
+            MemorySegment.ofArray(new byte[40]),
+            0,
+            40,
+            false,
+            mix((bytes - 64) / 8));
+    List<String> found =
+        Assertions.assertTimeoutPreemptively(
+            Duration.ofSeconds(20), () -> scanned(memory, 0, 0, bytes));
     assertEquals(List.of(bytes - 64 + ":51"), found);
   }
 }

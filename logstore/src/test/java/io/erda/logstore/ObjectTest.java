@@ -39,7 +39,10 @@ class ObjectTest {
     try (Arena arena = Arena.ofShared();
         FileChannel file =
             FileChannel.open(
-                directory.resolve("mapped"), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                directory.resolve("mapped"),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
       test.accept(arena.allocate(64 << 10, 8));
       test.accept(file.map(MapMode.READ_WRITE, 0, 64 << 10, arena));
     }
@@ -53,7 +56,15 @@ class ObjectTest {
 
   private static int write(ObjectWriter writer, long base, byte[] key, byte[] value, int mix) {
     return writer.write(
-        base, MemorySegment.ofArray(key), 0, key.length, MemorySegment.ofArray(value), 0, value.length, false, mix);
+        base,
+        MemorySegment.ofArray(key),
+        0,
+        key.length,
+        MemorySegment.ofArray(value),
+        0,
+        value.length,
+        false,
+        mix);
   }
 
   @Test
@@ -77,7 +88,13 @@ class ObjectTest {
   }
 
   private static void requireObject(
-      MemorySegment memory, ObjectChecksum checksum, long base, int stored, byte[] key, byte[] value, int mix) {
+      MemorySegment memory,
+      ObjectChecksum checksum,
+      long base,
+      int stored,
+      byte[] key,
+      byte[] value,
+      int mix) {
     int bytes = 10 + key.length + value.length;
     assertEquals((bytes + 7) / 8 * 8, stored, REPLAY);
     assertEquals(bytes, checksum.validBytes(base, bytes, mix), REPLAY);
@@ -89,22 +106,35 @@ class ObjectTest {
     assertFalse(ObjectLayout.tombstone(memory, base));
     MemorySegment object = memory.asSlice(base, stored);
     assertArrayEquals(key, object.asSlice(10, key.length).toArray(ValueLayout.JAVA_BYTE), REPLAY);
-    assertArrayEquals(value, object.asSlice(10 + key.length, value.length).toArray(ValueLayout.JAVA_BYTE), REPLAY);
+    assertArrayEquals(
+        value,
+        object.asSlice(10 + key.length, value.length).toArray(ValueLayout.JAVA_BYTE),
+        REPLAY);
     for (int i = bytes; i < stored; i++) {
       assertEquals(0, object.get(ValueLayout.JAVA_BYTE, i), "padding, " + REPLAY);
     }
     if (base + stored < memory.byteSize()) {
-      assertEquals((byte) 0xEE, memory.get(ValueLayout.JAVA_BYTE, base + stored), "behind the object, " + REPLAY);
+      assertEquals(
+          (byte) 0xEE,
+          memory.get(ValueLayout.JAVA_BYTE, base + stored),
+          "behind the object, " + REPLAY);
     }
   }
 
   @Test
   void theChecksumIsCrc32cOfEverythingBehindIt() {
     byte[] object = new byte[24];
-    write(new ObjectWriter(MemorySegment.ofArray(object)), 0, new byte[] {'k'}, new byte[] {'v', 'w'}, 0x1234_5678);
+    write(
+        new ObjectWriter(MemorySegment.ofArray(object)),
+        0,
+        new byte[] {'k'},
+        new byte[] {'v', 'w'},
+        0x1234_5678);
     CRC32C crc = new CRC32C();
     crc.update(object, 4, 9);
-    assertEquals((int) crc.getValue() ^ 0x1234_5678, ByteBuffer.wrap(object).order(ByteOrder.LITTLE_ENDIAN).getInt(0));
+    assertEquals(
+        (int) crc.getValue() ^ 0x1234_5678,
+        ByteBuffer.wrap(object).order(ByteOrder.LITTLE_ENDIAN).getInt(0));
   }
 
   @Test
@@ -143,7 +173,10 @@ class ObjectTest {
         }
       }
       // The object is 72 bytes: the last word is not its own.
-      assertEquals((arrived & 0x1FF) == 0x1FF, checksum.valid(0, 80, 7), "words arrived " + Integer.toBinaryString(arrived) + ", " + REPLAY);
+      assertEquals(
+          (arrived & 0x1FF) == 0x1FF,
+          checksum.valid(0, 80, 7),
+          "words arrived " + Integer.toBinaryString(arrived) + ", " + REPLAY);
     }
   }
 
@@ -155,7 +188,8 @@ class ObjectTest {
     assertEquals(16, writer.write(8, key, 1, 2, null, 0, 0, true, 5));
     assertTrue(ObjectLayout.tombstone(memory, 8));
     assertEquals(12, new ObjectChecksum(memory).validBytes(8, 16, 5));
-    assertThrows(IllegalArgumentException.class, () -> writer.write(8, key, 0, 2, key, 0, 1, true, 5));
+    assertThrows(
+        IllegalArgumentException.class, () -> writer.write(8, key, 0, 2, key, 0, 1, true, 5));
     memory.set(ValueLayout.JAVA_BYTE, 8 + 4, (byte) 1);
     assertFalse(ObjectLayout.plausible(memory, 8, 24), "a tombstone with a value");
   }
@@ -164,22 +198,32 @@ class ObjectTest {
   void lengthsOutOfRangeAreRefused() {
     ObjectWriter writer = new ObjectWriter(MemorySegment.ofArray(new byte[64]));
     MemorySegment bytes = MemorySegment.ofArray(new byte[1 << 17]);
-    assertThrows(IllegalArgumentException.class, () -> writer.write(0, bytes, 0, 0, bytes, 0, 1, false, 0));
-    assertThrows(IllegalArgumentException.class, () -> writer.write(0, bytes, 0, 65536, bytes, 0, 1, false, 0));
-    assertThrows(IllegalArgumentException.class, () -> writer.write(0, bytes, 0, 1, bytes, 0, -1, false, 0));
-    assertThrows(IllegalArgumentException.class, () -> writer.write(0, bytes, 0, 1, bytes, 0, 1 << 24, false, 0));
-    assertThrows(IndexOutOfBoundsException.class, () -> writer.write(0, bytes, 0, 1, bytes, 0, 60, false, 0));
+    assertThrows(
+        IllegalArgumentException.class, () -> writer.write(0, bytes, 0, 0, bytes, 0, 1, false, 0));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> writer.write(0, bytes, 0, 65536, bytes, 0, 1, false, 0));
+    assertThrows(
+        IllegalArgumentException.class, () -> writer.write(0, bytes, 0, 1, bytes, 0, -1, false, 0));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> writer.write(0, bytes, 0, 1, bytes, 0, 1 << 24, false, 0));
+    assertThrows(
+        IndexOutOfBoundsException.class,
+        () -> writer.write(0, bytes, 0, 1, bytes, 0, 60, false, 0));
   }
 
   @Test
   void theLongestKeyAndTheLongestValueFit() {
     int mix = 3;
-    byte[] object = new byte[ObjectLayout.padded(ObjectLayout.bytes(65535, ObjectLayout.VALUE_BYTES_MAX))];
+    byte[] object =
+        new byte[ObjectLayout.padded(ObjectLayout.bytes(65535, ObjectLayout.VALUE_BYTES_MAX))];
     MemorySegment memory = MemorySegment.ofArray(object);
     byte[] value = new byte[ObjectLayout.VALUE_BYTES_MAX];
     value[value.length - 1] = 1;
     assertEquals(object.length, write(new ObjectWriter(memory), 0, new byte[65535], value, mix));
-    assertEquals(10 + 65535 + 0xFF_FFFF, new ObjectChecksum(memory).validBytes(0, object.length, mix));
+    assertEquals(
+        10 + 65535 + 0xFF_FFFF, new ObjectChecksum(memory).validBytes(0, object.length, mix));
   }
 
   @Test
@@ -216,7 +260,10 @@ class ObjectTest {
     }
   }
 
-  /** By construction: a bijection of the generation, and of the offset. Checked on a million neighbours each. */
+  /**
+   * By construction: a bijection of the generation, and of the offset. Checked on a million
+   * neighbours each.
+   */
   @Test
   void aPlaceNeverHasTheSameMixInTwoGenerationsNorAGenerationAtTwoPlaces() {
     int[] mixes = new int[1_000_000];
@@ -252,7 +299,9 @@ class ObjectTest {
       }
     }
     for (int bit = 0; bit < 32; bit++) {
-      assertTrue(Math.abs(bits[bit] - n / 2) < 3 * Math.sqrt(n), "bit " + bit + " is set " + bits[bit] + " times in " + n + ", " + REPLAY);
+      assertTrue(
+          Math.abs(bits[bit] - n / 2) < 3 * Math.sqrt(n),
+          "bit " + bit + " is set " + bits[bit] + " times in " + n + ", " + REPLAY);
     }
     Arrays.sort(mixes);
     int equal = 0;
@@ -274,7 +323,8 @@ class ObjectTest {
       int offset = random.nextInt(1 << 27);
       int mix = ObjectChecksum.positionMix(1, generation, offset);
       alongOffset += Integer.bitCount(mix ^ ObjectChecksum.positionMix(1, generation, offset + 1));
-      alongGeneration += Integer.bitCount(mix ^ ObjectChecksum.positionMix(1, generation + 1, offset));
+      alongGeneration +=
+          Integer.bitCount(mix ^ ObjectChecksum.positionMix(1, generation + 1, offset));
     }
     assertEquals(16.0, (double) alongOffset / n, 0.5, REPLAY);
     assertEquals(16.0, (double) alongGeneration / n, 0.5, REPLAY);
@@ -284,7 +334,9 @@ class ObjectTest {
   void geometryArithmeticAgreesWithDivision() {
     for (LogGeometry geometry :
         new LogGeometry[] {
-          new LogGeometry(1, 1L << 30, 8 << 20, 64), new LogGeometry(256, 64 << 10, 4 << 10, 65536), new LogGeometry(7, 1 << 20, 1 << 20, 3)
+          new LogGeometry(1, 1L << 30, 8 << 20, 64),
+          new LogGeometry(256, 64 << 10, 4 << 10, 65536),
+          new LogGeometry(7, 1 << 20, 1 << 20, 3)
         }) {
       RandomGenerator random = new SplittableRandom(SEED);
       for (int i = 0; i < 10_000; i++) {
@@ -294,7 +346,10 @@ class ObjectTest {
         assertEquals(offset * 8L / geometry.regionBytes(), index, REPLAY);
         assertEquals(offset * 8L % geometry.regionBytes(), place, REPLAY);
         assertEquals(offset, geometry.offset(index, place), REPLAY);
-        assertEquals(geometry.segmentBytes() - place % geometry.segmentBytes(), geometry.room(place), REPLAY);
+        assertEquals(
+            geometry.segmentBytes() - place % geometry.segmentBytes(),
+            geometry.room(place),
+            REPLAY);
         assertEquals(0, geometry.segmentEnd(place) % geometry.segmentBytes(), REPLAY);
       }
     }

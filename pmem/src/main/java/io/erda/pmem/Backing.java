@@ -5,7 +5,8 @@ import java.nio.file.Path;
 /**
  * What another process maps to see the same bytes.
  *
- * @param file the file, or null where the memory belongs to one process (simulated or anonymous memory)
+ * @param file the file, or null where the memory belongs to one process (simulated or anonymous
+ *     memory)
  * @param offset where the memory begins in the file, bytes
  * @param length bytes
  */

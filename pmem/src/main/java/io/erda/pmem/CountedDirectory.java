@@ -2,7 +2,10 @@ package io.erda.pmem;
 
 import java.util.Objects;
 
-/** Counts what is stored in every memory that is created or opened through it. Owns the directory underneath. */
+/**
+ * Counts what is stored in every memory that is created or opened through it. Owns the directory
+ * underneath.
+ */
 public final class CountedDirectory extends DecoratedDirectory {
   private final StoreCounter counter;
 

@@ -3,7 +3,10 @@ package io.erda.pmem;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
-/** Counts what goes to another memory. Owns that memory: closing this closes it. As thread-safe as what it counts. */
+/**
+ * Counts what goes to another memory. Owns that memory: closing this closes it. As thread-safe as
+ * what it counts.
+ */
 public final class CountedMemory implements PersistentMemory {
   private final PersistentMemory memory;
   private final StoreCounter counter;

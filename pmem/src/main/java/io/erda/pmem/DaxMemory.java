@@ -6,17 +6,22 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 /**
- * Persistent memory mapped with {@code MAP_SYNC}: write-back of the cache lines is all that durability takes.
+ * Persistent memory mapped with {@code MAP_SYNC}: write-back of the cache lines is all that
+ * durability takes.
  *
- * <p>The memory controller is taken for the edge of the persistence domain (DMP): whether the caches belong to it (eADR) cannot be
- * told from here, so a store counts as visible before it is durable.
+ * <p>The memory controller is taken for the edge of the persistence domain (DMP): whether the
+ * caches belong to it (eADR) cannot be told from here, so a store counts as visible before it is
+ * durable.
  */
 final class DaxMemory extends SegmentMemory {
   DaxMemory(MemorySegment segment, Arena arena, Backing backing) {
     super(segment, arena, backing);
   }
 
-  /** The JDK's write-back of a synchronous mapping: line write-backs between two store fences, no system call. */
+  /**
+   * The JDK's write-back of a synchronous mapping: line write-backs between two store fences, no
+   * system call.
+   */
   @Override
   public void flush(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment().byteSize());

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
 
-/** A directory whose memories are those of another one in a wrapper. Owns that directory: closing this closes it. */
+/**
+ * A directory whose memories are those of another one in a wrapper. Owns that directory: closing
+ * this closes it.
+ */
 abstract class DecoratedDirectory implements MemoryDirectory {
   private final MemoryDirectory directory;
 
@@ -12,7 +15,10 @@ abstract class DecoratedDirectory implements MemoryDirectory {
     this.directory = Objects.requireNonNull(directory);
   }
 
-  /** A wrapper without resources of its own: whoever closes the memory underneath has closed the wrapper. */
+  /**
+   * A wrapper without resources of its own: whoever closes the memory underneath has closed the
+   * wrapper.
+   */
   abstract PersistentMemory wrap(PersistentMemory memory);
 
   @Override

@@ -3,7 +3,10 @@ package io.erda.pmem;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 
-/** Delays the writes to every memory that is created or opened through it. Owns the directory underneath. */
+/**
+ * Delays the writes to every memory that is created or opened through it. Owns the directory
+ * underneath.
+ */
 public final class DelayedDirectory extends DecoratedDirectory {
   private final WriteDelay delay;
   private final LongSupplier nanoTime;

@@ -6,10 +6,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Makes writes to another memory take longer, by spinning: an emulation of slower media. Owns that memory: closing this closes it.
+ * Makes writes to another memory take longer, by spinning: an emulation of slower media. Owns that
+ * memory: closing this closes it.
  *
- * <p>The clock must run by itself: with one that a simulation advances, a store would never return. Lines that several threads flush
- * are paid for by whoever drains first.
+ * <p>The clock must run by itself: with one that a simulation advances, a store would never return.
+ * Lines that several threads flush are paid for by whoever drains first.
  */
 public final class DelayedMemory implements PersistentMemory {
   private final PersistentMemory memory;

@@ -1,9 +1,10 @@
 package io.erda.pmem;
 
 /**
- * A bounded, sorted set of page ranges that were flushed. Ranges nearer than {@link #GAP} become one: one msync over clean pages
- * between is cheaper than a second wait for the device. When it is full, the two ranges with the smallest gap become one. So it may
- * cover more than was added, never less.
+ * A bounded, sorted set of page ranges that were flushed. Ranges nearer than {@link #GAP} become
+ * one: one msync over clean pages between is cheaper than a second wait for the device. When it is
+ * full, the two ranges with the smallest gap become one. So it may cover more than was added, never
+ * less.
  */
 final class DirtyRanges {
   static final int LIMIT = 32;

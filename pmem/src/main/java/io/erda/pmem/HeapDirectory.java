@@ -13,11 +13,13 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Named memories in the memory of this process, outside the Java heap: for tests, and for volatile use inside one JVM.
+ * Named memories in the memory of this process, outside the Java heap: for tests, and for volatile
+ * use inside one JVM.
  *
- * <p>What is stored lives as long as a directory that knows its name, or a memory that was opened, can be reached.
- * {@link #anotherView()} opens the same memories again, as a process would that starts after this one, or beside it; only the lock
- * tells the two apart. Nothing survives the JVM, whatever the directory was told to claim.
+ * <p>What is stored lives as long as a directory that knows its name, or a memory that was opened,
+ * can be reached. {@link #anotherView()} opens the same memories again, as a process would that
+ * starts after this one, or beside it; only the lock tells the two apart. Nothing survives the JVM,
+ * whatever the directory was told to claim.
  */
 public final class HeapDirectory implements MemoryDirectory {
   /** What all views share. Guarded by itself, so that views may belong to different threads. */
@@ -62,9 +64,10 @@ public final class HeapDirectory implements MemoryDirectory {
   }
 
   /**
-   * @param capacity bytes of all named memories together, from which on creation throws {@link OutOfSpaceException}
-   * @param claim what its memories say they survive; with {@link Survives#POWER_FAILURE} they are visible before durable, so that
-   *     the longer way of publication is taken
+   * @param capacity bytes of all named memories together, from which on creation throws {@link
+   *     OutOfSpaceException}
+   * @param claim what its memories say they survive; with {@link Survives#POWER_FAILURE} they are
+   *     visible before durable, so that the longer way of publication is taken
    */
   public HeapDirectory(long capacity, Survives claim) {
     this(new Store(capacity, Objects.requireNonNull(claim)));
@@ -106,12 +109,21 @@ public final class HeapDirectory implements MemoryDirectory {
 
   private OutOfSpaceException outOfSpace(String name, long length, Throwable cause) {
     return new OutOfSpaceException(
-        name + ": no room for " + length + " bytes: " + store.used + " of " + store.capacity
-            + " bytes are in use" + (cause == null ? "" : "; " + cause.getMessage()),
+        name
+            + ": no room for "
+            + length
+            + " bytes: "
+            + store.used
+            + " of "
+            + store.capacity
+            + " bytes are in use"
+            + (cause == null ? "" : "; " + cause.getMessage()),
         cause);
   }
 
-  /** The mapping of this one opening; its cleanup keeps the bytes reachable while the segment is. */
+  /**
+   * The mapping of this one opening; its cleanup keeps the bytes reachable while the segment is.
+   */
   @Override
   public PersistentMemory open(String name) throws IOException {
     MemoryDirectory.requireName(name);

@@ -19,8 +19,8 @@ import java.nio.file.Path;
 /**
  * The calls to the C library that the JDK does not offer. Linux on a 64-bit machine.
  *
- * <p>Each returns what the call returned, or the negated errno where it failed; {@link #check} turns that into an exception that names
- * the call, the file and the error. None is on a hot path.
+ * <p>Each returns what the call returned, or the negated errno where it failed; {@link #check}
+ * turns that into an exception that names the call, the file and the error. None is on a hot path.
  */
 final class Libc {
   static final int EPERM = 1;
@@ -61,8 +61,9 @@ final class Libc {
       STATE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
 
   /**
-   * One shape for all calls, because linking a shape is what costs time when a process starts. An argument, int or pointer, is one
-   * 64-bit register; a call takes as many as it wants, and the low half of the result where it returns an int.
+   * One shape for all calls, because linking a shape is what costs time when a process starts. An
+   * argument, int or pointer, is one 64-bit register; a call takes as many as it wants, and the low
+   * half of the result where it returns an int.
    */
   private static final MethodHandle CALL =
       LINKER.downcallHandle(
@@ -105,7 +106,10 @@ final class Libc {
     return call(CLOSE, descriptor, 0, 0, 0, 0);
   }
 
-  /** Allocates the range; bytes that are there keep their value, new ones read as zero, the file grows to contain it. */
+  /**
+   * Allocates the range; bytes that are there keep their value, new ones read as zero, the file
+   * grows to contain it.
+   */
   static int fallocate(int descriptor, long offset, long length) {
     return call(FALLOCATE, descriptor, 0, offset, length, 0);
   }
@@ -119,12 +123,17 @@ final class Libc {
     return call(FSYNC, descriptor, 0, 0, 0, 0);
   }
 
-  /** An exclusive lock of the open file, not of the process; -EAGAIN when another opening has it. */
+  /**
+   * An exclusive lock of the open file, not of the process; -EAGAIN when another opening has it.
+   */
   static int flock(int descriptor) {
     return call(FLOCK, descriptor, LOCK_EX | LOCK_NB, 0, 0, 0);
   }
 
-  /** Faults the pages of a mapped range in for writing; a kernel that can't (before 5.14) says so and does nothing. */
+  /**
+   * Faults the pages of a mapped range in for writing; a kernel that can't (before 5.14) says so
+   * and does nothing.
+   */
   static int populateWrite(long address, long length) {
     return call(MADVISE, address, length, MADV_POPULATE_WRITE, 0, 0);
   }
@@ -184,8 +193,7 @@ final class Libc {
       case EEXIST -> new FileAlreadyExistsException(file.toString(), null, reason);
       case EPERM, EACCES, EROFS -> new AccessDeniedException(file.toString(), null, reason);
       case ENOTDIR -> new NotDirectoryException(file.toString());
-      case ENOSPC, EDQUOT, EFBIG ->
-          new OutOfSpaceException(file + ": " + reason, null);
+      case ENOSPC, EDQUOT, EFBIG -> new OutOfSpaceException(file + ": " + reason, null);
       default -> new FileSystemException(file.toString(), null, reason);
     };
   }

@@ -16,22 +16,30 @@ import java.util.stream.Stream;
 /**
  * A directory of files, each mapped whole into this process and into every other that wants it.
  *
- * <p>What a memory survives is found out when the directory is opened: on a file system with {@code MAP_SYNC} (DAX on persistent
- * memory) it is power failure, whatever the {@link Mode}; elsewhere the mode decides. A memory controller is taken for the edge of the
- * persistence domain, so there a store is visible before it is durable.
+ * <p>What a memory survives is found out when the directory is opened: on a file system with {@code
+ * MAP_SYNC} (DAX on persistent memory) it is power failure, whatever the {@link Mode}; elsewhere
+ * the mode decides. A memory controller is taken for the edge of the persistence domain, so there a
+ * store is visible before it is durable.
  *
- * <p>The space of a file is allocated before its name exists and again, where a copy left holes, before it is mapped. So storing does
- * not fail and raises no SIGBUS, unless somebody truncates a file, the device breaks, or a file system that copies on write runs full.
+ * <p>The space of a file is allocated before its name exists and again, where a copy left holes,
+ * before it is mapped. So storing does not fail and raises no SIGBUS, unless somebody truncates a
+ * file, the device breaks, or a file system that copies on write runs full.
  *
- * <p>Needs Linux. The lock is flock(2) on the directory itself: it leaves no file, the kernel releases it when the process ends, and
- * two openings in one process exclude each other too.
+ * <p>Needs Linux. The lock is flock(2) on the directory itself: it leaves no file, the kernel
+ * releases it when the process ends, and two openings in one process exclude each other too.
  */
 public final class MappedDirectory implements MemoryDirectory {
   /** What is promised on a file system without {@code MAP_SYNC}. */
   public enum Mode {
-    /** {@link Survives#PROCESS_CRASH}: stores reach the page cache and are left there; flush and drain cost nothing. */
+    /**
+     * {@link Survives#PROCESS_CRASH}: stores reach the page cache and are left there; flush and
+     * drain cost nothing.
+     */
     PAGE_CACHE,
-    /** {@link Survives#POWER_FAILURE}: drain writes what was flushed to the device with msync(2), which takes as long as that takes. */
+    /**
+     * {@link Survives#POWER_FAILURE}: drain writes what was flushed to the device with msync(2),
+     * which takes as long as that takes.
+     */
     SYNCED
   }
 
@@ -123,13 +131,12 @@ public final class MappedDirectory implements MemoryDirectory {
   public void rename(String from, String to) throws IOException {
     Path target = file(to);
     Files.move(noDirectory(file(from)), target, StandardCopyOption.ATOMIC_MOVE);
-    opened.forEach(
-        (memory, name) -> {
-          if (name.equals(from)) {
-            opened.replace(memory, to);
-            memory.renamed(new Backing(target, 0, memory.segment().byteSize()));
-          }
-        });
+    opened.forEach((memory, name) -> {
+      if (name.equals(from)) {
+        opened.replace(memory, to);
+        memory.renamed(new Backing(target, 0, memory.segment().byteSize()));
+      }
+    });
   }
 
   @Override

@@ -33,8 +33,9 @@ final class MappedFile {
   private MappedFile() {}
 
   /**
-   * Creates {@code file} with {@code length} bytes that are allocated. The name appears when the space is there, in one step, so that
-   * neither an error nor a kill leaves a part of a file behind.
+   * Creates {@code file} with {@code length} bytes that are allocated. The name appears when the
+   * space is there, in one step, so that neither an error nor a kill leaves a part of a file
+   * behind.
    */
   static void create(Path file, long length, Kind kind) throws IOException {
     try {
@@ -94,7 +95,11 @@ final class MappedFile {
       throws IOException {
     long usable = Files.getFileStore(file.getParent()).getUsableSpace();
     return new OutOfSpaceException(
-        e.getMessage() + "; " + length + " bytes were asked for, the file system has " + usable
+        e.getMessage()
+            + "; "
+            + length
+            + " bytes were asked for, the file system has "
+            + usable
             + " usable bytes",
         e);
   }
@@ -133,8 +138,8 @@ final class MappedFile {
   }
 
   /**
-   * Maps an existing file at its full length. Its space is allocated first if it is not: a copy of a store may have holes, and a store
-   * to a hole of a full file system is a SIGBUS.
+   * Maps an existing file at its full length. Its space is allocated first if it is not: a copy of
+   * a store may have holes, and a store to a hole of a full file system is a SIGBUS.
    */
   static SegmentMemory map(Path file, Kind kind) throws IOException {
     if (Files.exists(file) && !Files.isRegularFile(file)) {
@@ -185,7 +190,10 @@ final class MappedFile {
     }
   }
 
-  /** Whether files in {@code directory} can be mapped with {@code MAP_SYNC}; tried on a file that never has a name. */
+  /**
+   * Whether files in {@code directory} can be mapped with {@code MAP_SYNC}; tried on a file that
+   * never has a name.
+   */
   static boolean isDax(Path directory) throws IOException {
     int descriptor = Libc.open(directory, Libc.O_RDWR | Libc.O_TMPFILE);
     switch (-descriptor) {
@@ -205,7 +213,10 @@ final class MappedFile {
     }
   }
 
-  /** A store whose disk ran full must open all the same: tried on one of its files, which this does not change. */
+  /**
+   * A store whose disk ran full must open all the same: tried on one of its files, which this does
+   * not change.
+   */
   private static boolean isDaxThoughFull(Path directory, int error) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
       for (Path file : files) {

@@ -6,14 +6,17 @@ import java.util.List;
 /**
  * Named persistent memories: a directory of files, or its simulation.
  *
- * <p>Names are plain file names of {@code [a-z0-9.-]}. One owner at a time: {@link #lock()}. Creation and deletion survive a process
- * crash at once; they survive power failure after {@link #sync()}. Not thread-safe.
+ * <p>Names are plain file names of {@code [a-z0-9.-]}. One owner at a time: {@link #lock()}.
+ * Creation and deletion survive a process crash at once; they survive power failure after {@link
+ * #sync()}. Not thread-safe.
  */
 public interface MemoryDirectory extends AutoCloseable {
   /**
-   * Creates a memory of {@code length} zero bytes whose space is really there: no later store fails for want of it.
+   * Creates a memory of {@code length} zero bytes whose space is really there: no later store fails
+   * for want of it.
    *
-   * @throws OutOfSpaceException when the file system has no room or a limit forbids it; nothing is left behind
+   * @throws OutOfSpaceException when the file system has no room or a limit forbids it; nothing is
+   *     left behind
    * @throws IOException when the name exists, or for another error of the file system
    */
   PersistentMemory create(String name, long length) throws IOException;
@@ -25,7 +28,10 @@ public interface MemoryDirectory extends AutoCloseable {
    */
   PersistentMemory open(String name) throws IOException;
 
-  /** Unlinks a name. Existing mappings, of any process, stay valid and reach the old bytes. No error when it is absent. */
+  /**
+   * Unlinks a name. Existing mappings, of any process, stay valid and reach the old bytes. No error
+   * when it is absent.
+   */
   void delete(String name) throws IOException;
 
   /** Makes {@code from} the name of the memory instead, replacing {@code to}, in one step. */
@@ -55,7 +61,8 @@ public interface MemoryDirectory extends AutoCloseable {
   void close();
 
   /**
-   * Checks that {@code name} may name a memory: 1 to 255 characters of {@code [a-z0-9.-]}, not {@code .} or {@code ..}.
+   * Checks that {@code name} may name a memory: 1 to 255 characters of {@code [a-z0-9.-]}, not
+   * {@code .} or {@code ..}.
    *
    * @throws IllegalArgumentException when it may not
    */

@@ -5,10 +5,12 @@ package io.erda.pmem;
  *
  * @param stores puts and word stores that stored at least one byte
  * @param bytesStored bytes that were written, whatever was there
- * @param bytesChanged bytes among them that differ from what was there: what media that compare before they write program
- *     (differential writes; the measure of table 1 of the Erda paper is {@code bytesStored} per operation)
+ * @param bytesChanged bytes among them that differ from what was there: what media that compare
+ *     before they write program (differential writes; the measure of table 1 of the Erda paper is
+ *     {@code bytesStored} per operation)
  * @param flushes flushes of at least one byte
- * @param linesFlushed cache lines of {@value #LINE_BYTES} bytes that those touched, each as often as it was flushed
+ * @param linesFlushed cache lines of {@value #LINE_BYTES} bytes that those touched, each as often
+ *     as it was flushed
  * @param drains drains
  */
 public record MemoryStatistics(
@@ -46,7 +48,10 @@ public record MemoryStatistics(
         drains + other.drains);
   }
 
-  /** How many cache lines a range touches that begins {@code offset} bytes after the start of a line. */
+  /**
+   * How many cache lines a range touches that begins {@code offset} bytes after the start of a
+   * line.
+   */
   static long lines(long offset, long length) {
     return length == 0 ? 0 : (offset + length - 1) / LINE_BYTES - offset / LINE_BYTES + 1;
   }

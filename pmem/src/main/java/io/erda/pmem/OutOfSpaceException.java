@@ -2,7 +2,9 @@ package io.erda.pmem;
 
 import java.io.IOException;
 
-/** There is no room: the file system is full, or a quota or file-size limit forbids the allocation. */
+/**
+ * There is no room: the file system is full, or a quota or file-size limit forbids the allocation.
+ */
 public final class OutOfSpaceException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -5,26 +5,29 @@ import java.lang.foreign.MemorySegment;
 /**
  * A contiguous stretch of persistent memory.
  *
- * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put} or {@link #putLongRelease}: an implementation may
- * count, delay or lose stores, and a store that bypasses it is a defect. An implementer owes: {@code putLongRelease} is one atomic
- * 8-byte store with release semantics; {@code put} never tears an 8-aligned word that lies whole in its range when the source is native
- * memory and agrees with the destination mod 8 (nothing of ours leans on it: words that readers look at go through
- * {@code putLongRelease}, all else has a checksum; the simulation loses stores word by word because of it); what was
- * flushed before a {@link #drain()} has, after it, the promise of {@link #survives()}; what was not may or may not survive, word by
- * word.
+ * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put} or {@link
+ * #putLongRelease}: an implementation may count, delay or lose stores, and a store that bypasses it
+ * is a defect. An implementer owes: {@code putLongRelease} is one atomic 8-byte store with release
+ * semantics; {@code put} never tears an 8-aligned word that lies whole in its range when the source
+ * is native memory and agrees with the destination mod 8 (nothing of ours leans on it: words that
+ * readers look at go through {@code putLongRelease}, all else has a checksum; the simulation loses
+ * stores word by word because of it); what was flushed before a {@link #drain()} has, after it, the
+ * promise of {@link #survives()}; what was not may or may not survive, word by word.
  *
- * <p>Stores by several threads are allowed to disjoint places. {@code flush} and {@code drain} of one thread cover that thread's stores.
- * The creator owns the memory and closes it; {@link #segment()} is invalid after that.
+ * <p>Stores by several threads are allowed to disjoint places. {@code flush} and {@code drain} of
+ * one thread cover that thread's stores. The creator owns the memory and closes it; {@link
+ * #segment()} is invalid after that.
  */
 public interface PersistentMemory extends AutoCloseable {
   /** The bytes, for loads. Length is {@link Backing#length()}; 8-aligned at offset 0. */
   MemorySegment segment();
 
   /**
-   * Stores {@code length} bytes of {@code source} from {@code sourceOffset} at {@code offset}. Order within is free. The two ranges do
-   * not overlap.
+   * Stores {@code length} bytes of {@code source} from {@code sourceOffset} at {@code offset}.
+   * Order within is free. The two ranges do not overlap.
    *
-   * @throws IndexOutOfBoundsException when one of the ranges is not within its segment; then nothing is stored
+   * @throws IndexOutOfBoundsException when one of the ranges is not within its segment; then
+   *     nothing is stored
    */
   void put(long offset, MemorySegment source, long sourceOffset, long length);
 
@@ -41,14 +44,16 @@ public interface PersistentMemory extends AutoCloseable {
   /**
    * Waits until everything this thread flushed has the promise of {@link #survives()}.
    *
-   * @throws java.io.UncheckedIOException when the device failed; from then on every drain of this memory fails, and what was flushed
-   *     since the last drain that did not fail is lost or not, word by word
+   * @throws java.io.UncheckedIOException when the device failed; from then on every drain of this
+   *     memory fails, and what was flushed since the last drain that did not fail is lost or not,
+   *     word by word
    */
   void drain();
 
   /**
-   * Makes the pages of a range present and writable in this process, so that storing there soon takes no page fault. A hint: changes no
-   * byte, fails silently, and takes as long as the kernel takes. From any thread, also while others store.
+   * Makes the pages of a range present and writable in this process, so that storing there soon
+   * takes no page fault. A hint: changes no byte, fails silently, and takes as long as the kernel
+   * takes. From any thread, also while others store.
    */
   default void populate(long offset, long length) {}
 
@@ -56,8 +61,9 @@ public interface PersistentMemory extends AutoCloseable {
   Survives survives();
 
   /**
-   * Whether a store that others already see may still be lost by the failure that {@link #survives()} names (memory controller domain,
-   * synchronised files). Where true, a word is first stored pending, drained, then committed (design, "put, publish last").
+   * Whether a store that others already see may still be lost by the failure that {@link
+   * #survives()} names (memory controller domain, synchronised files). Where true, a word is first
+   * stored pending, drained, then committed (design, "put, publish last").
    */
   boolean visibleBeforeDurable();
 

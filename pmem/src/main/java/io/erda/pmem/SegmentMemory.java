@@ -8,9 +8,11 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * Memory that the processor stores to. A subclass says what flush and drain take to keep the promise.
+ * Memory that the processor stores to. A subclass says what flush and drain take to keep the
+ * promise.
  *
- * <p>Owns its arena: closing it makes the segment invalid for every thread and returns when no access is under way.
+ * <p>Owns its arena: closing it makes the segment invalid for every thread and returns when no
+ * access is under way.
  */
 abstract class SegmentMemory implements PersistentMemory {
   static final VarHandle LONG =
@@ -50,8 +52,8 @@ abstract class SegmentMemory implements PersistentMemory {
   }
 
   /**
-   * What a kill of the process cannot undo: stores leave in the order the compiler left them in, so keeping that order is all there
-   * is to do. A release fence costs no instruction on x86.
+   * What a kill of the process cannot undo: stores leave in the order the compiler left them in, so
+   * keeping that order is all there is to do. A release fence costs no instruction on x86.
    */
   @Override
   public void drain() {

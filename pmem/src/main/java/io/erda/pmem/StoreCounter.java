@@ -5,11 +5,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts stores, flushes and drains. One counter may serve many memories and many threads, and be read from any.
+ * Counts stores, flushes and drains. One counter may serve many memories and many threads, and be
+ * read from any.
  *
- * <p>{@link CountedMemory} calls it; so may whoever stores to the same memory by another way, as a client's device does. A store is
- * counted before it is made, because it is compared with what is there. Counts of stores that race for the same bytes are
- * approximate in {@link MemoryStatistics#bytesChanged()} alone.
+ * <p>{@link CountedMemory} calls it; so may whoever stores to the same memory by another way, as a
+ * client's device does. A store is counted before it is made, because it is compared with what is
+ * there. Counts of stores that race for the same bytes are approximate in {@link
+ * MemoryStatistics#bytesChanged()} alone.
  */
 public final class StoreCounter {
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
@@ -78,7 +80,10 @@ public final class StoreCounter {
     return changed;
   }
 
-  /** The addition carries into a byte's top bit when any of its lower bits is set; the byte's own top bit is or-ed in. */
+  /**
+   * The addition carries into a byte's top bit when any of its lower bits is set; the byte's own
+   * top bit is or-ed in.
+   */
   private static int nonZeroBytes(long word) {
     long low = 0x7f7f7f7f7f7f7f7fL;
     return Long.bitCount(((word & low) + low | word) & ~low);

@@ -8,11 +8,12 @@ import java.util.Objects;
 /**
  * A shared mapping of an ordinary file that {@link #drain()} writes to the device with msync(2).
  *
- * <p>{@code flush} notes ranges; {@code drain} takes all of them, whoever flushed them. Drains come one after the other, so a thread
- * whose ranges another one took waits until they are written, and usually finds its own work done (group commit).
+ * <p>{@code flush} notes ranges; {@code drain} takes all of them, whoever flushed them. Drains come
+ * one after the other, so a thread whose ranges another one took waits until they are written, and
+ * usually finds its own work done (group commit).
  *
- * <p>After a failed msync the kernel may have dropped what it could not write, and the next msync would succeed over it. So the first
- * failure is final: every later drain throws it again.
+ * <p>After a failed msync the kernel may have dropped what it could not write, and the next msync
+ * would succeed over it. So the first failure is final: every later drain throws it again.
  */
 final class SyncedMemory extends SegmentMemory {
   /** msync(2) of a range of the mapping; fails with an {@link UncheckedIOException}. */
@@ -67,8 +68,14 @@ final class SyncedMemory extends SegmentMemory {
     } catch (UncheckedIOException e) {
       failure =
           new UncheckedIOException(
-              backing().file() + ": msync of bytes " + start + " to " + end + " failed; "
-                  + "what was not drained before may be lost: " + e.getCause().getMessage(),
+              backing().file()
+                  + ": msync of bytes "
+                  + start
+                  + " to "
+                  + end
+                  + " failed; "
+                  + "what was not drained before may be lost: "
+                  + e.getCause().getMessage(),
               e.getCause());
       throw failure;
     }

@@ -1,10 +1,12 @@
 package io.erda.pmem;
 
 /**
- * How much slower than the memory underneath a write to persistent memory is taken to be. Both delays may be set; they add up.
+ * How much slower than the memory underneath a write to persistent memory is taken to be. Both
+ * delays may be set; they add up.
  *
  * @param perStoreNs after each put or word store of at least one byte, nanoseconds
- * @param perLineNs at a drain, for each cache line flushed before it, one after the other, nanoseconds
+ * @param perLineNs at a drain, for each cache line flushed before it, one after the other,
+ *     nanoseconds
  */
 public record WriteDelay(long perStoreNs, long perLineNs) {
   /** The Erda paper's emulation (section 5.1): 150 ns more for each write to NVM. */

@@ -12,7 +12,9 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Over an ordinary mapping: what differs on persistent memory is only how the JDK forces a range. */
+/**
+ * Over an ordinary mapping: what differs on persistent memory is only how the JDK forces a range.
+ */
 final class DaxMemoryTest extends PersistentMemoryContract {
   @TempDir Path files;
 

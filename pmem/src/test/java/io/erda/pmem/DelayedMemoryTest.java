@@ -9,7 +9,10 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 final class DelayedMemoryTest extends PersistentMemoryContract {
-  /** Advances by one whenever it is read; then the time spent is known. Begins shortly before it overflows. */
+  /**
+   * Advances by one whenever it is read; then the time spent is known. Begins shortly before it
+   * overflows.
+   */
   private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 200);
 
   private final LongSupplier clock = now::getAndIncrement;

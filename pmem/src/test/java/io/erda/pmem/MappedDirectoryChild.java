@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Another process that uses a directory: what it does is its first argument, the directory its second. */
+/**
+ * Another process that uses a directory: what it does is its first argument, the directory its
+ * second.
+ */
 final class MappedDirectoryChild {
   private MappedDirectoryChild() {}
 

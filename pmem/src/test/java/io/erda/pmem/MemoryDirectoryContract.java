@@ -21,7 +21,8 @@ public abstract class MemoryDirectoryContract {
   private final List<MemoryDirectory> opened = new ArrayList<>();
 
   /**
-   * Opens the one directory of this test, empty the first time, once more: as another process would. The suite closes what it gets.
+   * Opens the one directory of this test, empty the first time, once more: as another process
+   * would. The suite closes what it gets.
    */
   protected abstract MemoryDirectory openDirectory() throws Exception;
 
@@ -146,7 +147,8 @@ public abstract class MemoryDirectoryContract {
     MemoryDirectory directory = directory();
     create(directory, "good", 1).close();
     List<String> bad =
-        List.of("", ".", "..", "a/b", "/", "../good", "A", "a b", "a_b", "a\0b", "é", "a".repeat(256));
+        List.of(
+            "", ".", "..", "a/b", "/", "../good", "A", "a b", "a_b", "a\0b", "é", "a".repeat(256));
     for (String name : bad) {
       assertRefused(() -> directory.create(name, 64));
       assertRefused(() -> directory.open(name));
@@ -171,8 +173,7 @@ public abstract class MemoryDirectoryContract {
   final void whatDoesNotFitLeavesNothingBehind() throws Exception {
     MemoryDirectory directory = directory();
     long length = 1L << 60;
-    IOException e =
-        assertThrows(OutOfSpaceException.class, () -> directory.create("huge", length));
+    IOException e = assertThrows(OutOfSpaceException.class, () -> directory.create("huge", length));
     assertTrue(e.getMessage().contains("huge"), e.getMessage());
     assertTrue(e.getMessage().contains(Long.toString(length)), e.getMessage());
     assertFalse(directory.exists("huge"));

@@ -119,8 +119,7 @@ public abstract class PersistentMemoryContract {
     assertArrayEquals(expected, memory.segment().toArray(ValueLayout.JAVA_BYTE));
     for (int i = 1; i < 8; i++) {
       long misaligned = i;
-      assertThrows(
-          IllegalArgumentException.class, () -> memory.putLongRelease(misaligned, 1));
+      assertThrows(IllegalArgumentException.class, () -> memory.putLongRelease(misaligned, 1));
     }
     assertOutside(() -> memory.putLongRelease(64, 1));
     assertOutside(() -> memory.putLongRelease(-8, 1));
@@ -158,8 +157,8 @@ public abstract class PersistentMemoryContract {
   }
 
   /**
-   * Eight zones, each always stored as one range that begins 0 to 7 bytes after the start of a word, from a source that agrees mod 8.
-   * What lies whole in the range is all zeros or all ones.
+   * Eight zones, each always stored as one range that begins 0 to 7 bytes after the start of a
+   * word, from a source that agrees mod 8. What lies whole in the range is all zeros or all ones.
    */
   @Test
   final void noWholeWordOfARangeIsSeenTorn() throws Exception {
@@ -230,18 +229,17 @@ public abstract class PersistentMemoryContract {
       // Neighbouring words of a line belong to different threads.
       long mine = t * 8;
       writers.add(
-          new FutureTask<>(
-              () -> {
-                for (long at = mine; at < memory.segment().byteSize(); at += 32) {
-                  memory.putLongRelease(at, at + 1);
-                  memory.flush(at, 8);
-                  if (at % 2048 == mine) {
-                    memory.drain();
-                  }
-                }
+          new FutureTask<>(() -> {
+            for (long at = mine; at < memory.segment().byteSize(); at += 32) {
+              memory.putLongRelease(at, at + 1);
+              memory.flush(at, 8);
+              if (at % 2048 == mine) {
                 memory.drain();
-                return null;
-              }));
+              }
+            }
+            memory.drain();
+            return null;
+          }));
     }
     writers.forEach(writer -> Thread.ofPlatform().daemon().start(writer));
     assertTimeoutPreemptively(BOUND, () -> join(writers));
@@ -256,29 +254,26 @@ public abstract class PersistentMemoryContract {
     MemorySegment segment = memory.segment();
     memory.close();
     memory.close();
-    assertThrows(
-        IllegalStateException.class, () -> segment.get(ValueLayout.JAVA_BYTE, 0));
+    assertThrows(IllegalStateException.class, () -> segment.get(ValueLayout.JAVA_BYTE, 0));
     assertThrows(IllegalStateException.class, () -> memory.putLongRelease(0, 1));
     assertThrows(
-        IllegalStateException.class,
-        () -> memory.put(0, MemorySegment.ofArray(new byte[8]), 0, 8));
+        IllegalStateException.class, () -> memory.put(0, MemorySegment.ofArray(new byte[8]), 0, 8));
   }
 
   /** Writes many times in another thread, and reads in this one as long as that takes. */
   private static void whileWriting(Runnable write, Runnable read) {
     AtomicBoolean done = new AtomicBoolean();
     FutureTask<Void> writer =
-        new FutureTask<>(
-            () -> {
-              try {
-                for (int i = 0; i < 20_000; i++) {
-                  write.run();
-                }
-              } finally {
-                done.set(true);
-              }
-              return null;
-            });
+        new FutureTask<>(() -> {
+          try {
+            for (int i = 0; i < 20_000; i++) {
+              write.run();
+            }
+          } finally {
+            done.set(true);
+          }
+          return null;
+        });
     Thread.ofPlatform().daemon().start(writer);
     assertTimeoutPreemptively(
         BOUND,

@@ -89,11 +89,10 @@ final class SyncedMemoryForceTest {
             Thread other = Thread.ofPlatform().daemon().start(memory::drain);
             inForce.await();
             FutureTask<Integer> mine =
-                new FutureTask<>(
-                    () -> {
-                      memory.drain();
-                      return forced.size();
-                    });
+                new FutureTask<>(() -> {
+                  memory.drain();
+                  return forced.size();
+                });
             Thread waiting = Thread.ofPlatform().daemon().start(mine);
             while (waiting.getState() != Thread.State.BLOCKED && waiting.isAlive()) {
               Thread.onSpinWait();

@@ -8,7 +8,10 @@ public abstract sealed class ErdaException extends RuntimeException {
     super(message, cause);
   }
 
-  /** There is no server, or it went away before the operation could have any effect. Trying again is safe. */
+  /**
+   * There is no server, or it went away before the operation could have any effect. Trying again is
+   * safe.
+   */
   public static final class Unavailable extends ErdaException {
     private static final long serialVersionUID = 1L;
 
@@ -17,7 +20,10 @@ public abstract sealed class ErdaException extends RuntimeException {
     }
   }
 
-  /** The connection broke after a put or delete was posted: it may have taken effect, or may in the step that the server is in. It is never replayed. */
+  /**
+   * The connection broke after a put or delete was posted: it may have taken effect, or may in the
+   * step that the server is in. It is never replayed.
+   */
   public static final class OutcomeUnknown extends ErdaException {
     private static final long serialVersionUID = 1L;
 
@@ -26,7 +32,10 @@ public abstract sealed class ErdaException extends RuntimeException {
     }
   }
 
-  /** Server and client do not fit: version, promise, store, connection limit. The message names both values. */
+  /**
+   * Server and client do not fit: version, promise, store, connection limit. The message names both
+   * values.
+   */
   public static final class Refused extends ErdaException {
     private static final long serialVersionUID = 1L;
 

@@ -9,15 +9,18 @@ import java.util.Arrays;
 import java.util.UUID;
 
 /**
- * The private data of a connection: {@link Hello} from the client, {@link Welcome} or {@link Refusal} from the server. Little-endian,
- * fixed places; both begin with magic, protocol version and layout version, so that any two versions can tell each other apart.
+ * The private data of a connection: {@link Hello} from the client, {@link Welcome} or {@link
+ * Refusal} from the server. Little-endian, fixed places; both begin with magic, protocol version
+ * and layout version, so that any two versions can tell each other apart.
  */
 public final class Handshake {
   /** "ERDA". */
   public static final int MAGIC = 0x4144_5245;
 
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private static final int KIND_HELLO = 1;
   private static final int KIND_WELCOME = 2;
@@ -39,7 +42,8 @@ public final class Handshake {
    * @param required the weakest promise that will do, or null for any
    * @param store the store it must be, or null for any
    */
-  public record Hello(int protocolVersion, int layoutVersion, Promise required, long processId, UUID store) {}
+  public record Hello(
+      int protocolVersion, int layoutVersion, Promise required, long processId, UUID store) {}
 
   /**
    * The server's acceptance.
@@ -54,7 +58,8 @@ public final class Handshake {
    * @param rootKey remote key of the root
    * @param putMode 0: publish last
    * @param clientId never 0; with the connection epoch it names this connection in every request
-   * @param pollingNs how long the server polls before it sleeps: a hint for the client's own polling
+   * @param pollingNs how long the server polls before it sleeps: a hint for the client's own
+   *     polling
    */
   public record Welcome(
       UUID store,
@@ -89,14 +94,18 @@ public final class Handshake {
   }
 
   public static MemorySegment encode(Hello hello) {
-    MemorySegment to = start(HELLO_BYTES, hello.protocolVersion(), hello.layoutVersion(), KIND_HELLO);
+    MemorySegment to =
+        start(HELLO_BYTES, hello.protocolVersion(), hello.layoutVersion(), KIND_HELLO);
     to.set(INT, 16, hello.required() == null ? -1 : hello.required().code());
     to.set(LONG, 24, hello.processId());
     putUuid(to, 32, hello.store());
     return to;
   }
 
-  /** The hello in these bytes, or null where they are none (too short, other magic or kind). Versions are for the caller to compare. */
+  /**
+   * The hello in these bytes, or null where they are none (too short, other magic or kind).
+   * Versions are for the caller to compare.
+   */
   public static Hello decodeHello(MemorySegment from) {
     if (!isKind(from, HELLO_BYTES, KIND_HELLO)) {
       return null;
@@ -106,11 +115,13 @@ public final class Handshake {
     if (promise == null && required != -1) {
       return null;
     }
-    return new Hello(from.get(INT, 4), from.get(INT, 8), promise, from.get(LONG, 24), uuid(from, 32));
+    return new Hello(
+        from.get(INT, 4), from.get(INT, 8), promise, from.get(LONG, 24), uuid(from, 32));
   }
 
   public static MemorySegment encode(Welcome welcome) {
-    MemorySegment to = start(WELCOME_BYTES, Protocol.VERSION, Protocol.LAYOUT_VERSION, KIND_WELCOME);
+    MemorySegment to =
+        start(WELCOME_BYTES, Protocol.VERSION, Protocol.LAYOUT_VERSION, KIND_WELCOME);
     putUuid(to, 16, welcome.store());
     to.set(LONG, 32, welcome.incarnation());
     to.set(LONG, 40, welcome.rootKey());
@@ -161,7 +172,12 @@ public final class Handshake {
   public static MemorySegment encode(Refusal refusal) {
     byte[] text = refusal.text().getBytes(UTF_8);
     byte[] cut = text.length > REFUSAL_TEXT_MAX ? Arrays.copyOf(text, REFUSAL_TEXT_MAX) : text;
-    MemorySegment to = start(REFUSAL_TEXT_OFFSET + cut.length, Protocol.VERSION, Protocol.LAYOUT_VERSION, KIND_REFUSAL);
+    MemorySegment to =
+        start(
+            REFUSAL_TEXT_OFFSET + cut.length,
+            Protocol.VERSION,
+            Protocol.LAYOUT_VERSION,
+            KIND_REFUSAL);
     to.set(INT, 16, refusal.reason());
     MemorySegment.copy(cut, 0, to, ValueLayout.JAVA_BYTE, REFUSAL_TEXT_OFFSET, cut.length);
     return to;

@@ -5,9 +5,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The control messages between client and server, after the handshake. Little-endian, at most {@link Protocol#MESSAGE_BYTES_MAX}.
+ * The control messages between client and server, after the handshake. Little-endian, at most
+ * {@link Protocol#MESSAGE_BYTES_MAX}.
  *
- * <p>Every message begins with the same header; a response repeats the type and request ID of its request.
+ * <p>Every message begins with the same header; a response repeats the type and request ID of its
+ * request.
  *
  * <pre>
  *   0   type               1
@@ -103,7 +105,8 @@ public final class Message {
   public static final int RECORD_BYTES = 24;
 
   /** Region records that one response holds. */
-  public static final int RECORDS_MAX = (Protocol.MESSAGE_BYTES_MAX - MAPPED_RECORDS) / RECORD_BYTES;
+  public static final int RECORDS_MAX =
+      (Protocol.MESSAGE_BYTES_MAX - MAPPED_RECORDS) / RECORD_BYTES;
 
   public static final int RESOLVE_KEY_LENGTH = BODY;
   public static final int RESOLVE_KEY = BODY + 8;
@@ -121,13 +124,23 @@ public final class Message {
   public static final int STATS_COUNT = BODY + 8;
   public static final int STATS_FIGURES_AT = BODY + 16;
 
-  private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** Stores a header. */
   public static void putHeader(
-      MemorySegment to, long base, int type, int result, int length, long requestId, int clientId, int connectionEpoch) {
+      MemorySegment to,
+      long base,
+      int type,
+      int result,
+      int length,
+      long requestId,
+      int clientId,
+      int connectionEpoch) {
     to.set(SHORT, base, (short) type);
     to.set(SHORT, base + 2, (short) result);
     to.set(INT, base + 4, length);

@@ -14,7 +14,10 @@ public final class Protocol {
   /** The longest key that a message can carry, and the longest that a store takes. */
   public static final int KEY_BYTES_MAX = 2048;
 
-  /** The most requests of one connection that may be out, without a response: so many receives the server keeps posted. */
+  /**
+   * The most requests of one connection that may be out, without a response: so many receives the
+   * server keeps posted.
+   */
   public static final int REQUESTS_MAX = 32;
 
   private Protocol() {}

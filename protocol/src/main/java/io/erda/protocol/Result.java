@@ -3,22 +3,34 @@ package io.erda.protocol;
 /** How the server answered a request. */
 public final class Result {
   public static final int OK = 0;
+
   /** No region has room and no more may be linked. */
   public static final int LOG_FULL = 1;
+
   /** No room can be made in the neighbourhood of the key. */
   public static final int TABLE_FULL = 2;
+
   /** The file system has no room for another region. */
   public static final int DISK_FULL = 3;
-  /** The reservation is not open, or the place is not in it: lease anew, write again. The key is untouched. */
+
+  /**
+   * The reservation is not open, or the place is not in it: lease anew, write again. The key is
+   * untouched.
+   */
   public static final int NO_RESERVATION = 4;
+
   /** What lies at the place is not a valid object for it. The key is untouched. */
   public static final int INVALID_OBJECT = 5;
+
   /** The key's newest object is damaged; nothing that is right can be told. */
   public static final int DAMAGED = 6;
+
   /** Longer than the store takes. */
   public static final int TOO_LARGE = 7;
+
   /** The message is not one of this protocol, or names another connection. */
   public static final int BAD_REQUEST = 8;
+
   /** The store can't write any more (an error of its files); reads go on. */
   public static final int READ_ONLY = 9;
 

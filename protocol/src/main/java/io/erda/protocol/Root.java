@@ -6,7 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The root: one cache line that every get READs behind the neighbourhood. 64-aligned; each word is stored and loaded atomically.
+ * The root: one cache line that every get READs behind the neighbourhood. 64-aligned; each word is
+ * stored and loaded atomically.
  *
  * <pre>
  *   0   incarnation         8   of the server; changes at every start, never 0
@@ -25,7 +26,8 @@ public final class Root {
   public static final int STRUCTURE_COUNTER_OFFSET = 16;
   public static final int LAYOUT_VERSION_OFFSET = 24;
 
-  private static final VarHandle WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+  private static final VarHandle WORD =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
   public static long incarnation(MemorySegment memory, long base) {
     return (long) WORD.getAcquire(memory, base + INCARNATION_OFFSET);

@@ -17,7 +17,10 @@ import java.util.Random;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** The worked examples of FORMAT.md are what the code writes and reads; no bytes from outside break a decoder. */
+/**
+ * The worked examples of FORMAT.md are what the code writes and reads; no bytes from outside break
+ * a decoder.
+ */
 class FormatTest {
   private static final long SEED = Long.getLong("erda.seed", 20261120L);
 
@@ -44,7 +47,8 @@ class FormatTest {
   @Test
   void publishIsAsDocumented() throws IOException {
     MemorySegment message = MemorySegment.ofArray(new byte[Message.PUBLISH_REQUEST_BYTES]);
-    Message.putHeader(message, 0, Message.PUBLISH, Result.OK, Message.PUBLISH_REQUEST_BYTES, 5, 3, 7);
+    Message.putHeader(
+        message, 0, Message.PUBLISH, Result.OK, Message.PUBLISH_REQUEST_BYTES, 5, 3, 7);
     Message.putLong(message, Message.PUBLISH_RESERVATION, 0x0000_0100_0000_0001L);
     Message.putInt(message, Message.PUBLISH_OFFSET, 8);
     Message.putInt(message, Message.PUBLISH_OBJECT_BYTES, 1050);
@@ -54,7 +58,8 @@ class FormatTest {
     assertTrue(Message.wellFormed(message, 0, Message.PUBLISH_REQUEST_BYTES));
 
     MemorySegment response = MemorySegment.ofArray(new byte[Message.PUBLISH_RESPONSE_BYTES]);
-    Message.putHeader(response, 0, Message.PUBLISH, Result.OK, Message.PUBLISH_RESPONSE_BYTES, 5, 3, 7);
+    Message.putHeader(
+        response, 0, Message.PUBLISH, Result.OK, Message.PUBLISH_RESPONSE_BYTES, 5, 3, 7);
     Message.putLong(response, Message.PUBLISHED_EXISTED, 1);
     assertArrayEquals(example("published"), bytes(response));
   }
@@ -63,12 +68,28 @@ class FormatTest {
   void handshakeRecordsRoundTrip() {
     Handshake.Welcome welcome =
         new Handshake.Welcome(
-            new UUID(1, 2), 3, 4, 5, 1L << 30, 8 << 20, 4, Promise.POWER, 0, 6, 7, 2048, 8_000_000, 4096, 50_000);
+            new UUID(1, 2),
+            3,
+            4,
+            5,
+            1L << 30,
+            8 << 20,
+            4,
+            Promise.POWER,
+            0,
+            6,
+            7,
+            2048,
+            8_000_000,
+            4096,
+            50_000);
     MemorySegment encoded = Handshake.encode(welcome);
     assertTrue(encoded.byteSize() <= 192);
     assertEquals(welcome, Handshake.decodeWelcome(encoded));
     assertNull(Handshake.decodeRefusal(encoded));
-    Handshake.Refusal refusal = new Handshake.Refusal(Handshake.Refusal.PROMISE, "store promises PROCESS, client requires POWER");
+    Handshake.Refusal refusal =
+        new Handshake.Refusal(
+            Handshake.Refusal.PROMISE, "store promises PROCESS, client requires POWER");
     assertEquals(refusal, Handshake.decodeRefusal(Handshake.encode(refusal)));
     String long200 = "x".repeat(200);
     assertTrue(Handshake.encode(new Handshake.Refusal(1, long200)).byteSize() <= 192);
@@ -82,7 +103,21 @@ class FormatTest {
       bytes(
           Handshake.encode(
               new Handshake.Welcome(
-                  new UUID(1, 2), 3, 4, 5, 1L << 30, 8 << 20, 4, Promise.POWER, 0, 6, 7, 2048, 8_000_000, 4096, 1))),
+                  new UUID(1, 2),
+                  3,
+                  4,
+                  5,
+                  1L << 30,
+                  8 << 20,
+                  4,
+                  Promise.POWER,
+                  0,
+                  6,
+                  7,
+                  2048,
+                  8_000_000,
+                  4096,
+                  1))),
       bytes(Handshake.encode(new Handshake.Refusal(1, "no")))
     };
     for (int run = 0; run < 20_000; run++) {

@@ -6,7 +6,8 @@ public interface CompletionHandler {
   /**
    * One completion.
    *
-   * @param wrId the ID given when the work was posted; 0 for {@link Opcode#CONNECT} and {@link Opcode#DISCONNECT}
+   * @param wrId the ID given when the work was posted; 0 for {@link Opcode#CONNECT} and {@link
+   *     Opcode#DISCONNECT}
    * @param opcode one of {@link Opcode}
    * @param status one of {@link Status}
    * @param byteLength bytes moved, where the opcode has them

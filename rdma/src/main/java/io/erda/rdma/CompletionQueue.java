@@ -1,6 +1,8 @@
 package io.erda.rdma;
 
-/** Completions of one queue pair's own work, in the order it was posted. One thread; preallocated. */
+/**
+ * Completions of one queue pair's own work, in the order it was posted. One thread; preallocated.
+ */
 final class CompletionQueue {
   private final long[] ids;
   private final long[] outcomes;
@@ -8,7 +10,9 @@ final class CompletionQueue {
   private int head;
   private int tail;
 
-  /** @param capacity a power of two */
+  /**
+   * @param capacity a power of two
+   */
   CompletionQueue(int capacity) {
     ids = new long[capacity];
     outcomes = new long[capacity];
@@ -39,7 +43,8 @@ final class CompletionQueue {
       long outcome = outcomes[at];
       head++;
       done++;
-      handler.onCompletion(wrId, (int) outcome >>> 8 & 0xff, (int) outcome & 0xff, (int) (outcome >>> 32), 0);
+      handler.onCompletion(
+          wrId, (int) outcome >>> 8 & 0xff, (int) outcome & 0xff, (int) (outcome >>> 32), 0);
     }
     return done;
   }

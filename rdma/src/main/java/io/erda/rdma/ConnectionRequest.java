@@ -4,13 +4,19 @@ import java.lang.foreign.MemorySegment;
 
 /** A peer that wants to connect. Answered once: by {@link #accept} or {@link #reject}. */
 public interface ConnectionRequest {
-  /** What the peer sent along, at most {@link Device#PRIVATE_DATA_MAX} bytes; valid until answered. Bytes from outside: not trusted. */
+  /**
+   * What the peer sent along, at most {@link Device#PRIVATE_DATA_MAX} bytes; valid until answered.
+   * Bytes from outside: not trusted.
+   */
   MemorySegment privateData();
 
   /** Who asks, for messages: a process ID or an address. */
   String peer();
 
-  /** Connects; the peer gets {@code privateData} in {@link QueuePair#privateData()}. Post receives before the peer's first SEND can arrive. */
+  /**
+   * Connects; the peer gets {@code privateData} in {@link QueuePair#privateData()}. Post receives
+   * before the peer's first SEND can arrive.
+   */
   QueuePair accept(MemorySegment privateData);
 
   /** Refuses; the peer gets {@code privateData}. */

@@ -3,14 +3,15 @@ package io.erda.rdma;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What one end of a connection moved by READ and WRITE, in the shared header so that the other end can tell; written by one thread.
- * The numbers a peer left are for statistics alone.
+ * What one end of a connection moved by READ and WRITE, in the shared header so that the other end
+ * can tell; written by one thread. The numbers a peer left are for statistics alone.
  */
 final class Counters {
   static final long READS = 0;
   static final long BYTES_READ = 8;
   static final long WRITES = 16;
   static final long BYTES_WRITTEN = 24;
+
   /** -1 where stores are not compared. */
   static final long BYTES_DIFFERING = 32;
 

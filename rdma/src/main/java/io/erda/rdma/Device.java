@@ -6,9 +6,11 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 /**
- * A device that moves bytes between processes without their help: an RDMA NIC, shared memory, a software RNIC, a simulated one.
+ * A device that moves bytes between processes without their help: an RDMA NIC, shared memory, a
+ * software RNIC, a simulated one.
  *
- * <p>A device and all it makes belong to one thread, except {@link #wakeup()}. The creator closes queue pairs, then regions, then the device.
+ * <p>A device and all it makes belong to one thread, except {@link #wakeup()}. The creator closes
+ * queue pairs, then regions, then the device.
  */
 public interface Device extends AutoCloseable {
   /** The longest private data of a connection, bytes. */
@@ -26,12 +28,15 @@ public interface Device extends AutoCloseable {
   /** Ends a registration: from now on its remote key is refused. */
   void deregister(MemoryRegion region);
 
-  /** Listens at an address of this device's form. @throws IOException when the address can't be taken */
+  /**
+   * Listens at an address of this device's form. @throws IOException when the address can't be
+   * taken
+   */
   Listener listen(String address) throws IOException;
 
   /**
-   * Starts to connect; the queue pair reports {@link Opcode#CONNECT} when it is decided, {@link Status#TIMEOUT} after {@code timeout}.
-   * Receives may be posted at once.
+   * Starts to connect; the queue pair reports {@link Opcode#CONNECT} when it is decided, {@link
+   * Status#TIMEOUT} after {@code timeout}. Receives may be posted at once.
    */
   QueuePair connect(String address, MemorySegment privateData, Duration timeout);
 
@@ -42,8 +47,9 @@ public interface Device extends AutoCloseable {
   boolean readsOutlivePeer();
 
   /**
-   * Sleeps until an armed queue pair has a completion, a listener has a request, {@link #wakeup()} is called, or the time passes. For a
-   * thread that serves many queue pairs: arm all of them, poll once more, then sleep.
+   * Sleeps until an armed queue pair has a completion, a listener has a request, {@link #wakeup()}
+   * is called, or the time passes. For a thread that serves many queue pairs: arm all of them, poll
+   * once more, then sleep.
    */
   boolean await(long timeoutNs);
 

@@ -3,11 +3,18 @@ package io.erda.rdma;
 /**
  * What the queue pairs of a device have moved, as seen by the side that asks.
  *
- * <p>On the responder's side these count what peers did to its regions, where the device can tell (shared memory: each peer counts into
- * its queue file). {@code bytesDiffering} counts written bytes whose value changed, and is -1 where stores are not compared.
+ * <p>On the responder's side these count what peers did to its regions, where the device can tell
+ * (shared memory: each peer counts into its queue file). {@code bytesDiffering} counts written
+ * bytes whose value changed, and is -1 where stores are not compared.
  */
 public record DeviceStatistics(
-    long reads, long bytesRead, long writes, long bytesWritten, long bytesDiffering, long sends, long receives) {
+    long reads,
+    long bytesRead,
+    long writes,
+    long bytesWritten,
+    long bytesDiffering,
+    long sends,
+    long receives) {
   public static final DeviceStatistics NONE = new DeviceStatistics(0, 0, 0, 0, 0, 0, 0);
 
   /** The sum of both. */

@@ -13,15 +13,17 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * The device for client and server in one JVM: READ and WRITE are loads and stores on the other's memory itself, by the posting thread.
- * Regions need no file, and their memory must be accessible from the peer's thread (no confined arena). Either end may READ and WRITE.
+ * The device for client and server in one JVM: READ and WRITE are loads and stores on the other's
+ * memory itself, by the posting thread. Regions need no file, and their memory must be accessible
+ * from the peer's thread (no confined arena). Either end may READ and WRITE.
  */
 public final class EmbeddedDevice implements Device {
   private static final VarHandle SIGNALLED;
 
   static {
     try {
-      SIGNALLED = MethodHandles.lookup().findVarHandle(EmbeddedDevice.class, "signalled", boolean.class);
+      SIGNALLED =
+          MethodHandles.lookup().findVarHandle(EmbeddedDevice.class, "signalled", boolean.class);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }
@@ -40,7 +42,8 @@ public final class EmbeddedDevice implements Device {
 
   private volatile Thread sleeper;
 
-  EmbeddedDevice(EmbeddedNetwork network, boolean counted, long extraWriteLatencyNs, LongSupplier nanoTime) {
+  EmbeddedDevice(
+      EmbeddedNetwork network, boolean counted, long extraWriteLatencyNs, LongSupplier nanoTime) {
     this.network = network;
     this.counted = counted;
     this.extraWriteLatencyNs = extraWriteLatencyNs;
@@ -50,7 +53,9 @@ public final class EmbeddedDevice implements Device {
   @Override
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
     LocalRegion.check(memory, access);
-    return LocalRegion.isRemote(access) ? network.register(this, memory, access) : new LocalRegion(this, memory, access, 0);
+    return LocalRegion.isRemote(access)
+        ? network.register(this, memory, access)
+        : new LocalRegion(this, memory, access, 0);
   }
 
   @Override
@@ -74,7 +79,8 @@ public final class EmbeddedDevice implements Device {
   public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
     MemorySegment queue = Arena.ofAuto().allocate(QueueLayout.BYTES, 128);
     QueueLayout.initialise(queue, ProcessHandle.current().pid(), counted, privateData);
-    EmbeddedQueuePair queuePair = new EmbeddedQueuePair(this, network, queue, true, timeout.toNanos(), nanoTime);
+    EmbeddedQueuePair queuePair =
+        new EmbeddedQueuePair(this, network, queue, true, timeout.toNanos(), nanoTime);
     queuePairs.add(queuePair);
     EmbeddedListener listener = network.listener(address);
     if (listener == null || !listener.offer(queuePair)) {
@@ -84,7 +90,8 @@ public final class EmbeddedDevice implements Device {
   }
 
   EmbeddedQueuePair accept(EmbeddedQueuePair requester) {
-    EmbeddedQueuePair queuePair = new EmbeddedQueuePair(this, network, requester.queue, false, 0, nanoTime);
+    EmbeddedQueuePair queuePair =
+        new EmbeddedQueuePair(this, network, requester.queue, false, 0, nanoTime);
     queuePairs.add(queuePair);
     return queuePair;
   }
@@ -128,7 +135,10 @@ public final class EmbeddedDevice implements Device {
     return Math.max(0, bounded);
   }
 
-  /** Signal first, then look for the sleeper; the sleeper says who it is, then looks at the signal: not both miss the other. */
+  /**
+   * Signal first, then look for the sleeper; the sleeper says who it is, then looks at the signal:
+   * not both miss the other.
+   */
   @Override
   public void wakeup() {
     SIGNALLED.setVolatile(this, true);

@@ -44,7 +44,9 @@ final class EmbeddedListener implements Listener {
     closed = true;
     network.unlisten(this);
     device.forget(this);
-    for (EmbeddedQueuePair requester = waiting.poll(); requester != null; requester = waiting.poll()) {
+    for (EmbeddedQueuePair requester = waiting.poll();
+        requester != null;
+        requester = waiting.poll()) {
       decide(requester, QueueLayout.REFUSED, MemorySegment.ofArray(new byte[0]));
     }
   }

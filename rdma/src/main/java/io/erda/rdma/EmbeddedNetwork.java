@@ -8,18 +8,24 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongSupplier;
 
 /**
- * What connects the embedded devices of one JVM: addresses and remote keys. Thread-safe; each device it makes belongs to one thread.
- * Nothing outlives it and nothing is owned: memory goes with the garbage collector.
+ * What connects the embedded devices of one JVM: addresses and remote keys. Thread-safe; each
+ * device it makes belongs to one thread. Nothing outlives it and nothing is owned: memory goes with
+ * the garbage collector.
  */
 public final class EmbeddedNetwork {
   private final LongSupplier nanoTime;
   private final Map<String, EmbeddedListener> listeners = new HashMap<>();
-  private final AtomicReferenceArray<LocalRegion> regions = new AtomicReferenceArray<>(RegistryLayout.SLOTS);
+  private final AtomicReferenceArray<LocalRegion> regions =
+      new AtomicReferenceArray<>(RegistryLayout.SLOTS);
+
   /** One word a slot: its key while it is valid. */
   private final MemorySegment registry = Arena.ofAuto().allocate(8L * RegistryLayout.SLOTS, 8);
+
   private long nextSequence = 1;
 
-  /** @param nanoTime a monotonic clock, for time-outs */
+  /**
+   * @param nanoTime a monotonic clock, for time-outs
+   */
   public EmbeddedNetwork(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
@@ -32,7 +38,8 @@ public final class EmbeddedNetwork {
   /**
    * A device.
    *
-   * @param counted whether its WRITEs are compared with what they replace, for {@link DeviceStatistics#bytesDiffering()}
+   * @param counted whether its WRITEs are compared with what they replace, for {@link
+   *     DeviceStatistics#bytesDiffering()}
    * @param extraWriteLatencyNs how much longer each WRITE takes
    */
   public EmbeddedDevice device(boolean counted, long extraWriteLatencyNs) {
@@ -68,7 +75,15 @@ public final class EmbeddedNetwork {
     if (region == null || region.remoteKey() != key) {
       return null;
     }
-    return new RemoteRegion(key, registry.address() + 8L * slot, region.memory, true, region.address, region.memory.byteSize(), region.access, null);
+    return new RemoteRegion(
+        key,
+        registry.address() + 8L * slot,
+        region.memory,
+        true,
+        region.address,
+        region.memory.byteSize(),
+        region.access,
+        null);
   }
 
   MemorySegment registry() {

@@ -7,13 +7,29 @@ import java.util.function.LongSupplier;
 final class EmbeddedQueuePair extends RingQueuePair {
   private final EmbeddedDevice device;
   private final EmbeddedNetwork network;
-  /** Whom to wake: known to the responder from the start, to the requester once somebody accepted. */
+
+  /**
+   * Whom to wake: known to the responder from the start, to the requester once somebody accepted.
+   */
   private volatile EmbeddedDevice peer;
+
   private boolean unreachable;
 
   EmbeddedQueuePair(
-      EmbeddedDevice device, EmbeddedNetwork network, MemorySegment queue, boolean requester, long timeoutNs, LongSupplier nanoTime) {
-    super(device, queue, requester, device.isCounted(), device.extraWriteLatencyNs(), timeoutNs, nanoTime);
+      EmbeddedDevice device,
+      EmbeddedNetwork network,
+      MemorySegment queue,
+      boolean requester,
+      long timeoutNs,
+      LongSupplier nanoTime) {
+    super(
+        device,
+        queue,
+        requester,
+        device.isCounted(),
+        device.extraWriteLatencyNs(),
+        timeoutNs,
+        nanoTime);
     this.device = device;
     this.network = network;
     if (!requester) {

@@ -7,8 +7,10 @@ import java.util.Objects;
 final class LocalRegion implements MemoryRegion {
   private final Device owner;
   final MemorySegment memory;
+
   /** For the comparison of places modulo 8 only. */
   final long address;
+
   final int access;
   private final long remoteKey;
   private final long size;
@@ -28,7 +30,8 @@ final class LocalRegion implements MemoryRegion {
       throw new IllegalArgumentException("local memory is not registered with this device");
     }
     if ((offset | length) < 0 || length > local.size - offset) {
-      throw new IndexOutOfBoundsException("local [" + offset + ", +" + length + ") of " + local.size + " bytes");
+      throw new IndexOutOfBoundsException(
+          "local [" + offset + ", +" + length + ") of " + local.size + " bytes");
     }
     return local;
   }

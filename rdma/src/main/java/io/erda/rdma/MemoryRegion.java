@@ -2,11 +2,17 @@ package io.erda.rdma;
 
 import java.lang.foreign.MemorySegment;
 
-/** Registered memory. Deregistered by {@link Device#deregister}; the memory itself belongs to whoever registered it. */
+/**
+ * Registered memory. Deregistered by {@link Device#deregister}; the memory itself belongs to
+ * whoever registered it.
+ */
 public interface MemoryRegion {
   /** The memory, as registered. */
   MemorySegment memory();
 
-  /** What a peer names in a READ or WRITE; 0 when the region is for local use only. Never reused by one device directory or listener. */
+  /**
+   * What a peer names in a READ or WRITE; 0 when the region is for local use only. Never reused by
+   * one device directory or listener.
+   */
   long remoteKey();
 }

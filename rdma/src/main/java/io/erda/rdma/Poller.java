@@ -3,8 +3,8 @@ package io.erda.rdma;
 import java.util.function.LongSupplier;
 
 /**
- * Decides how an agent waits: it polls for a bounded time after its last work, then says that it is time to sleep. One thread; no
- * allocation.
+ * Decides how an agent waits: it polls for a bounded time after its last work, then says that it is
+ * time to sleep. One thread; no allocation.
  *
  * <pre>
  *   while (running) {
@@ -14,15 +14,21 @@ import java.util.function.LongSupplier;
  *   }
  * </pre>
  *
- * <p>Cost: while it polls it takes a core, up to the budget after each burst of work. The first {@code spinNs} of that are pause
- * instructions (tens of nanoseconds a turn); from then on each turn yields to whoever else wants the core (some hundred nanoseconds when
- * nobody does), so that more pollers than cores slow each other down in proportion and no more. What follows a sleep costs a system call
- * on both sides and a wake-up: some tens of microseconds. A budget of 0 never polls; of {@link Long#MAX_VALUE} never sleeps.
+ * <p>Cost: while it polls it takes a core, up to the budget after each burst of work. The first
+ * {@code spinNs} of that are pause instructions (tens of nanoseconds a turn); from then on each
+ * turn yields to whoever else wants the core (some hundred nanoseconds when nobody does), so that
+ * more pollers than cores slow each other down in proportion and no more. What follows a sleep
+ * costs a system call on both sides and a wake-up: some tens of microseconds. A budget of 0 never
+ * polls; of {@link Long#MAX_VALUE} never sleeps.
  */
 public final class Poller {
   /** Several times a round trip between processes that both poll. */
   public static final long DEFAULT_SPIN_NS = 2_000;
-  /** About what a sleep and its wake-up cost together: polling longer can at most halve what sleeping at once would have cost. */
+
+  /**
+   * About what a sleep and its wake-up cost together: polling longer can at most halve what
+   * sleeping at once would have cost.
+   */
   public static final long DEFAULT_BUDGET_NS = 50_000;
 
   private static final int TURNS_PER_CLOCK = 16;

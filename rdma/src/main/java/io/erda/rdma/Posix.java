@@ -13,8 +13,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * What the JDK lacks: locks that belong to an open file description (flock), so that two owners in one JVM exclude each other as two
- * processes do, and that end with the process however it ends. Descriptors are closed on exec. Linux.
+ * What the JDK lacks: locks that belong to an open file description (flock), so that two owners in
+ * one JVM exclude each other as two processes do, and that end with the process however it ends.
+ * Descriptors are closed on exec. Linux.
  */
 @SuppressWarnings("restricted")
 final class Posix {
@@ -31,7 +32,8 @@ final class Posix {
 
   private static final Linker LINKER = Linker.nativeLinker();
   private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
-  private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+  private static final VarHandle ERRNO =
+      STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
   private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
   private static final MethodHandle OPEN =
       LINKER.downcallHandle(
@@ -41,7 +43,9 @@ final class Posix {
           Linker.Option.firstVariadicArg(2));
   private static final MethodHandle CLOSE =
       LINKER.downcallHandle(
-          LINKER.defaultLookup().findOrThrow("close"), FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT), CAPTURE);
+          LINKER.defaultLookup().findOrThrow("close"),
+          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
+          CAPTURE);
   private static final MethodHandle FLOCK =
       LINKER.downcallHandle(
           LINKER.defaultLookup().findOrThrow("flock"),
@@ -86,7 +90,10 @@ final class Posix {
     }
   }
 
-  /** Takes the exclusive lock of an open file; false when another holds it. Closing the descriptor releases it. */
+  /**
+   * Takes the exclusive lock of an open file; false when another holds it. Closing the descriptor
+   * releases it.
+   */
   static boolean tryLock(int fd) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);

@@ -14,8 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 /**
- * The file behind one shm connection: mapped by both ends, locked by the requester for as long as it lives and may store anything. A
- * lock that can be taken proves that the requester left: the kernel drops it only after the process's memory is gone.
+ * The file behind one shm connection: mapped by both ends, locked by the requester for as long as
+ * it lives and may store anything. A lock that can be taken proves that the requester left: the
+ * kernel drops it only after the process's memory is gone.
  *
  * <p>Owns a mapping and a descriptor; the descriptor may outlive the mapping.
  */
@@ -24,7 +25,8 @@ final class QueueFile {
   private static final Pattern NAME = Pattern.compile("queue-[0-9]{1,10}-[0-9]{1,10}");
   private static final int NAMES_TRIED = 1 << 16;
 
-  // Of the process, as its ID in the name is: a name is never used twice, because the server may not have noticed yet that the last
+  // Of the process, as its ID in the name is: a name is never used twice, because the server may
+  // not have noticed yet that the last
   // connection of that name ended, and would refuse the new one or remove its file.
   private static final AtomicInteger NEXT = new AtomicInteger();
 
@@ -48,9 +50,14 @@ final class QueueFile {
   static QueueFile create(Path directory) throws IOException {
     long pid = ProcessHandle.current().pid();
     for (int tries = 0; tries < NAMES_TRIED; tries++) {
-      Path file = directory.resolve(PREFIX + pid + "-" + (NEXT.getAndIncrement() & Integer.MAX_VALUE));
+      Path file =
+          directory.resolve(PREFIX + pid + "-" + (NEXT.getAndIncrement() & Integer.MAX_VALUE));
       try (FileChannel channel =
-          FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+          FileChannel.open(
+              file,
+              StandardOpenOption.CREATE_NEW,
+              StandardOpenOption.READ,
+              StandardOpenOption.WRITE)) {
         QueueFile created = create(file, channel);
         if (created != null) {
           return created;
@@ -62,16 +69,21 @@ final class QueueFile {
     throw new IOException(directory + ": no free name for a queue file");
   }
 
-  /** Null when a server that started just then took the unlocked file for a dead peer's and removed it. */
+  /**
+   * Null when a server that started just then took the unlocked file for a dead peer's and removed
+   * it.
+   */
   private static QueueFile create(Path file, FileChannel channel) throws IOException {
     Arena arena = Arena.ofShared();
     int descriptor = -1;
     try {
       descriptor = Posix.open(file);
-      // A server that starts just now may hold the lock for a moment: it looks whether this file's owner is dead.
+      // A server that starts just now may hold the lock for a moment: it looks whether this file's
+      // owner is dead.
       if (Posix.tryLock(descriptor) && Files.exists(file)) {
         ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
-        MemorySegment queue = channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
+        MemorySegment queue =
+            channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
         return new QueueFile(file, arena, queue, descriptor);
       }
     } catch (NoSuchFileException e) {
@@ -99,11 +111,16 @@ final class QueueFile {
     }
     Arena arena = Arena.ofShared();
     int descriptor = -1;
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+    try (FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
       if (channel.size() == QueueLayout.BYTES) {
         descriptor = Posix.open(file);
         return new QueueFile(
-            file, arena, channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena), descriptor);
+            file,
+            arena,
+            channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena),
+            descriptor);
       }
     } catch (IOException | RuntimeException e) {
       release(arena, descriptor);
@@ -144,7 +161,10 @@ final class QueueFile {
     arena.close();
   }
 
-  /** Closes the descriptor. A requester's lock ends here: everything else of the connection must have ended before. */
+  /**
+   * Closes the descriptor. A requester's lock ends here: everything else of the connection must
+   * have ended before.
+   */
   void forget() {
     if (descriptor >= 0) {
       Posix.close(descriptor);

@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The memory that the two ends of one connection share: a header and two rings. Each line of 128 bytes has one writer, except the two
- * bell lines.
+ * The memory that the two ends of one connection share: a header and two rings. Each line of 128
+ * bytes has one writer, except the two bell lines.
  *
  * <pre>
  *      0  magic (8) · layout version (4) · ring bytes (4) · requester's process ID (8)      written once by the requester
@@ -25,15 +25,21 @@ import java.nio.ByteOrder;
  *  69632  ring to the requester (65536)                                                     responder
  * </pre>
  *
- * <p>Little-endian. All zeros but the first line and the private data when the connection begins. See FORMAT.md.
+ * <p>Little-endian. All zeros but the first line and the private data when the connection begins.
+ * See FORMAT.md.
  */
 final class QueueLayout {
   /** "ERDAQUE\0" as a little-endian word. */
   static final long MAGIC = 0x00455551_41445245L;
+
   static final int VERSION = 1;
 
   static final int RING_BYTES = 1 << 16;
-  /** The longest message. Twice it and its headers fit a ring, so an empty ring takes one wherever its positions stand. */
+
+  /**
+   * The longest message. Twice it and its headers fit a ring, so an empty ring takes one wherever
+   * its positions stand.
+   */
   static final int MESSAGE_BYTES_MAX = 16 * 1024;
 
   static final long MAGIC_OFFSET = 0;
@@ -55,12 +61,18 @@ final class QueueLayout {
   static final long TO_REQUESTER_RING_OFFSET = TO_RESPONDER_RING_OFFSET + RING_BYTES;
   static final long BYTES = TO_REQUESTER_RING_OFFSET + RING_BYTES;
 
-  /** States of either end. The requester is OPEN from the start; the responder becomes OPEN when it accepts. */
+  /**
+   * States of either end. The requester is OPEN from the start; the responder becomes OPEN when it
+   * accepts.
+   */
   static final long PENDING = 0;
+
   static final long OPEN = 1;
   static final long REFUSED = 2;
+
   /** Closed by its owner: whatever the other end completes after this completes in error. */
   static final long FENCED = 3;
+
   /** The end's process is gone or going: as FENCED, but READs of what it registered go on. */
   static final long GONE = 4;
 
@@ -80,7 +92,8 @@ final class QueueLayout {
   private QueueLayout() {}
 
   /** What the requester writes before anybody else sees the memory. */
-  static void initialise(MemorySegment queue, long pid, boolean counted, MemorySegment privateData) {
+  static void initialise(
+      MemorySegment queue, long pid, boolean counted, MemorySegment privateData) {
     queue.set(INT, VERSION_OFFSET, VERSION);
     queue.set(INT, RING_BYTES_OFFSET, RING_BYTES);
     queue.set(LONG, PID_OFFSET, pid);
@@ -95,13 +108,17 @@ final class QueueLayout {
   static void setPrivateData(MemorySegment queue, long at, MemorySegment data) {
     long length = data.byteSize();
     if (length > Device.PRIVATE_DATA_MAX) {
-      throw new IllegalArgumentException("private data of " + length + " bytes; at most " + Device.PRIVATE_DATA_MAX);
+      throw new IllegalArgumentException(
+          "private data of " + length + " bytes; at most " + Device.PRIVATE_DATA_MAX);
     }
     MemorySegment.copy(data, 0, queue, at + 4, length);
     queue.set(INT, at, (int) length);
   }
 
-  /** A private copy, so that the peer can't change it under the reader; null when its length can't be. */
+  /**
+   * A private copy, so that the peer can't change it under the reader; null when its length can't
+   * be.
+   */
   static MemorySegment privateData(MemorySegment queue, long at) {
     int length = queue.get(INT, at);
     if (length < 0 || length > Device.PRIVATE_DATA_MAX) {

@@ -5,20 +5,43 @@ import java.lang.foreign.MemorySegment;
 /**
  * A reliable connection. Belongs to one thread.
  *
- * <p>A post returns false when the queue is full: poll, then post again. Posted work reads its local memory until it completes. Local
- * memory is a region of the same device. After {@link Opcode#DISCONNECT} was reported everything completes in error, except that READs
- * still work on a device whose {@link Device#readsOutlivePeer()} is true. Closing makes outstanding work complete in error with nobody to
- * hear it.
+ * <p>A post returns false when the queue is full: poll, then post again. Posted work reads its
+ * local memory until it completes. Local memory is a region of the same device. After {@link
+ * Opcode#DISCONNECT} was reported everything completes in error, except that READs still work on a
+ * device whose {@link Device#readsOutlivePeer()} is true. Closing makes outstanding work complete
+ * in error with nobody to hear it.
  */
 public interface QueuePair extends AutoCloseable {
   /** READs {@code length} bytes at {@code remoteOffset} of the peer's region into local memory. */
-  boolean postRead(long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int flags);
+  boolean postRead(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags);
 
   /** WRITEs local memory into the peer's region. */
-  boolean postWrite(long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int flags);
+  boolean postWrite(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags);
 
   /** WRITEs, then consumes a receive of the peer's, which sees {@code imm}. */
-  boolean postWriteImm(long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int imm, int flags);
+  boolean postWriteImm(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int imm,
+      int flags);
 
   /** SENDs local memory into a receive of the peer's; at most {@link Device#messageBytesMax()}. */
   boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags);
@@ -26,26 +49,54 @@ public interface QueuePair extends AutoCloseable {
   /** Offers a receive buffer. */
   boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length);
 
-  /** Flushes the peer's region range to its persistence domain. @throws UnsupportedOperationException where the device can't */
+  /**
+   * Flushes the peer's region range to its persistence domain. @throws
+   * UnsupportedOperationException where the device can't
+   */
   boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags);
 
-  /** Stores one 8-aligned word, after all posted before. @throws UnsupportedOperationException where the device can't */
+  /**
+   * Stores one 8-aligned word, after all posted before. @throws UnsupportedOperationException where
+   * the device can't
+   */
   boolean postAtomicWrite(long wrId, long remoteKey, long remoteOffset, long value, int flags);
 
-  /** Compares and swaps one 8-aligned word; the old value lands in local memory. @throws UnsupportedOperationException where the device can't */
+  /**
+   * Compares and swaps one 8-aligned word; the old value lands in local memory. @throws
+   * UnsupportedOperationException where the device can't
+   */
   boolean postCompareAndSwap(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, long expected, long value, int flags);
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      long expected,
+      long value,
+      int flags);
 
-  /** Reports at most {@code limit} completions. Returns how many. Does not block, and is cheap when there is nothing. */
+  /**
+   * Reports at most {@code limit} completions. Returns how many. Does not block, and is cheap when
+   * there is nothing.
+   */
   int poll(CompletionHandler handler, int limit);
 
-  /** Asks to be woken for the next completion. Returns false when one may be there already: poll again instead of sleeping. */
+  /**
+   * Asks to be woken for the next completion. Returns false when one may be there already: poll
+   * again instead of sleeping.
+   */
   boolean arm();
 
-  /** Sleeps until something completes or the time passes; {@link #arm()} first. Returns false when the time passed. The simulator never calls it. */
+  /**
+   * Sleeps until something completes or the time passes; {@link #arm()} first. Returns false when
+   * the time passed. The simulator never calls it.
+   */
   boolean await(long timeoutNs);
 
-  /** What the peer sent with its acceptance or refusal; empty before {@link Opcode#CONNECT}. Bytes from outside: not trusted. */
+  /**
+   * What the peer sent with its acceptance or refusal; empty before {@link Opcode#CONNECT}. Bytes
+   * from outside: not trusted.
+   */
   MemorySegment privateData();
 
   /** Who the peer is, for messages. */

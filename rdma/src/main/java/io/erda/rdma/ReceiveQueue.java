@@ -10,7 +10,9 @@ final class ReceiveQueue {
   private int head;
   private int tail;
 
-  /** @param capacity a power of two */
+  /**
+   * @param capacity a power of two
+   */
   ReceiveQueue(int capacity) {
     ids = new long[capacity];
     regions = new LocalRegion[capacity];

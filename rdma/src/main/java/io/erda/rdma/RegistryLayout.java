@@ -13,12 +13,13 @@ import java.lang.foreign.MemorySegment;
  *         32  access (4) · path length (4) · path, UTF-8, relative to the registry's directory (216)
  * </pre>
  *
- * <p>A remote key is {@code sequence << 16 | slot}; sequences only grow, over restarts too, so a key is never reused. A reader loads the
- * key, the slot, and the key again.
+ * <p>A remote key is {@code sequence << 16 | slot}; sequences only grow, over restarts too, so a
+ * key is never reused. A reader loads the key, the slot, and the key again.
  */
 final class RegistryLayout {
   /** "ERDAREG\0" as a little-endian word. */
   static final long MAGIC = 0x00474552_41445245L;
+
   static final int VERSION = 1;
   static final int SLOTS = 8192;
   static final int SLOT_BYTES = 256;
@@ -58,7 +59,8 @@ final class RegistryLayout {
 
   /** Null, or what is wrong. */
   static String validate(MemorySegment registry) {
-    if (registry.byteSize() < FIRST_SLOT_OFFSET || (long) QueueLayout.WORD.getAcquire(registry, MAGIC_OFFSET) != MAGIC) {
+    if (registry.byteSize() < FIRST_SLOT_OFFSET
+        || (long) QueueLayout.WORD.getAcquire(registry, MAGIC_OFFSET) != MAGIC) {
       return "not a registry of regions";
     }
     int version = registry.get(QueueLayout.INT, VERSION_OFFSET);
@@ -66,6 +68,8 @@ final class RegistryLayout {
       return "registry layout version " + version + ", not " + VERSION;
     }
     int slots = registry.get(QueueLayout.INT, SLOTS_OFFSET);
-    return slots == SLOTS && registry.byteSize() == BYTES ? null : "registry of " + slots + " slots in " + registry.byteSize() + " bytes";
+    return slots == SLOTS && registry.byteSize() == BYTES
+        ? null
+        : "registry of " + slots + " slots in " + registry.byteSize() + " bytes";
   }
 }

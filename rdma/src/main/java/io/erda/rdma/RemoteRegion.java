@@ -9,14 +9,22 @@ import java.lang.foreign.MemorySegment;
  * @param key the remote key it was asked for
  * @param keyAddress where the registry shows the key while it is valid
  * @param memory the bytes
- * @param writable whether {@code memory} was mapped for WRITEs; a mapping is read-only until the first
+ * @param writable whether {@code memory} was mapped for WRITEs; a mapping is read-only until the
+ *     first
  * @param address for the comparison of places modulo 8 only
  * @param length bytes
  * @param access what its owner allows, of {@link Access}
  * @param mapping what ends with it, or null
  */
 record RemoteRegion(
-    long key, long keyAddress, MemorySegment memory, boolean writable, long address, long length, int access, Arena mapping) {
+    long key,
+    long keyAddress,
+    MemorySegment memory,
+    boolean writable,
+    long address,
+    long length,
+    int access,
+    Arena mapping) {
   boolean contains(long offset, int bytes) {
     return offset >= 0 && bytes >= 0 && bytes <= length - offset;
   }

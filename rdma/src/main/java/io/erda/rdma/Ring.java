@@ -10,22 +10,31 @@ import java.lang.foreign.MemorySegment;
  *   immediate data   type       payload length            header word, then the payload, padded to 8 bytes
  * </pre>
  *
- * <p>A header word of 0 means "not yet". Before a header is published (release) the payload is in place and the word behind the record
- * is 0, so the consumer finds the end of what is there at the place it looks next: an empty poll is one load of a line that only the
- * producer writes, and a message costs one line transfer, not two. A record never wraps; a PAD record fills the end of the ring. The
- * producer's position is in no shared word; the consumer's is, and the producer looks at it only when the ring seems full.
+ * <p>A header word of 0 means "not yet". Before a header is published (release) the payload is in
+ * place and the word behind the record is 0, so the consumer finds the end of what is there at the
+ * place it looks next: an empty poll is one load of a line that only the producer writes, and a
+ * message costs one line transfer, not two. A record never wraps; a PAD record fills the end of the
+ * ring. The producer's position is in no shared word; the consumer's is, and the producer looks at
+ * it only when the ring seems full.
  *
- * <p>The other end may be hostile: each side keeps its own position privately, loads a word from outside once, and checks it before use.
+ * <p>The other end may be hostile: each side keeps its own position privately, loads a word from
+ * outside once, and checks it before use.
  */
 final class Ring {
   static final int HEADER_BYTES = 8;
   static final int TYPE_SEND = 1;
+
   /** The payload is one u32: how many bytes the WRITE wrote. */
   static final int TYPE_WRITE_IMM = 2;
+
   static final int TYPE_PAD = 3;
 
-  /** What {@link Consumer#next} answers besides a header, and {@link Producer#offer} and {@link Producer#room} at all. */
+  /**
+   * What {@link Consumer#next} answers besides a header, and {@link Producer#offer} and {@link
+   * Producer#room} at all.
+   */
   static final int EMPTY = 0;
+
   static final int FAULT = -1;
   static final int FITS = 1;
 
@@ -71,7 +80,10 @@ final class Ring {
       this.consumedWord = queue.address() + consumedAt;
     }
 
-    /** Publishes a message. {@link Ring#FITS}: done; {@link Ring#EMPTY}: no room; {@link Ring#FAULT}: the consumer's position can't be. */
+    /**
+     * Publishes a message. {@link Ring#FITS}: done; {@link Ring#EMPTY}: no room; {@link
+     * Ring#FAULT}: the consumer's position can't be.
+     */
     int offer(int type, int imm, MemorySegment source, long sourceOffset, int length) {
       int fits = room(length);
       if (fits != FITS) {
@@ -82,7 +94,8 @@ final class Ring {
       boolean wraps = recordBytes(length) > room;
       long end = end(length);
       int at = wraps ? 0 : index;
-      // From the end to the beginning: the consumer polls the line of the header, and each look takes it away from us.
+      // From the end to the beginning: the consumer polls the line of the header, and each look
+      // takes it away from us.
       Words.plain(words + ((int) end & MASK), 0);
       copyIn(source, sourceOffset, base + at + HEADER_BYTES, length);
       Words.release(words + at, header(type, imm, length));
@@ -143,7 +156,10 @@ final class Ring {
       this.consumedWord = queue.address() + consumedAt;
     }
 
-    /** The header of the next message, {@link Ring#EMPTY}, or {@link Ring#FAULT} when what is there can't be. Consumes padding. */
+    /**
+     * The header of the next message, {@link Ring#EMPTY}, or {@link Ring#FAULT} when what is there
+     * can't be. Consumes padding.
+     */
     long next() {
       long header = Words.acquire(words + ((int) head & MASK));
       if (header == EMPTY) {
@@ -156,11 +172,14 @@ final class Ring {
       int length = length(header);
       switch (type(header)) {
         case TYPE_SEND:
-          return length <= QueueLayout.MESSAGE_BYTES_MAX && recordBytes(length) <= room ? header : FAULT;
+          return length <= QueueLayout.MESSAGE_BYTES_MAX && recordBytes(length) <= room
+              ? header
+              : FAULT;
         case TYPE_WRITE_IMM:
           return length == 4 && recordBytes(length) <= room ? header : FAULT;
         case TYPE_PAD:
-          // At place 0 nothing needs padding; so padding can't follow padding, and the recursion ends.
+          // At place 0 nothing needs padding; so padding can't follow padding, and the recursion
+          // ends.
           if (room == CAPACITY || length != room - HEADER_BYTES) {
             return FAULT;
           }
@@ -177,7 +196,8 @@ final class Ring {
     }
 
     void copyTo(MemorySegment target, long targetOffset, int length) {
-      MemorySegment.copy(queue, base + ((int) head & MASK) + HEADER_BYTES, target, targetOffset, length);
+      MemorySegment.copy(
+          queue, base + ((int) head & MASK) + HEADER_BYTES, target, targetOffset, length);
     }
 
     int writtenBytes() {
@@ -194,6 +214,5 @@ final class Ring {
     long position() {
       return head;
     }
-
   }
 }

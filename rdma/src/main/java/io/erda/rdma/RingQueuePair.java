@@ -6,20 +6,23 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * A queue pair over memory that both ends share ({@link QueueLayout}): READ and WRITE are loads and stores of the posting thread,
- * messages go through the two rings. What differs between devices of one host is how an end reaches the other's regions, wakes it, and
- * learns that it died.
+ * A queue pair over memory that both ends share ({@link QueueLayout}): READ and WRITE are loads and
+ * stores of the posting thread, messages go through the two rings. What differs between devices of
+ * one host is how an end reaches the other's regions, wakes it, and learns that it died.
  *
- * <p>Everything a post does is done when it returns; the completion waits in a local queue for the next poll. So READs execute in order,
- * a WRITE is visible before a later SEND is, and {@link Flags#FENCE} asks for nothing more.
+ * <p>Everything a post does is done when it returns; the completion waits in a local queue for the
+ * next poll. So READs execute in order, a WRITE is visible before a later SEND is, and {@link
+ * Flags#FENCE} asks for nothing more.
  *
- * <p><b>Fencing.</b> The owner who closes stores its state before anything else. The other end looks at that state after each READ and
- * WRITE, for a WRITE with a full fence between its stores and that load: either this end sees the state and completes in error, or
- * whoever closed sees the whole WRITE.
+ * <p><b>Fencing.</b> The owner who closes stores its state before anything else. The other end
+ * looks at that state after each READ and WRITE, for a WRITE with a full fence between its stores
+ * and that load: either this end sees the state and completes in error, or whoever closed sees the
+ * whole WRITE.
  *
- * <p><b>Bells.</b> Who is about to sleep stores 1 into its bell, then looks at its ring again; who published looks at the bell after it.
- * A full fence stands between the store and the load on both sides, so not both can miss the other. The ringer clears the bell before it
- * rings, so a bell that was cleared is always followed by a ring.
+ * <p><b>Bells.</b> Who is about to sleep stores 1 into its bell, then looks at its ring again; who
+ * published looks at the bell after it. A full fence stands between the store and the load on both
+ * sides, so not both can miss the other. The ringer clears the bell before it rings, so a bell that
+ * was cleared is always followed by a ring.
  */
 abstract class RingQueuePair implements QueuePair {
   private static final int QUEUE_DEPTH = 1024;
@@ -29,7 +32,10 @@ abstract class RingQueuePair implements QueuePair {
   enum Phase {
     CONNECTING,
     CONNECTED,
-    /** The end was noticed: what arrived before is still delivered, then posted receives are flushed, then DISCONNECT. */
+    /**
+     * The end was noticed: what arrived before is still delivered, then posted receives are
+     * flushed, then DISCONNECT.
+     */
     ENDING,
     ENDED,
     CLOSED
@@ -57,18 +63,24 @@ abstract class RingQueuePair implements QueuePair {
 
   /** Where keys are valid; null until it is known. */
   private MemorySegment registry;
+
   /** By slot of the key. */
   private RemoteRegion[] regions = new RemoteRegion[16];
+
   private Phase phase;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
+
   /** The peer died or broke the protocol: noticed outside the shared memory. */
   private boolean broken;
+
   private int polls;
   private long drainUntil;
   private long sends;
   private long receivesDone;
 
-  /** @param connectTimeoutNs of a requester; unused by a responder, which begins connected */
+  /**
+   * @param connectTimeoutNs of a requester; unused by a responder, which begins connected
+   */
   RingQueuePair(
       Device device,
       MemorySegment queue,
@@ -86,38 +98,64 @@ abstract class RingQueuePair implements QueuePair {
     this.connectDeadline = requester ? nanoTime.getAsLong() + connectTimeoutNs : 0;
     this.phase = requester ? Phase.CONNECTING : Phase.CONNECTED;
     long base = queue.address();
-    ownState = base + (requester ? QueueLayout.REQUESTER_STATE_OFFSET : QueueLayout.RESPONDER_STATE_OFFSET);
-    peerState = base + (requester ? QueueLayout.RESPONDER_STATE_OFFSET : QueueLayout.REQUESTER_STATE_OFFSET);
-    ownBell = base + (requester ? QueueLayout.REQUESTER_BELL_OFFSET : QueueLayout.RESPONDER_BELL_OFFSET);
-    peerBell = base + (requester ? QueueLayout.RESPONDER_BELL_OFFSET : QueueLayout.REQUESTER_BELL_OFFSET);
+    ownState =
+        base
+            + (requester ? QueueLayout.REQUESTER_STATE_OFFSET : QueueLayout.RESPONDER_STATE_OFFSET);
+    peerState =
+        base
+            + (requester ? QueueLayout.RESPONDER_STATE_OFFSET : QueueLayout.REQUESTER_STATE_OFFSET);
+    ownBell =
+        base + (requester ? QueueLayout.REQUESTER_BELL_OFFSET : QueueLayout.RESPONDER_BELL_OFFSET);
+    peerBell =
+        base + (requester ? QueueLayout.RESPONDER_BELL_OFFSET : QueueLayout.REQUESTER_BELL_OFFSET);
     out =
         new Ring.Producer(
             queue,
             requester ? QueueLayout.TO_RESPONDER_RING_OFFSET : QueueLayout.TO_REQUESTER_RING_OFFSET,
-            requester ? QueueLayout.TO_RESPONDER_CONSUMED_OFFSET : QueueLayout.TO_REQUESTER_CONSUMED_OFFSET);
+            requester
+                ? QueueLayout.TO_RESPONDER_CONSUMED_OFFSET
+                : QueueLayout.TO_REQUESTER_CONSUMED_OFFSET);
     in =
         new Ring.Consumer(
             queue,
             requester ? QueueLayout.TO_REQUESTER_RING_OFFSET : QueueLayout.TO_RESPONDER_RING_OFFSET,
-            requester ? QueueLayout.TO_REQUESTER_CONSUMED_OFFSET : QueueLayout.TO_RESPONDER_CONSUMED_OFFSET);
-    counters = new Counters(queue, requester ? QueueLayout.REQUESTER_COUNTERS_OFFSET : QueueLayout.RESPONDER_COUNTERS_OFFSET);
+            requester
+                ? QueueLayout.TO_REQUESTER_CONSUMED_OFFSET
+                : QueueLayout.TO_RESPONDER_CONSUMED_OFFSET);
+    counters =
+        new Counters(
+            queue,
+            requester
+                ? QueueLayout.REQUESTER_COUNTERS_OFFSET
+                : QueueLayout.RESPONDER_COUNTERS_OFFSET);
   }
 
   // What a device adds.
 
-  /** Reaches a region of the peer's for the first time, or for the first WRITE; null when the key is not valid. */
+  /**
+   * Reaches a region of the peer's for the first time, or for the first WRITE; null when the key is
+   * not valid.
+   */
   abstract RemoteRegion reach(long key, boolean toWrite);
 
-  /** Where the peer's valid keys are shown; called once, when the connection is accepted. Null fails the connection. */
+  /**
+   * Where the peer's valid keys are shown; called once, when the connection is accepted. Null fails
+   * the connection.
+   */
   abstract MemorySegment openRegistry(long registryId);
 
   /** Wakes the peer, which said that it sleeps. */
   abstract void ring();
 
-  /** Called at a low rate from poll: finds out whether the peer died, and calls {@link #breakOff}. */
+  /**
+   * Called at a low rate from poll: finds out whether the peer died, and calls {@link #breakOff}.
+   */
   abstract void checkPeer();
 
-  /** Called while connecting, before the responder's state is looked at: does what is still to do; a status ends the attempt. */
+  /**
+   * Called while connecting, before the responder's state is looked at: does what is still to do; a
+   * status ends the attempt.
+   */
   abstract int advanceConnect();
 
   /** Releases what the device added; once. */
@@ -127,14 +165,22 @@ abstract class RingQueuePair implements QueuePair {
 
   @Override
   public final boolean postRead(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int flags) {
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
     if (isNotReady()) {
       return false;
     }
     LocalRegion to = LocalRegion.of(local, device, localOffset, length);
     RemoteRegion from = region(remoteKey, false);
     int status;
-    if (from == null || (from.access() & Access.REMOTE_READ) == 0 || !from.contains(remoteOffset, length)) {
+    if (from == null
+        || (from.access() & Access.REMOTE_READ) == 0
+        || !from.contains(remoteOffset, length)) {
       status = refusal();
     } else {
       status = read(to, localOffset, from, remoteOffset, length);
@@ -143,10 +189,17 @@ abstract class RingQueuePair implements QueuePair {
     return true;
   }
 
-  private int read(LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
+  private int read(
+      LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
     try {
       words.load(
-          from.memory(), remoteOffset, from.address() + remoteOffset, to.memory, localOffset, to.address + localOffset, length);
+          from.memory(),
+          remoteOffset,
+          from.address() + remoteOffset,
+          to.memory,
+          localOffset,
+          to.address + localOffset,
+          length);
     } catch (IllegalStateException e) {
       return lost(from, e);
     }
@@ -166,16 +219,28 @@ abstract class RingQueuePair implements QueuePair {
 
   @Override
   public final boolean postWrite(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int flags) {
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
     if (isNotReady()) {
       return false;
     }
     LocalRegion from = LocalRegion.of(local, device, localOffset, length);
-    complete(wrId, Opcode.WRITE, write(from, localOffset, remoteKey, remoteOffset, length), length, flags);
+    complete(
+        wrId,
+        Opcode.WRITE,
+        write(from, localOffset, remoteKey, remoteOffset, length),
+        length,
+        flags);
     return true;
   }
 
-  private int write(LocalRegion from, long localOffset, long remoteKey, long remoteOffset, int length) {
+  private int write(
+      LocalRegion from, long localOffset, long remoteKey, long remoteOffset, int length) {
     int status = sendable();
     if (status != Status.SUCCESS) {
       return status;
@@ -186,9 +251,17 @@ abstract class RingQueuePair implements QueuePair {
     }
     try {
       if (counted) {
-        counters.differing(WordCopy.differing(from.memory, localOffset, to.memory(), remoteOffset, length));
+        counters.differing(
+            WordCopy.differing(from.memory, localOffset, to.memory(), remoteOffset, length));
       }
-      words.store(from.memory, localOffset, from.address + localOffset, to.memory(), remoteOffset, to.address() + remoteOffset, length);
+      words.store(
+          from.memory,
+          localOffset,
+          from.address + localOffset,
+          to.memory(),
+          remoteOffset,
+          to.address() + remoteOffset,
+          length);
     } catch (IllegalStateException e) {
       return lost(to, e);
     }
@@ -199,7 +272,10 @@ abstract class RingQueuePair implements QueuePair {
     return afterWrite(to);
   }
 
-  /** A WRITE counts only when neither the queue pair nor the key was taken away before its stores were all visible. */
+  /**
+   * A WRITE counts only when neither the queue pair nor the key was taken away before its stores
+   * were all visible.
+   */
   private int afterWrite(RemoteRegion to) {
     VarHandle.fullFence();
     if (Words.acquire(peerState) != QueueLayout.OPEN) {
@@ -210,7 +286,14 @@ abstract class RingQueuePair implements QueuePair {
 
   @Override
   public final boolean postWriteImm(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int imm, int flags) {
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int imm,
+      int flags) {
     if (isNotReady()) {
       return false;
     }
@@ -229,18 +312,22 @@ abstract class RingQueuePair implements QueuePair {
   }
 
   @Override
-  public final boolean postAtomicWrite(long wrId, long remoteKey, long remoteOffset, long value, int flags) {
+  public final boolean postAtomicWrite(
+      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
     if (isNotReady()) {
       return false;
     }
     int status = sendable();
     if (status == Status.SUCCESS) {
       RemoteRegion to = region(remoteKey, true);
-      if (to == null || !isWord(to, remoteOffset) || !isAllowed(to, Access.REMOTE_WRITE, remoteOffset, Long.BYTES)) {
+      if (to == null
+          || !isWord(to, remoteOffset)
+          || !isAllowed(to, Access.REMOTE_WRITE, remoteOffset, Long.BYTES)) {
         status = Status.REMOTE_ACCESS;
       } else {
         if (counted) {
-          counters.differing(differing((long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset), value));
+          counters.differing(
+              differing((long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset), value));
         }
         QueueLayout.WORD.setRelease(to.memory(), remoteOffset, value);
         counters.write(Long.BYTES);
@@ -253,7 +340,14 @@ abstract class RingQueuePair implements QueuePair {
 
   @Override
   public final boolean postCompareAndSwap(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, long expected, long value, int flags) {
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      long expected,
+      long value,
+      int flags) {
     if (isNotReady()) {
       return false;
     }
@@ -261,10 +355,13 @@ abstract class RingQueuePair implements QueuePair {
     int status = sendable();
     if (status == Status.SUCCESS) {
       RemoteRegion to = region(remoteKey, true);
-      if (to == null || !isWord(to, remoteOffset) || !isAllowed(to, Access.REMOTE_ATOMIC, remoteOffset, Long.BYTES)) {
+      if (to == null
+          || !isWord(to, remoteOffset)
+          || !isAllowed(to, Access.REMOTE_ATOMIC, remoteOffset, Long.BYTES)) {
         status = Status.REMOTE_ACCESS;
       } else {
-        long was = (long) QueueLayout.WORD.compareAndExchange(to.memory(), remoteOffset, expected, value);
+        long was =
+            (long) QueueLayout.WORD.compareAndExchange(to.memory(), remoteOffset, expected, value);
         if (was == expected) {
           counters.write(Long.BYTES);
           if (counted) {
@@ -280,8 +377,10 @@ abstract class RingQueuePair implements QueuePair {
   }
 
   @Override
-  public final boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
-    throw new UnsupportedOperationException("FLUSH: ask the responder, whose stores they are as much as ours");
+  public final boolean postFlush(
+      long wrId, long remoteKey, long remoteOffset, int length, int flags) {
+    throw new UnsupportedOperationException(
+        "FLUSH: ask the responder, whose stores they are as much as ours");
   }
 
   private static boolean isWord(RemoteRegion region, long offset) {
@@ -331,7 +430,10 @@ abstract class RingQueuePair implements QueuePair {
     return Words.acquire(region.keyAddress()) == region.key();
   }
 
-  /** Memory that its owner took away while it was used: no error of ours when the key was revoked before. */
+  /**
+   * Memory that its owner took away while it was used: no error of ours when the key was revoked
+   * before.
+   */
   private int lost(RemoteRegion region, IllegalStateException e) {
     if (isValid(region)) {
       throw e;
@@ -357,9 +459,11 @@ abstract class RingQueuePair implements QueuePair {
   // Messages.
 
   @Override
-  public final boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
+  public final boolean postSend(
+      long wrId, MemoryRegion local, long localOffset, int length, int flags) {
     if (length > QueueLayout.MESSAGE_BYTES_MAX) {
-      throw new IllegalArgumentException("message of " + length + " bytes; at most " + QueueLayout.MESSAGE_BYTES_MAX);
+      throw new IllegalArgumentException(
+          "message of " + length + " bytes; at most " + QueueLayout.MESSAGE_BYTES_MAX);
     }
     if (isNotReady()) {
       return false;
@@ -423,7 +527,8 @@ abstract class RingQueuePair implements QueuePair {
     int done = completions.drain(handler, limit);
     if (phase == Phase.CONNECTED) {
       done += receive(handler, limit - done);
-      // Nothing published before the end may be missed: look at the ring once more after noticing it.
+      // Nothing published before the end may be missed: look at the ring once more after noticing
+      // it.
       if (phase == Phase.CONNECTED && hasEnded()) {
         phase = Phase.ENDING;
         drainUntil = in.position() + QueueLayout.RING_BYTES;
@@ -500,7 +605,8 @@ abstract class RingQueuePair implements QueuePair {
     if (state == QueueLayout.REFUSED) {
       return decided(handler, Status.REJECTED);
     }
-    registry = openRegistry((long) QueueLayout.WORD.getAcquire(queue, QueueLayout.REGISTRY_ID_OFFSET));
+    registry =
+        openRegistry((long) QueueLayout.WORD.getAcquire(queue, QueueLayout.REGISTRY_ID_OFFSET));
     // Accepted and closed again already: connected, then disconnected.
     return decided(handler, registry == null ? Status.UNREACHABLE : Status.SUCCESS);
   }
@@ -552,7 +658,10 @@ abstract class RingQueuePair implements QueuePair {
 
   // Life.
 
-  /** Whether work can't be posted now: still connecting, or as many completions wait as there is room for. */
+  /**
+   * Whether work can't be posted now: still connecting, or as many completions wait as there is
+   * room for.
+   */
   private boolean isNotReady() {
     if (phase == Phase.CLOSED) {
       throw closed();
@@ -566,7 +675,9 @@ abstract class RingQueuePair implements QueuePair {
     if (state == QueueLayout.OPEN && !broken) {
       return Status.SUCCESS;
     }
-    return state == QueueLayout.FENCED || state == QueueLayout.GONE ? Status.FENCED : Status.FLUSHED;
+    return state == QueueLayout.FENCED || state == QueueLayout.GONE
+        ? Status.FENCED
+        : Status.FLUSHED;
   }
 
   /** The peer died, or what it wrote can't be: nothing of it counts from now on. */
@@ -658,7 +769,9 @@ abstract class RingQueuePair implements QueuePair {
   final DeviceStatistics statistics() {
     DeviceStatistics ofRequester = Counters.load(queue, QueueLayout.REQUESTER_COUNTERS_OFFSET);
     DeviceStatistics ofResponder = Counters.load(queue, QueueLayout.RESPONDER_COUNTERS_OFFSET);
-    return ofRequester.plus(ofResponder).plus(new DeviceStatistics(0, 0, 0, 0, 0, sends, receivesDone));
+    return ofRequester
+        .plus(ofResponder)
+        .plus(new DeviceStatistics(0, 0, 0, 0, 0, sends, receivesDone));
   }
 
   private static IllegalStateException closed() {

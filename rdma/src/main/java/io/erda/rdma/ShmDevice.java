@@ -23,18 +23,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The device between processes of one host. An address is a directory. A region is a mapped file; READ and WRITE are loads and stores of
- * the posting thread, and the owner of the region spends nothing on them. Messages go through rings in a file per connection; an idle end
- * sleeps on a socket.
+ * The device between processes of one host. An address is a directory. A region is a mapped file;
+ * READ and WRITE are loads and stores of the posting thread, and the owner of the region spends
+ * nothing on them. Messages go through rings in a file per connection; an idle end sleeps on a
+ * socket.
  *
- * <p>A device that was given a directory serves in it: it holds the directory's lock until it is closed, shows its regions there, and
- * before anything else fences what clients of an earlier server still hold. Only the requester READs and WRITEs. What clients write into
- * rings, headers and sockets is checked and can't break the server. They are trusted not to shorten a file that they may write, their
- * queue file or a region: the JDK reports the fault as an {@link InternalError}.
+ * <p>A device that was given a directory serves in it: it holds the directory's lock until it is
+ * closed, shows its regions there, and before anything else fences what clients of an earlier
+ * server still hold. Only the requester READs and WRITEs. What clients write into rings, headers
+ * and sockets is checked and can't break the server. They are trusted not to shorten a file that
+ * they may write, their queue file or a region: the JDK reports the fault as an {@link
+ * InternalError}.
  *
- * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would: peers' WRITEs fail from then on, their
- * READs go on. Closing a queue pair itself ends both; deregistering a region ends the READs of it. So a server that wants its clients to
- * read on while it restarts closes the device alone.
+ * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would:
+ * peers' WRITEs fail from then on, their READs go on. Closing a queue pair itself ends both;
+ * deregistering a region ends the READs of it. So a server that wants its clients to read on while
+ * it restarts closes the device alone.
  */
 public final class ShmDevice implements Device {
   private static final String LOCK = "server.lock";
@@ -74,7 +78,12 @@ public final class ShmDevice implements Device {
       lock = lock(options.directory());
       List<QueueFile> strangers = new ArrayList<>();
       sweep(options.directory(), strangers);
-      ShmDevice device = new ShmDevice(options, selector, lock, ShmRegistry.create(options.directory(), strangers.isEmpty()));
+      ShmDevice device =
+          new ShmDevice(
+              options,
+              selector,
+              lock,
+              ShmRegistry.create(options.directory(), strangers.isEmpty()));
       device.strangers.addAll(strangers);
       return device;
     } catch (IOException | RuntimeException e) {
@@ -97,7 +106,10 @@ public final class ShmDevice implements Device {
     throw new IOException("another server is running in " + directory);
   }
 
-  /** Removes what dead clients left, and fences the living ones of an earlier server: nothing they WRITE from now on counts. */
+  /**
+   * Removes what dead clients left, and fences the living ones of an earlier server: nothing they
+   * WRITE from now on counts.
+   */
   private static void sweep(Path directory, List<QueueFile> strangers) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "queue-*")) {
       for (Path path : files) {
@@ -108,9 +120,11 @@ public final class ShmDevice implements Device {
           }
           continue;
         }
-        long state = (long) QueueLayout.WORD.getAcquire(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET);
+        long state =
+            (long) QueueLayout.WORD.getAcquire(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET);
         if (state == QueueLayout.OPEN) {
-          QueueLayout.WORD.setVolatile(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.GONE);
+          QueueLayout.WORD.setVolatile(
+              file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.GONE);
         }
         file.unmap();
         if (state == QueueLayout.PENDING) {
@@ -150,7 +164,10 @@ public final class ShmDevice implements Device {
     }
   }
 
-  /** @throws IllegalArgumentException when peers may use it and {@code backing} names no file, or the device serves no directory */
+  /**
+   * @throws IllegalArgumentException when peers may use it and {@code backing} names no file, or
+   *     the device serves no directory
+   */
   @Override
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
     LocalRegion.check(memory, access);
@@ -170,10 +187,16 @@ public final class ShmDevice implements Device {
     }
   }
 
-  /** @param address the device's own directory */
+  /**
+   * @param address the device's own directory
+   */
   @Override
   public Listener listen(String address) throws IOException {
-    if (registry == null || !Path.of(address).toAbsolutePath().normalize().equals(options.directory().toAbsolutePath().normalize())) {
+    if (registry == null
+        || !Path.of(address)
+            .toAbsolutePath()
+            .normalize()
+            .equals(options.directory().toAbsolutePath().normalize())) {
       throw new IOException("this device serves in " + options.directory() + ", not in " + address);
     }
     if (listener != null) {
@@ -186,7 +209,8 @@ public final class ShmDevice implements Device {
   @Override
   public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
     if (privateData.byteSize() > PRIVATE_DATA_MAX) {
-      throw new IllegalArgumentException("private data of " + privateData.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
+      throw new IllegalArgumentException(
+          "private data of " + privateData.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
     }
     ShmQueuePair queuePair = connecting(address, privateData, timeout);
     queuePairs.add(queuePair);
@@ -201,14 +225,16 @@ public final class ShmDevice implements Device {
         return ShmQueuePair.failed(this, address, status, options);
       }
       QueueFile file = QueueFile.create(directory);
-      QueueLayout.initialise(file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
+      QueueLayout.initialise(
+          file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
       return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
     } catch (InvalidPathException | NoSuchFileException e) {
       return ShmQueuePair.failed(this, address, Status.UNREACHABLE, options);
     } catch (AccessDeniedException e) {
       return ShmQueuePair.failed(this, address, Status.DENIED, options);
     } catch (IOException e) {
-      return ShmQueuePair.failed(this, address, isFull(Path.of(address)) ? Status.NO_SPACE : Status.LOCAL, options);
+      return ShmQueuePair.failed(
+          this, address, isFull(Path.of(address)) ? Status.NO_SPACE : Status.LOCAL, options);
     }
   }
 
@@ -267,8 +293,9 @@ public final class ShmDevice implements Device {
   }
 
   /**
-   * Whether the peer of a queue pair that this device accepted provably left: its process ended, or it closed its end. Until then it may
-   * still be in the middle of a WRITE, however long ago the queue pair was closed here. Costs a system call.
+   * Whether the peer of a queue pair that this device accepted provably left: its process ended, or
+   * it closed its end. Until then it may still be in the middle of a WRITE, however long ago the
+   * queue pair was closed here. Costs a system call.
    */
   public boolean peerLeft(QueuePair queuePair) {
     if (!(queuePair instanceof ShmQueuePair shm) || shm.isRequester()) {
@@ -282,8 +309,9 @@ public final class ShmDevice implements Device {
   }
 
   /**
-   * How many clients may still be in the middle of a WRITE that no open queue pair of this device stands for: of an earlier server, or
-   * closed here, and not provably left. All of them are fenced. A system call each.
+   * How many clients may still be in the middle of a WRITE that no open queue pair of this device
+   * stands for: of an earlier server, or closed here, and not provably left. All of them are
+   * fenced. A system call each.
    */
   public int strangers() {
     strangers.removeIf(QueueFile::isOwnerGone);
@@ -307,7 +335,10 @@ public final class ShmDevice implements Device {
   boolean select(long timeoutNs) {
     int ready;
     try {
-      ready = timeoutNs <= 0 ? selector.selectNow(ShmDevice::onReady) : selector.select(ShmDevice::onReady, (timeoutNs + 999_999) / 1_000_000);
+      ready =
+          timeoutNs <= 0
+              ? selector.selectNow(ShmDevice::onReady)
+              : selector.select(ShmDevice::onReady, (timeoutNs + 999_999) / 1_000_000);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -340,7 +371,8 @@ public final class ShmDevice implements Device {
     channel.register(selector, SelectionKey.OP_READ, forListener);
   }
 
-  void watchAccept(ServerSocketChannel channel, ShmListener forListener) throws ClosedChannelException {
+  void watchAccept(ServerSocketChannel channel, ShmListener forListener)
+      throws ClosedChannelException {
     channel.register(selector, SelectionKey.OP_ACCEPT, forListener);
   }
 

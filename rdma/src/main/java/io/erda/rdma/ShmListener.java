@@ -14,8 +14,9 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Takes connections in a device's directory: reads each HELLO, checks everything in it and in the queue file it names, and queues a
- * request. Whatever a peer sends, the worst that happens is that its socket is closed. Owns its socket and what waits.
+ * Takes connections in a device's directory: reads each HELLO, checks everything in it and in the
+ * queue file it names, and queues a request. Whatever a peer sends, the worst that happens is that
+ * its socket is closed. Owns its socket and what waits.
  */
 final class ShmListener implements Listener {
   private static final int POLLS_PER_CHECK = 64;
@@ -29,8 +30,10 @@ final class ShmListener implements Listener {
   private final LongSupplier nanoTime;
   private final List<Handshake> handshakes = new ArrayList<>();
   private final ArrayDeque<Request> requests = new ArrayDeque<>();
+
   /** All that were not answered: queued, or in the hands of the caller. */
   private final List<Request> unanswered = new ArrayList<>();
+
   private boolean ready = true;
   private int polls;
   private long lastCheck;
@@ -58,7 +61,8 @@ final class ShmListener implements Listener {
     /** True when it is decided, one way or the other. */
     boolean advance() {
       try {
-        if (channel.read(hello) < 0 || hello.hasRemaining() && nanoTime.getAsLong() - deadline >= 0) {
+        if (channel.read(hello) < 0
+            || hello.hasRemaining() && nanoTime.getAsLong() - deadline >= 0) {
           channel.close();
           return true;
         }
@@ -89,7 +93,9 @@ final class ShmListener implements Listener {
       }
       MemorySegment queue = file.queue();
       MemorySegment data = QueueLayout.privateData(queue, QueueLayout.REQUESTER_DATA_OFFSET);
-      boolean fresh = (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET) == QueueLayout.PENDING;
+      boolean fresh =
+          (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET)
+              == QueueLayout.PENDING;
       if (QueueLayout.validate(queue) != null || data == null || !fresh || file.isOwnerGone()) {
         file.unmap();
         file.forget();
@@ -122,7 +128,9 @@ final class ShmListener implements Listener {
     if (closed) {
       return null;
     }
-    if (ready || (++polls & POLLS_PER_CHECK - 1) == 0 && nanoTime.getAsLong() - lastCheck >= CHECK_INTERVAL_NS) {
+    if (ready
+        || (++polls & POLLS_PER_CHECK - 1) == 0
+            && nanoTime.getAsLong() - lastCheck >= CHECK_INTERVAL_NS) {
       lastCheck = nanoTime.getAsLong();
       ready = false;
       advance();
@@ -213,9 +221,11 @@ final class ShmListener implements Listener {
     public QueuePair accept(MemorySegment ofOurs) {
       answer();
       QueueLayout.setPrivateData(file.queue(), QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
-      QueueLayout.WORD.setRelease(file.queue(), QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
+      QueueLayout.WORD.setRelease(
+          file.queue(), QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
       ShmQueuePair queuePair = device.accept(file, socket, peer());
-      QueueLayout.WORD.setRelease(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.OPEN);
+      QueueLayout.WORD.setRelease(
+          file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.OPEN);
       queuePair.ringIfAsleep();
       return queuePair;
     }
@@ -224,7 +234,8 @@ final class ShmListener implements Listener {
     public void reject(MemorySegment ofOurs) {
       answer();
       QueueLayout.setPrivateData(file.queue(), QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
-      QueueLayout.WORD.setRelease(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.REFUSED);
+      QueueLayout.WORD.setRelease(
+          file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.REFUSED);
       drop();
     }
 

@@ -9,10 +9,12 @@ import java.util.function.LongSupplier;
  *
  * @param directory what it serves in, created when absent; null for a device that only connects
  * @param nanoTime a monotonic clock
- * @param counted whether its WRITEs are compared with what they replace, for {@link DeviceStatistics#bytesDiffering()}; slow
+ * @param counted whether its WRITEs are compared with what they replace, for {@link
+ *     DeviceStatistics#bytesDiffering()}; slow
  * @param extraWriteLatencyNs how much longer each WRITE takes: slower memory than this machine has
  */
-public record ShmOptions(Path directory, LongSupplier nanoTime, boolean counted, long extraWriteLatencyNs) {
+public record ShmOptions(
+    Path directory, LongSupplier nanoTime, boolean counted, long extraWriteLatencyNs) {
   public ShmOptions {
     Objects.requireNonNull(nanoTime, "nanoTime");
     if (extraWriteLatencyNs < 0) {

@@ -8,15 +8,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongSupplier;
 
-/** One end of a connection between processes of one host. Owns its end of the queue file and the socket. */
+/**
+ * One end of a connection between processes of one host. Owns its end of the queue file and the
+ * socket.
+ */
 final class ShmQueuePair extends RingQueuePair {
   private static final long PEER_CHECK_INTERVAL_NS = 1_000_000;
   private static final long CONNECT_RETRY_NS = 1_000_000;
 
   private final ShmDevice device;
   private final Path directory;
+
   /** Null for an attempt that failed at once. */
   private final QueueFile file;
+
   private final String peer;
   private ShmSocket socket;
   private ShmRegistryView view;
@@ -35,7 +40,14 @@ final class ShmQueuePair extends RingQueuePair {
       long timeoutNs,
       LongSupplier nanoTime,
       ShmOptions options) {
-    super(device, queue, requester, options.counted(), options.extraWriteLatencyNs(), timeoutNs, nanoTime);
+    super(
+        device,
+        queue,
+        requester,
+        options.counted(),
+        options.extraWriteLatencyNs(),
+        timeoutNs,
+        nanoTime);
     this.device = device;
     this.directory = directory;
     this.file = file;
@@ -45,10 +57,19 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   /** A requester that will connect when it is polled. */
-  static ShmQueuePair connecting(ShmDevice device, Path directory, QueueFile file, long timeoutNs, ShmOptions options) {
+  static ShmQueuePair connecting(
+      ShmDevice device, Path directory, QueueFile file, long timeoutNs, ShmOptions options) {
     ShmQueuePair queuePair =
         new ShmQueuePair(
-            device, directory, file, file.queue(), true, directory.toString(), timeoutNs, options.nanoTime(), options);
+            device,
+            directory,
+            file,
+            file.queue(),
+            true,
+            directory.toString(),
+            timeoutNs,
+            options.nanoTime(),
+            options);
     queuePair.advanceConnect();
     return queuePair;
   }
@@ -56,13 +77,17 @@ final class ShmQueuePair extends RingQueuePair {
   /** A requester whose attempt has failed. */
   static ShmQueuePair failed(ShmDevice device, String address, int status, ShmOptions options) {
     MemorySegment queue = Arena.ofAuto().allocate(QueueLayout.BYTES, 8);
-    ShmQueuePair queuePair = new ShmQueuePair(device, null, null, queue, true, address, 0, options.nanoTime(), options);
+    ShmQueuePair queuePair =
+        new ShmQueuePair(device, null, null, queue, true, address, 0, options.nanoTime(), options);
     queuePair.connectFailure = status;
     return queuePair;
   }
 
-  static ShmQueuePair accepted(ShmDevice device, QueueFile file, ShmSocket socket, String peer, ShmOptions options) {
-    ShmQueuePair queuePair = new ShmQueuePair(device, null, file, file.queue(), false, peer, 0, options.nanoTime(), options);
+  static ShmQueuePair accepted(
+      ShmDevice device, QueueFile file, ShmSocket socket, String peer, ShmOptions options) {
+    ShmQueuePair queuePair =
+        new ShmQueuePair(
+            device, null, file, file.queue(), false, peer, 0, options.nanoTime(), options);
     queuePair.use(socket);
     return queuePair;
   }
@@ -105,7 +130,8 @@ final class ShmQueuePair extends RingQueuePair {
       }
     } catch (IOException e) {
       Path file = directory.resolve(ShmSocket.FILE);
-      connectFailure = Files.exists(file) && !Files.isWritable(file) ? Status.DENIED : Status.UNREACHABLE;
+      connectFailure =
+          Files.exists(file) && !Files.isWritable(file) ? Status.DENIED : Status.UNREACHABLE;
     }
     return connectFailure;
   }
@@ -152,7 +178,10 @@ final class ShmQueuePair extends RingQueuePair {
       return timeoutNs;
     }
     long untilDeadline = connectDeadline() - nanoTime.getAsLong();
-    return Math.max(0, Math.min(timeoutNs, socket == null ? Math.min(untilDeadline, CONNECT_RETRY_NS) : untilDeadline));
+    return Math.max(
+        0,
+        Math.min(
+            timeoutNs, socket == null ? Math.min(untilDeadline, CONNECT_RETRY_NS) : untilDeadline));
   }
 
   @Override

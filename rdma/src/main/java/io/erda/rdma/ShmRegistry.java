@@ -15,8 +15,9 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The registry of a serving device ({@link RegistryLayout}). A new file for each server, moved over the old one: peers of the old server
- * keep the file they mapped. Owns its mapping; the file stays, because it says which key comes next.
+ * The registry of a serving device ({@link RegistryLayout}). A new file for each server, moved over
+ * the old one: peers of the old server keep the file they mapped. Owns its mapping; the file stays,
+ * because it says which key comes next.
  */
 final class ShmRegistry implements AutoCloseable {
   static final String FILE = "registry";
@@ -34,7 +35,11 @@ final class ShmRegistry implements AutoCloseable {
     this.id = id;
     this.nextSequence = id + 1;
     try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        FileChannel.open(
+            file,
+            StandardOpenOption.CREATE_NEW,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE)) {
       writeZeros(channel, RegistryLayout.BYTES);
       registry = channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
     }
@@ -46,10 +51,12 @@ final class ShmRegistry implements AutoCloseable {
   }
 
   /**
-   * Replaces the registry of the directory; its key sequence goes on. The caller holds the directory's lock.
+   * Replaces the registry of the directory; its key sequence goes on. The caller holds the
+   * directory's lock.
    *
-   * @param alone no peer of an earlier server is left. Then, where the disk has no room for both, the old one goes first: a server whose
-   *     disk ran full must start all the same, and a crash in between makes keys begin anew for nobody who knows old ones
+   * @param alone no peer of an earlier server is left. Then, where the disk has no room for both,
+   *     the old one goes first: a server whose disk ran full must start all the same, and a crash
+   *     in between makes keys begin anew for nobody who knows old ones
    */
   static ShmRegistry create(Path directory, boolean alone) throws IOException {
     Path file = directory.resolve(FILE);
@@ -58,7 +65,9 @@ final class ShmRegistry implements AutoCloseable {
     try {
       return replace(directory, sequence);
     } catch (IOException e) {
-      if (!exists || !alone || Files.getFileStore(directory).getUsableSpace() >= RegistryLayout.BYTES) {
+      if (!exists
+          || !alone
+          || Files.getFileStore(directory).getUsableSpace() >= RegistryLayout.BYTES) {
         throw e;
       }
       Files.delete(file);
@@ -89,9 +98,11 @@ final class ShmRegistry implements AutoCloseable {
     }
     MemorySegment header = MemorySegment.ofArray(head.array());
     long magic = header.get(QueueLayout.LONG.withByteAlignment(1), RegistryLayout.MAGIC_OFFSET);
-    long next = header.get(QueueLayout.LONG.withByteAlignment(1), RegistryLayout.NEXT_SEQUENCE_OFFSET);
+    long next =
+        header.get(QueueLayout.LONG.withByteAlignment(1), RegistryLayout.NEXT_SEQUENCE_OFFSET);
     if (magic != RegistryLayout.MAGIC || next <= 0 || next >= 1L << 46) {
-      throw new IOException(file + " is not a registry of regions; where no client runs, remove it");
+      throw new IOException(
+          file + " is not a registry of regions; where no client runs, remove it");
     }
     return next;
   }
@@ -115,7 +126,8 @@ final class ShmRegistry implements AutoCloseable {
       throw new IllegalArgumentException("a region for peers needs a file to map");
     }
     if (length > backing.length()) {
-      throw new IllegalArgumentException("region of " + length + " bytes in a backing of " + backing.length());
+      throw new IllegalArgumentException(
+          "region of " + length + " bytes in a backing of " + backing.length());
     }
     byte[] path = path(backing.file());
     int slot = freeSlot();
@@ -128,14 +140,22 @@ final class ShmRegistry implements AutoCloseable {
 
   /** The key last: who sees it sees the rest. */
   static void writeSlot(
-      MemorySegment registry, int slot, long offset, long length, long inode, int access, byte[] path, long key) {
+      MemorySegment registry,
+      int slot,
+      long offset,
+      long length,
+      long inode,
+      int access,
+      byte[] path,
+      long key) {
     long at = RegistryLayout.slotOffset(slot);
     registry.set(QueueLayout.LONG, at + RegistryLayout.FILE_OFFSET, offset);
     registry.set(QueueLayout.LONG, at + RegistryLayout.LENGTH, length);
     registry.set(QueueLayout.LONG, at + RegistryLayout.INODE, inode);
     registry.set(QueueLayout.INT, at + RegistryLayout.ACCESS, access);
     registry.set(QueueLayout.INT, at + RegistryLayout.PATH_LENGTH, path.length);
-    MemorySegment.copy(path, 0, registry, ValueLayout.JAVA_BYTE, at + RegistryLayout.PATH, path.length);
+    MemorySegment.copy(
+        path, 0, registry, ValueLayout.JAVA_BYTE, at + RegistryLayout.PATH, path.length);
     QueueLayout.WORD.setVolatile(registry, at + RegistryLayout.KEY, key);
   }
 
@@ -159,14 +179,26 @@ final class ShmRegistry implements AutoCloseable {
     throw new IllegalStateException("all " + RegistryLayout.SLOTS + " regions are in use");
   }
 
-  /** Relative to the directory where that can be said: a store that moves, or is seen elsewhere in a container, still works. */
+  /**
+   * Relative to the directory where that can be said: a store that moves, or is seen elsewhere in a
+   * container, still works.
+   */
   private byte[] path(Path file) {
     Path absolute = file.toAbsolutePath().normalize();
     Path base = directory.toAbsolutePath().normalize();
-    boolean near = absolute.startsWith(base) || base.getParent() != null && absolute.startsWith(base.getParent());
-    byte[] path = (near ? base.relativize(absolute) : absolute).toString().getBytes(StandardCharsets.UTF_8);
+    boolean near =
+        absolute.startsWith(base)
+            || base.getParent() != null && absolute.startsWith(base.getParent());
+    byte[] path =
+        (near ? base.relativize(absolute) : absolute).toString().getBytes(StandardCharsets.UTF_8);
     if (path.length > RegistryLayout.PATH_BYTES_MAX) {
-      throw new IllegalArgumentException("path of " + path.length + " bytes, at most " + RegistryLayout.PATH_BYTES_MAX + ": " + file);
+      throw new IllegalArgumentException(
+          "path of "
+              + path.length
+              + " bytes, at most "
+              + RegistryLayout.PATH_BYTES_MAX
+              + ": "
+              + file);
     }
     return path;
   }

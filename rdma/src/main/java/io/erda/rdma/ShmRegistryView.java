@@ -12,7 +12,10 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A requester's view of the responder's registry: maps it read-only, and the regions it shows. Owns the registry's mapping. */
+/**
+ * A requester's view of the responder's registry: maps it read-only, and the regions it shows. Owns
+ * the registry's mapping.
+ */
 final class ShmRegistryView implements AutoCloseable {
   private final Path directory;
   private final Arena arena;
@@ -27,7 +30,8 @@ final class ShmRegistryView implements AutoCloseable {
   /** The view, or null when there is no registry with this ID (any more). */
   static ShmRegistryView open(Path directory, long id) {
     Arena arena = Arena.ofShared();
-    MemorySegment registry = map(directory.resolve(ShmRegistry.FILE), 0, RegistryLayout.BYTES, false, arena);
+    MemorySegment registry =
+        map(directory.resolve(ShmRegistry.FILE), 0, RegistryLayout.BYTES, false, arena);
     if (registry == null
         || RegistryLayout.validate(registry) != null
         || registry.get(QueueLayout.LONG, RegistryLayout.ID_OFFSET) != id) {
@@ -61,12 +65,23 @@ final class ShmRegistryView implements AutoCloseable {
     }
     Arena mapping = Arena.ofShared();
     MemorySegment memory = map(file, offset, length, writable, mapping);
-    // The file that was mapped is the file that was registered only if the key is still valid: it is revoked before a name is reused.
-    if (memory == null || !isSameFile(file, at) || (long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
+    // The file that was mapped is the file that was registered only if the key is still valid: it
+    // is revoked before a name is reused.
+    if (memory == null
+        || !isSameFile(file, at)
+        || (long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
       mapping.close();
       return null;
     }
-    return new RemoteRegion(key, registry.address() + at + RegistryLayout.KEY, memory, writable, memory.address(), length, access, mapping);
+    return new RemoteRegion(
+        key,
+        registry.address() + at + RegistryLayout.KEY,
+        memory,
+        writable,
+        memory.address(),
+        length,
+        access,
+        mapping);
   }
 
   private Path path(long slotAt) {
@@ -75,7 +90,8 @@ final class ShmRegistryView implements AutoCloseable {
       return null;
     }
     byte[] path = new byte[length];
-    MemorySegment.copy(registry, ValueLayout.JAVA_BYTE, slotAt + RegistryLayout.PATH, path, 0, length);
+    MemorySegment.copy(
+        registry, ValueLayout.JAVA_BYTE, slotAt + RegistryLayout.PATH, path, 0, length);
     try {
       return directory.resolve(new String(path, StandardCharsets.UTF_8));
     } catch (InvalidPathException e) {
@@ -85,22 +101,32 @@ final class ShmRegistryView implements AutoCloseable {
 
   private boolean isSameFile(Path file, long slotAt) {
     try {
-      return ShmRegistry.inode(file) == registry.get(QueueLayout.LONG, slotAt + RegistryLayout.INODE);
+      return ShmRegistry.inode(file)
+          == registry.get(QueueLayout.LONG, slotAt + RegistryLayout.INODE);
     } catch (UncheckedIOException e) {
       return false;
     }
   }
 
-  /** Null when the file can't be opened so, or is shorter: a store or load beyond its end would kill the process. */
-  private static MemorySegment map(Path file, long offset, long length, boolean writable, Arena arena) {
+  /**
+   * Null when the file can't be opened so, or is shorter: a store or load beyond its end would kill
+   * the process.
+   */
+  private static MemorySegment map(
+      Path file, long offset, long length, boolean writable, Arena arena) {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
-        try (FileChannel channel = writable ? openToWrite(file) : FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel =
+            writable ? openToWrite(file) : FileChannel.open(file, StandardOpenOption.READ)) {
           if (offset < 0 || length < 0 || length > channel.size() - offset) {
             return null;
           }
-          return channel.map(writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY, offset, length, arena);
+          return channel.map(
+              writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY,
+              offset,
+              length,
+              arena);
         } catch (ClosedByInterruptException e) {
           interrupted |= Thread.interrupted();
         } catch (IOException e) {

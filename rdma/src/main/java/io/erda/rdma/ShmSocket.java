@@ -15,8 +15,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The socket beside a connection: carries HELLO, then is a doorbell, and by its end the sign that the peer's process ended. Owns the
- * channel. Nothing here blocks.
+ * The socket beside a connection: carries HELLO, then is a doorbell, and by its end the sign that
+ * the peer's process ended. Owns the channel. Nothing here blocks.
  *
  * <pre>
  *   HELLO, 64 bytes:  0 magic (8) · 8 version (4) · 12 name length (4) · 16 name of the queue file, ASCII, padded with zeros
@@ -28,6 +28,7 @@ final class ShmSocket {
 
   /** "ERDAHEL\0" as a little-endian word. */
   private static final long HELLO_MAGIC = 0x004c4548_41445245L;
+
   private static final int BACKLOG = 1024;
   private static final int SHORT_PATH_BYTES = 100;
 
@@ -43,7 +44,9 @@ final class ShmSocket {
     return channel;
   }
 
-  /** Binds in the directory, over what a dead server left. The caller holds the directory's lock. */
+  /**
+   * Binds in the directory, over what a dead server left. The caller holds the directory's lock.
+   */
   static ServerSocketChannel listen(Path directory) throws IOException {
     Files.deleteIfExists(directory.resolve(FILE));
     ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -84,7 +87,10 @@ final class ShmSocket {
     void use(SocketAddress address) throws IOException;
   }
 
-  /** A UNIX address holds some 100 bytes; a longer path is named through a descriptor of its directory. */
+  /**
+   * A UNIX address holds some 100 bytes; a longer path is named through a descriptor of its
+   * directory.
+   */
   private static void withAddress(Path directory, AddressUser user) throws IOException {
     Path path = directory.resolve(FILE);
     if (path.toString().getBytes(StandardCharsets.UTF_8).length <= SHORT_PATH_BYTES) {
@@ -109,7 +115,11 @@ final class ShmSocket {
   static ByteBuffer hello(String name) {
     byte[] ascii = name.getBytes(StandardCharsets.US_ASCII);
     ByteBuffer hello = ByteBuffer.allocate(HELLO_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    hello.putLong(0, HELLO_MAGIC).putInt(8, QueueLayout.VERSION).putInt(12, ascii.length).put(16, ascii);
+    hello
+        .putLong(0, HELLO_MAGIC)
+        .putInt(8, QueueLayout.VERSION)
+        .putInt(12, ascii.length)
+        .put(16, ascii);
     return hello;
   }
 
@@ -117,7 +127,10 @@ final class ShmSocket {
   static String helloName(ByteBuffer hello) {
     hello.order(ByteOrder.LITTLE_ENDIAN);
     int length = hello.getInt(12);
-    if (hello.getLong(0) != HELLO_MAGIC || hello.getInt(8) != QueueLayout.VERSION || length < 1 || length > HELLO_BYTES - 16) {
+    if (hello.getLong(0) != HELLO_MAGIC
+        || hello.getInt(8) != QueueLayout.VERSION
+        || length < 1
+        || length > HELLO_BYTES - 16) {
       return null;
     }
     byte[] ascii = new byte[length];

@@ -3,21 +3,38 @@ package io.erda.rdma;
 /** How posted work ended. */
 public final class Status {
   public static final int SUCCESS = 0;
-  /** The queue pair was closed or its connection ended before the work took effect, or while it may have. */
+
+  /**
+   * The queue pair was closed or its connection ended before the work took effect, or while it may
+   * have.
+   */
   public static final int FLUSHED = 1;
-  /** The remote key is unknown or revoked, the range is out of its bounds, or the access is not allowed. */
+
+  /**
+   * The remote key is unknown or revoked, the range is out of its bounds, or the access is not
+   * allowed.
+   */
   public static final int REMOTE_ACCESS = 2;
-  /** The peer fenced this queue pair: what was written may or may not have taken effect and counts as nothing. */
+
+  /**
+   * The peer fenced this queue pair: what was written may or may not have taken effect and counts
+   * as nothing.
+   */
   public static final int FENCED = 3;
+
   /** A received message is longer than the receive buffer. */
   public static final int LENGTH = 4;
+
   public static final int REJECTED = 5;
   public static final int UNREACHABLE = 6;
   public static final int TIMEOUT = 7;
+
   /** The local memory or the device failed. */
   public static final int LOCAL = 8;
+
   /** The user of this process may not use the address. */
   public static final int DENIED = 9;
+
   /** No disk space for what a connection needs on this side. */
   public static final int NO_SPACE = 10;
 

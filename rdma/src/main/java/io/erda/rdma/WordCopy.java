@@ -7,10 +7,11 @@ import java.lang.foreign.ValueLayout;
 /**
  * Copies between memory that others load and store meanwhile, without tearing 8-aligned words.
  *
- * <p>A bulk copy moves whole words for sure only when both places and the length are multiples of 8; otherwise the JDK may choose smaller
- * units, or loads that straddle words. So a copy between places that agree mod 8 is split into bytes up to a word boundary, words, and
- * the bytes that remain. Places that disagree go through a bounce buffer that agrees with the shared side: its words are then moved
- * whole too. One thread.
+ * <p>A bulk copy moves whole words for sure only when both places and the length are multiples of
+ * 8; otherwise the JDK may choose smaller units, or loads that straddle words. So a copy between
+ * places that agree mod 8 is split into bytes up to a word boundary, words, and the bytes that
+ * remain. Places that disagree go through a bounce buffer that agrees with the shared side: its
+ * words are then moved whole too. One thread.
  */
 final class WordCopy {
   private static final int BOUNCE_BYTES = 4096;
@@ -19,7 +20,13 @@ final class WordCopy {
 
   /** Copies shared memory into private memory. */
   void load(
-      MemorySegment shared, long sharedOffset, long sharedAddress, MemorySegment own, long ownOffset, long ownAddress, int length) {
+      MemorySegment shared,
+      long sharedOffset,
+      long sharedAddress,
+      MemorySegment own,
+      long ownOffset,
+      long ownAddress,
+      int length) {
     if (((sharedAddress | ownAddress | length) & 7) == 0) {
       MemorySegment.copy(shared, sharedOffset, own, ownOffset, length);
     } else if (((sharedAddress ^ ownAddress) & 7) == 0) {
@@ -31,7 +38,13 @@ final class WordCopy {
 
   /** Copies private memory into shared memory. */
   void store(
-      MemorySegment own, long ownOffset, long ownAddress, MemorySegment shared, long sharedOffset, long sharedAddress, int length) {
+      MemorySegment own,
+      long ownOffset,
+      long ownAddress,
+      MemorySegment shared,
+      long sharedOffset,
+      long sharedAddress,
+      int length) {
     if (((sharedAddress | ownAddress | length) & 7) == 0) {
       MemorySegment.copy(own, ownOffset, shared, sharedOffset, length);
     } else if (((sharedAddress ^ ownAddress) & 7) == 0) {
@@ -41,7 +54,8 @@ final class WordCopy {
     }
   }
 
-  private static void congruent(MemorySegment source, long from, MemorySegment target, long to, long address, int length) {
+  private static void congruent(
+      MemorySegment source, long from, MemorySegment target, long to, long address, int length) {
     int head = Math.min((int) -address & 7, length);
     int words = length - head & ~7;
     if (head != 0) {
@@ -55,14 +69,19 @@ final class WordCopy {
   }
 
   /** Fewer than 8 bytes, all in one word. */
-  private static void part(MemorySegment source, long from, MemorySegment target, long to, int length) {
+  private static void part(
+      MemorySegment source, long from, MemorySegment target, long to, int length) {
     int done = 0;
     if ((length & 4) != 0) {
-      target.set(ValueLayout.JAVA_INT_UNALIGNED, to, source.get(ValueLayout.JAVA_INT_UNALIGNED, from));
+      target.set(
+          ValueLayout.JAVA_INT_UNALIGNED, to, source.get(ValueLayout.JAVA_INT_UNALIGNED, from));
       done = 4;
     }
     if ((length & 2) != 0) {
-      target.set(ValueLayout.JAVA_SHORT_UNALIGNED, to + done, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, from + done));
+      target.set(
+          ValueLayout.JAVA_SHORT_UNALIGNED,
+          to + done,
+          source.get(ValueLayout.JAVA_SHORT_UNALIGNED, from + done));
       done += 2;
     }
     if ((length & 1) != 0) {
@@ -70,7 +89,8 @@ final class WordCopy {
     }
   }
 
-  private void loadBounced(MemorySegment shared, long from, long address, MemorySegment own, long to, int length) {
+  private void loadBounced(
+      MemorySegment shared, long from, long address, MemorySegment own, long to, int length) {
     MemorySegment buffer = bounce();
     int skew = (int) address & 7;
     for (int done = 0; done < length; ) {
@@ -82,7 +102,8 @@ final class WordCopy {
     }
   }
 
-  private void storeBounced(MemorySegment own, long from, MemorySegment shared, long to, long address, int length) {
+  private void storeBounced(
+      MemorySegment own, long from, MemorySegment shared, long to, long address, int length) {
     MemorySegment buffer = bounce();
     int skew = (int) address & 7;
     for (int done = 0; done < length; ) {

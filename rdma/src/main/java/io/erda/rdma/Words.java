@@ -4,11 +4,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * Words by absolute address, in memory that this module mapped or allocated itself and whose bounds and life it checks itself.
+ * Words by absolute address, in memory that this module mapped or allocated itself and whose bounds
+ * and life it checks itself.
  *
- * <p>A load through a segment that is a constant costs the load; one through a segment in a field costs some 2 ns of checks, and a READ
- * makes five of them. The price: an address of memory that was released kills the process. So nothing is loaded or stored here on a queue
- * pair that is closed, and closing it is what releases the memory.
+ * <p>A load through a segment that is a constant costs the load; one through a segment in a field
+ * costs some 2 ns of checks, and a READ makes five of them. The price: an address of memory that
+ * was released kills the process. So nothing is loaded or stored here on a queue pair that is
+ * closed, and closing it is what releases the memory.
  */
 @SuppressWarnings("restricted")
 final class Words {

@@ -32,13 +32,18 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * What every device owes. A device passes by extending this class with its {@link DeviceFixture}.
  *
- * <p>Tests step both ends from one thread; those that need threads are skipped for a device that has none (virtual time).
+ * <p>Tests step both ends from one thread; those that need threads are skipped for a device that
+ * has none (virtual time).
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class DeviceContract {
   protected static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
   private static final Duration PATIENCE = Duration.ofSeconds(20);
-  /** Steps until a test gives up; a step of a real device takes at least a microsecond when it is idle. */
+
+  /**
+   * Steps until a test gives up; a step of a real device takes at least a microsecond when it is
+   * idle.
+   */
   private static final int STEPS_MAX = 3_000_000;
 
   @TempDir protected Path directory;
@@ -67,7 +72,8 @@ public abstract class DeviceContract {
     client = fixture.client();
     listener = server.listen(fixture.address());
     clientMemory = fixture.clientMemory(1 << 17);
-    clientRegion = client.register(clientMemory, Backing.none(clientMemory.byteSize()), Access.LOCAL);
+    clientRegion =
+        client.register(clientMemory, Backing.none(clientMemory.byteSize()), Access.LOCAL);
     DeviceFixture.ServerMemory local = fixture.serverMemory(1 << 17);
     serverLocalMemory = local.segment();
     serverLocal = server.register(serverLocalMemory, local.backing(), Access.LOCAL);
@@ -105,7 +111,8 @@ public abstract class DeviceContract {
     until(() -> atClient.has(Opcode.CONNECT));
     assertEquals(-1, requester.privateData().mismatch(MemorySegment.ofArray(longest)));
     MemorySegment tooLong = MemorySegment.ofArray(new byte[Device.PRIVATE_DATA_MAX + 1]);
-    assertThrows(IllegalArgumentException.class, () -> client.connect(fixture.address(), tooLong, PATIENCE));
+    assertThrows(
+        IllegalArgumentException.class, () -> client.connect(fixture.address(), tooLong, PATIENCE));
   }
 
   @Test
@@ -205,7 +212,8 @@ public abstract class DeviceContract {
         expected.add(next);
         sent++;
         next = message(random);
-        // Local memory may be reused only when the SEND completed; here each is its own, so wait for it where it isn't immediate.
+        // Local memory may be reused only when the SEND completed; here each is its own, so wait
+        // for it where it isn't immediate.
         if (!fixture.hasThreads()) {
           steps(50);
         }
@@ -220,7 +228,15 @@ public abstract class DeviceContract {
         assertEquals(Status.SUCCESS, completion.status(), "seed " + seed);
         assertEquals(want.length, completion.byteLength(), "seed " + seed);
         long at = completion.wrId() * 16_384;
-        assertEquals(-1, MemorySegment.mismatch(serverLocalMemory, at, at + want.length, MemorySegment.ofArray(want), 0, want.length),
+        assertEquals(
+            -1,
+            MemorySegment.mismatch(
+                serverLocalMemory,
+                at,
+                at + want.length,
+                MemorySegment.ofArray(want),
+                0,
+                want.length),
             "seed " + seed);
         received++;
         assertTrue(responder.postReceive(completion.wrId(), serverLocal, at, 16_384));
@@ -228,12 +244,14 @@ public abstract class DeviceContract {
       assertTrue(++steps < STEPS_MAX, "stuck, seed " + seed);
     }
     assertTrue(refused > 0 || !fixture.hasThreads(), "the ring was never full; seed " + seed);
-    assertEquals(0, atClient.all.stream().filter(c -> c.opcode() == Opcode.SEND).count(), "unsignaled");
+    assertEquals(
+        0, atClient.all.stream().filter(c -> c.opcode() == Opcode.SEND).count(), "unsignaled");
   }
 
   private byte[] message(Random random) {
     int longest = Math.min(client.messageBytesMax(), 16_384);
-    byte[] message = new byte[random.nextInt(8) == 0 ? random.nextInt(longest + 1) : random.nextInt(200)];
+    byte[] message =
+        new byte[random.nextInt(8) == 0 ? random.nextInt(longest + 1) : random.nextInt(200)];
     random.nextBytes(message);
     return message;
   }
@@ -252,7 +270,8 @@ public abstract class DeviceContract {
     }
     until(() -> atServer.all.size() == 256);
     for (int i = 0; i < 256; i++) {
-      assertEquals(new Recorder.Completion(i, Opcode.RECEIVE, Status.SUCCESS, 64, 0), atServer.all.get(i));
+      assertEquals(
+          new Recorder.Completion(i, Opcode.RECEIVE, Status.SUCCESS, 64, 0), atServer.all.get(i));
       assertEquals(i, serverLocalMemory.get(ValueLayout.JAVA_LONG, 64L * i));
     }
   }
@@ -272,7 +291,8 @@ public abstract class DeviceContract {
   void aMessageOverTheLimitIsRefused() {
     connect();
     assertThrows(
-        IllegalArgumentException.class, () -> requester.postSend(1, clientRegion, 0, client.messageBytesMax() + 1, Flags.NONE));
+        IllegalArgumentException.class,
+        () -> requester.postSend(1, clientRegion, 0, client.messageBytesMax() + 1, Flags.NONE));
   }
 
   @Test
@@ -285,7 +305,8 @@ public abstract class DeviceContract {
     assertTrue(requester.postSend(3, clientRegion, 128, 8, Flags.SIGNALED));
     assertTrue(responder.postSend(4, serverLocal, 128, 8, Flags.SIGNALED));
     until(() -> atClient.all.size() == 3 && atServer.all.size() == 2);
-    assertEquals(new Recorder.Completion(3, Opcode.SEND, Status.SUCCESS, 8, 0), atClient.first(Opcode.SEND));
+    assertEquals(
+        new Recorder.Completion(3, Opcode.SEND, Status.SUCCESS, 8, 0), atClient.first(Opcode.SEND));
     assertEquals(22, clientMemory.get(ValueLayout.JAVA_LONG, 0));
     assertEquals(11, serverLocalMemory.get(ValueLayout.JAVA_LONG, 0));
   }
@@ -298,7 +319,9 @@ public abstract class DeviceContract {
     Random random = new Random(seed);
     connect();
     DeviceFixture.ServerMemory memory = fixture.serverMemory(10_000);
-    MemoryRegion region = server.register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+    MemoryRegion region =
+        server.register(
+            memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
     byte[] model = new byte[10_000];
     for (int i = 0; i < 400; i++) {
       int length = random.nextInt(3) == 0 ? random.nextInt(9000) : random.nextInt(80);
@@ -307,18 +330,36 @@ public abstract class DeviceContract {
       byte[] bytes = new byte[length];
       random.nextBytes(bytes);
       MemorySegment.copy(bytes, 0, clientMemory, ValueLayout.JAVA_BYTE, local, length);
-      assertTrue(requester.postWrite(2L * i, clientRegion, local, region.remoteKey(), remote, length, Flags.SIGNALED));
+      assertTrue(
+          requester.postWrite(
+              2L * i, clientRegion, local, region.remoteKey(), remote, length, Flags.SIGNALED));
       clientCompletes(2L * i, Opcode.WRITE, Status.SUCCESS);
       System.arraycopy(bytes, 0, model, remote, length);
       assertEquals(-1, memory.segment().mismatch(MemorySegment.ofArray(model)), "seed " + seed);
       int readLength = random.nextInt(9000);
       int readRemote = random.nextInt(10_000 - readLength + 1);
       long readLocal = 20_000 + random.nextInt(64);
-      assertTrue(requester.postRead(2L * i + 1, clientRegion, readLocal, region.remoteKey(), readRemote, readLength, Flags.SIGNALED));
+      assertTrue(
+          requester.postRead(
+              2L * i + 1,
+              clientRegion,
+              readLocal,
+              region.remoteKey(),
+              readRemote,
+              readLength,
+              Flags.SIGNALED));
       clientCompletes(2L * i + 1, Opcode.READ, Status.SUCCESS);
       assertEquals(readLength, atClient.last().byteLength());
-      assertEquals(-1, MemorySegment.mismatch(clientMemory, readLocal, readLocal + readLength,
-          MemorySegment.ofArray(model), readRemote, readRemote + readLength), "seed " + seed);
+      assertEquals(
+          -1,
+          MemorySegment.mismatch(
+              clientMemory,
+              readLocal,
+              readLocal + readLength,
+              MemorySegment.ofArray(model),
+              readRemote,
+              readRemote + readLength),
+          "seed " + seed);
     }
   }
 
@@ -346,9 +387,13 @@ public abstract class DeviceContract {
     MemoryRegion region = register(4096, Access.REMOTE_WRITE);
     clientMemory.fill((byte) 9);
     responder.postReceive(71, serverLocal, 0, 64);
-    assertTrue(requester.postWriteImm(1, clientRegion, 0, region.remoteKey(), 8, 24, 0xcafe_babe, Flags.SIGNALED));
+    assertTrue(
+        requester.postWriteImm(
+            1, clientRegion, 0, region.remoteKey(), 8, 24, 0xcafe_babe, Flags.SIGNALED));
     until(() -> atServer.has(Opcode.RECEIVE_IMM) && atClient.has(Opcode.WRITE_IMM));
-    assertEquals(new Recorder.Completion(71, Opcode.RECEIVE_IMM, Status.SUCCESS, 24, 0xcafe_babe), atServer.last());
+    assertEquals(
+        new Recorder.Completion(71, Opcode.RECEIVE_IMM, Status.SUCCESS, 24, 0xcafe_babe),
+        atServer.last());
     assertEquals(0x0909_0909_0909_0909L, region.memory().get(ValueLayout.JAVA_LONG, 24));
     assertEquals(0, region.memory().get(ValueLayout.JAVA_LONG, 32));
     assertEquals(Status.SUCCESS, atClient.first(Opcode.WRITE_IMM).status());
@@ -393,7 +438,8 @@ public abstract class DeviceContract {
         round -> {
           int skew = random.nextInt(8);
           int length = 8 + random.nextInt(2000);
-          requester.postRead(1, clientRegion, skew, region.remoteKey(), skew, length, Flags.SIGNALED);
+          requester.postRead(
+              1, clientRegion, skew, region.remoteKey(), skew, length, Flags.SIGNALED);
           clientCompletes(1, Opcode.READ, Status.SUCCESS);
           for (long at = skew + 7 & ~7; at + 8 <= skew + length; at += 8) {
             long word = clientMemory.get(QueueLayout.LONG, at);
@@ -407,7 +453,10 @@ public abstract class DeviceContract {
     void run(long round);
   }
 
-  /** Runs {@code writer} over and over in a thread while this one runs {@code reader} for a bounded number of rounds. */
+  /**
+   * Runs {@code writer} over and over in a thread while this one runs {@code reader} for a bounded
+   * number of rounds.
+   */
   private static void concurrently(Round writer, Round reader) throws Exception {
     AtomicBoolean stop = new AtomicBoolean();
     CompletableFuture<Void> writing =
@@ -437,20 +486,35 @@ public abstract class DeviceContract {
     writable.memory().fill((byte) 1);
     clientMemory.fill((byte) 2);
     long[][] reads = {
-      {writable.remoteKey(), 0, 8}, {readable.remoteKey(), 4089, 8}, {readable.remoteKey(), -8, 8}, {readable.remoteKey(), 4096, 1},
-      {readable.remoteKey(), Long.MAX_VALUE, 8}, {readable.remoteKey(), Long.MIN_VALUE, 8}, {0, 0, 8}, {-1, 0, 8}, {0x7fff_ffff_0000L, 0, 8},
-      {readable.remoteKey() + (1 << 16), 0, 8}, {readable.remoteKey() + 1000, 0, 8},
+      {writable.remoteKey(), 0, 8},
+      {readable.remoteKey(), 4089, 8},
+      {readable.remoteKey(), -8, 8},
+      {readable.remoteKey(), 4096, 1},
+      {readable.remoteKey(), Long.MAX_VALUE, 8},
+      {readable.remoteKey(), Long.MIN_VALUE, 8},
+      {0, 0, 8},
+      {-1, 0, 8},
+      {0x7fff_ffff_0000L, 0, 8},
+      {readable.remoteKey() + (1 << 16), 0, 8},
+      {readable.remoteKey() + 1000, 0, 8},
     };
     long wrId = 1;
     for (long[] read : reads) {
-      assertTrue(requester.postRead(wrId, clientRegion, 0, read[0], read[1], (int) read[2], Flags.NONE));
+      assertTrue(
+          requester.postRead(wrId, clientRegion, 0, read[0], read[1], (int) read[2], Flags.NONE));
       clientCompletes(wrId++, Opcode.READ, Status.REMOTE_ACCESS);
     }
     long[][] writes = {
-      {readable.remoteKey(), 0, 8}, {writable.remoteKey(), 4089, 8}, {writable.remoteKey(), -8, 8}, {0, 0, 8}, {serverLocal.remoteKey(), 0, 8},
+      {readable.remoteKey(), 0, 8},
+      {writable.remoteKey(), 4089, 8},
+      {writable.remoteKey(), -8, 8},
+      {0, 0, 8},
+      {serverLocal.remoteKey(), 0, 8},
     };
     for (long[] write : writes) {
-      assertTrue(requester.postWrite(wrId, clientRegion, 0, write[0], write[1], (int) write[2], Flags.NONE));
+      assertTrue(
+          requester.postWrite(
+              wrId, clientRegion, 0, write[0], write[1], (int) write[2], Flags.NONE));
       clientCompletes(wrId++, Opcode.WRITE, Status.REMOTE_ACCESS);
     }
     for (long at = 0; at < 4096; at += 8) {
@@ -465,8 +529,11 @@ public abstract class DeviceContract {
     MemoryRegion region = register(4096, Access.REMOTE_READ);
     long end = clientMemory.byteSize();
     assertThrows(
-        IndexOutOfBoundsException.class, () -> requester.postRead(1, clientRegion, end - 7, region.remoteKey(), 0, 8, Flags.NONE));
-    assertThrows(IllegalArgumentException.class, () -> requester.postRead(1, serverLocal, 0, region.remoteKey(), 0, 8, Flags.NONE));
+        IndexOutOfBoundsException.class,
+        () -> requester.postRead(1, clientRegion, end - 7, region.remoteKey(), 0, 8, Flags.NONE));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> requester.postRead(1, serverLocal, 0, region.remoteKey(), 0, 8, Flags.NONE));
   }
 
   @Test
@@ -513,7 +580,8 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ);
     int posted = 0;
-    while (posted < 100_000 && requester.postRead(posted, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED)) {
+    while (posted < 100_000
+        && requester.postRead(posted, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED)) {
       posted++;
     }
     assertTrue(posted >= 64 && posted < 100_000, "posted " + posted);
@@ -525,7 +593,8 @@ public abstract class DeviceContract {
         break;
       }
     }
-    assertTrue(requester.postRead(posted, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
+    assertTrue(
+        requester.postRead(posted, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
   }
 
   @Test
@@ -555,7 +624,9 @@ public abstract class DeviceContract {
     CompletionHandler chain =
         (wrId, opcode, status, byteLength, imm) -> {
           if (++hops[0] < 5) {
-            assertTrue(requester.postRead(wrId + 1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
+            assertTrue(
+                requester.postRead(
+                    wrId + 1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
           }
         };
     assertTrue(requester.postRead(0, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
@@ -584,7 +655,8 @@ public abstract class DeviceContract {
     assertEquals(before, region.memory().get(ValueLayout.JAVA_LONG, 0));
     until(() -> atClient.has(Opcode.DISCONNECT));
     assertEquals(Opcode.DISCONNECT, atClient.last().opcode(), "after all that was outstanding");
-    assertEquals(2, atClient.of(Opcode.RECEIVE).stream().filter(c -> c.status() == Status.FLUSHED).count());
+    assertEquals(
+        2, atClient.of(Opcode.RECEIVE).stream().filter(c -> c.status() == Status.FLUSHED).count());
     requester.postSend(4, clientRegion, 0, 8, Flags.NONE);
     requester.postReceive(5, clientRegion, 0, 8);
     until(() -> atClient.has(Opcode.SEND) && atClient.of(Opcode.RECEIVE).size() == 3);
@@ -607,8 +679,12 @@ public abstract class DeviceContract {
     requester = null;
     until(() -> atServer.has(Opcode.DISCONNECT));
     assertEquals(3, atServer.all.size());
-    assertEquals(new Recorder.Completion(1, Opcode.RECEIVE, Status.SUCCESS, 8, 0), atServer.all.get(0), "sent before the end");
-    assertEquals(new Recorder.Completion(2, Opcode.RECEIVE, Status.FLUSHED, 0, 0), atServer.all.get(1));
+    assertEquals(
+        new Recorder.Completion(1, Opcode.RECEIVE, Status.SUCCESS, 8, 0),
+        atServer.all.get(0),
+        "sent before the end");
+    assertEquals(
+        new Recorder.Completion(2, Opcode.RECEIVE, Status.FLUSHED, 0, 0), atServer.all.get(1));
     responder.postSend(4, serverLocal, 0, 8, Flags.NONE);
     until(() -> atServer.has(Opcode.SEND));
     assertNotEquals(Status.SUCCESS, atServer.first(Opcode.SEND).status());
@@ -632,7 +708,8 @@ public abstract class DeviceContract {
     }
     assertEquals(6, atServer.all.size());
     for (int i = 0; i < 5; i++) {
-      assertEquals(new Recorder.Completion(i, Opcode.RECEIVE, Status.SUCCESS, 8, 0), atServer.all.get(i));
+      assertEquals(
+          new Recorder.Completion(i, Opcode.RECEIVE, Status.SUCCESS, 8, 0), atServer.all.get(i));
     }
   }
 
@@ -642,7 +719,8 @@ public abstract class DeviceContract {
     requester.close();
     requester.close();
     assertEquals(0, requester.poll(atClient, 10));
-    assertThrows(IllegalStateException.class, () -> requester.postSend(1, clientRegion, 0, 8, Flags.NONE));
+    assertThrows(
+        IllegalStateException.class, () -> requester.postSend(1, clientRegion, 0, 8, Flags.NONE));
     assertThrows(IllegalStateException.class, () -> requester.postReceive(1, clientRegion, 0, 8));
     requester = null;
   }
@@ -725,7 +803,8 @@ public abstract class DeviceContract {
     assumeTrue(fixture.hasThreads());
     server.wakeup();
     assertTrue(server.await(TimeUnit.SECONDS.toNanos(30)));
-    CompletableFuture<Boolean> sleeping = CompletableFuture.supplyAsync(() -> server.await(TimeUnit.SECONDS.toNanos(30)), THREADS);
+    CompletableFuture<Boolean> sleeping =
+        CompletableFuture.supplyAsync(() -> server.await(TimeUnit.SECONDS.toNanos(30)), THREADS);
     LockSupport.parkNanos(5_000_000);
     server.wakeup();
     assertTrue(sleeping.get(20, TimeUnit.SECONDS));
@@ -761,7 +840,9 @@ public abstract class DeviceContract {
     connect();
     QueuePair sleeper = requester;
     requester = null;
-    CompletableFuture<Boolean> sleeping = CompletableFuture.supplyAsync(() -> sleepUntil(client, sleeper, Opcode.DISCONNECT), THREADS);
+    CompletableFuture<Boolean> sleeping =
+        CompletableFuture.supplyAsync(
+            () -> sleepUntil(client, sleeper, Opcode.DISCONNECT), THREADS);
     LockSupport.parkNanos(3_000_000);
     responder.close();
     responder = null;
@@ -783,8 +864,8 @@ public abstract class DeviceContract {
   }
 
   /**
-   * Both ends sleep at random moments while a ball goes to and fro: a wake-up that is missed leaves both asleep for good, and the test
-   * runs into its bound.
+   * Both ends sleep at random moments while a ball goes to and fro: a wake-up that is missed leaves
+   * both asleep for good, and the test runs into its bound.
    */
   @Test
   void noWakeUpIsMissed() throws Exception {
@@ -796,14 +877,24 @@ public abstract class DeviceContract {
     QueuePair here = requester;
     responder = null;
     requester = null;
-    CompletableFuture<Integer> echo = CompletableFuture.supplyAsync(() -> play(server, there, serverLocal, rounds, false, new Random(seed)), THREADS);
-    CompletableFuture<Integer> serve = CompletableFuture.supplyAsync(() -> play(client, here, clientRegion, rounds, true, new Random(seed + 1)), THREADS);
+    CompletableFuture<Integer> echo =
+        CompletableFuture.supplyAsync(
+            () -> play(server, there, serverLocal, rounds, false, new Random(seed)), THREADS);
+    CompletableFuture<Integer> serve =
+        CompletableFuture.supplyAsync(
+            () -> play(client, here, clientRegion, rounds, true, new Random(seed + 1)), THREADS);
     assertEquals(rounds, serve.get(50, TimeUnit.SECONDS), "seed " + seed);
     assertEquals(rounds, echo.get(50, TimeUnit.SECONDS), "seed " + seed);
   }
 
   /** Returns how many rounds were played before a sleep was not woken. */
-  private static int play(Device device, QueuePair queuePair, MemoryRegion region, int rounds, boolean begins, Random random) {
+  private static int play(
+      Device device,
+      QueuePair queuePair,
+      MemoryRegion region,
+      int rounds,
+      boolean begins,
+      Random random) {
     Recorder recorder = new Recorder();
     queuePair.postReceive(0, region, 64, 8);
     if (begins) {
@@ -816,13 +907,15 @@ public abstract class DeviceContract {
         queuePair.poll(recorder, 4);
       }
       if (recorder.all.isEmpty() && queuePair.poll(recorder, 4) == 0 && queuePair.arm()) {
-        boolean woken = random.nextBoolean() ? queuePair.await(10_000_000_000L) : device.await(10_000_000_000L);
+        boolean woken =
+            random.nextBoolean() ? queuePair.await(10_000_000_000L) : device.await(10_000_000_000L);
         if (!woken) {
           return played;
         }
       }
       if (!recorder.all.isEmpty()) {
-        if (recorder.last().opcode() != Opcode.RECEIVE || recorder.last().status() != Status.SUCCESS) {
+        if (recorder.last().opcode() != Opcode.RECEIVE
+            || recorder.last().status() != Status.SUCCESS) {
           return -1;
         }
         recorder.all.clear();
@@ -838,7 +931,9 @@ public abstract class DeviceContract {
 
   // What tests share.
 
-  /** A thread of its own for each: a pool with one thread would run two players one after the other. */
+  /**
+   * A thread of its own for each: a pool with one thread would run two players one after the other.
+   */
   private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
 
   /** Connects {@link #requester} and {@link #responder}. */
@@ -885,7 +980,10 @@ public abstract class DeviceContract {
   }
 
   private static String tail(Recorder recorder) {
-    return recorder.all.subList(Math.max(0, recorder.all.size() - 5), recorder.all.size()).toString();
+    return recorder
+        .all
+        .subList(Math.max(0, recorder.all.size() - 5), recorder.all.size())
+        .toString();
   }
 
   protected void steps(int count) {

@@ -3,7 +3,10 @@ package io.erda.rdma;
 import io.erda.pmem.Backing;
 import java.lang.foreign.MemorySegment;
 
-/** A pair of devices of one kind, for {@link DeviceContract}. Owns both, and the memory it hands out. */
+/**
+ * A pair of devices of one kind, for {@link DeviceContract}. Owns both, and the memory it hands
+ * out.
+ */
 public interface DeviceFixture extends AutoCloseable {
   Device server();
 

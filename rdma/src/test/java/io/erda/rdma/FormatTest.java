@@ -21,9 +21,17 @@ final class FormatTest {
   void ringExample() throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment queue = arena.allocate(QueueLayout.BYTES, 128);
-      MemorySegment.copy(MemorySegment.ofArray(new byte[] {1, 1, 1, 1, 1, 1, 1, 1}), 0, queue, QueueLayout.TO_RESPONDER_RING_OFFSET + 32, 8);
+      MemorySegment.copy(
+          MemorySegment.ofArray(new byte[] {1, 1, 1, 1, 1, 1, 1, 1}),
+          0,
+          queue,
+          QueueLayout.TO_RESPONDER_RING_OFFSET + 32,
+          8);
       Ring.Producer ring =
-          new Ring.Producer(queue, QueueLayout.TO_RESPONDER_RING_OFFSET, QueueLayout.TO_RESPONDER_CONSUMED_OFFSET);
+          new Ring.Producer(
+              queue,
+              QueueLayout.TO_RESPONDER_RING_OFFSET,
+              QueueLayout.TO_RESPONDER_CONSUMED_OFFSET);
       MemorySegment hello = MemorySegment.ofArray("hello".getBytes(StandardCharsets.US_ASCII));
       assertEquals(Ring.FITS, ring.offer(Ring.TYPE_SEND, 0, hello, 0, 5));
       MemorySegment length = MemorySegment.ofArray(new byte[] {24, 0, 0, 0});
@@ -36,7 +44,15 @@ final class FormatTest {
   void slotExample() throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment registry = arena.allocate(RegistryLayout.BYTES, 8);
-      ShmRegistry.writeSlot(registry, 0, 8192, 4096, 77, 3, "../data/region-0".getBytes(StandardCharsets.UTF_8), RegistryLayout.key(2, 0));
+      ShmRegistry.writeSlot(
+          registry,
+          0,
+          8192,
+          4096,
+          77,
+          3,
+          "../data/region-0".getBytes(StandardCharsets.UTF_8),
+          RegistryLayout.key(2, 0));
       assertHolds(example("slot"), registry, RegistryLayout.FIRST_SLOT_OFFSET);
       assertEquals(2_097_408, RegistryLayout.BYTES);
     }
@@ -52,17 +68,23 @@ final class FormatTest {
   }
 
   private static String ascii(long magic) {
-    return new String(ByteBuffer.allocate(8).putLong(Long.reverseBytes(magic)).array(), StandardCharsets.US_ASCII);
+    return new String(
+        ByteBuffer.allocate(8).putLong(Long.reverseBytes(magic)).array(),
+        StandardCharsets.US_ASCII);
   }
 
   private static void assertHolds(byte[] expected, MemorySegment memory, long at) {
     byte[] actual = memory.asSlice(at, expected.length).toArray(ValueLayout.JAVA_BYTE);
-    assertEquals(HexFormat.ofDelimiter(" ").formatHex(expected), HexFormat.ofDelimiter(" ").formatHex(actual));
+    assertEquals(
+        HexFormat.ofDelimiter(" ").formatHex(expected),
+        HexFormat.ofDelimiter(" ").formatHex(actual));
   }
 
   private static byte[] example(String name) throws IOException {
     Path format = Path.of("FORMAT.md");
-    Matcher matcher = Pattern.compile("```hex " + name + "\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(format));
+    Matcher matcher =
+        Pattern.compile("```hex " + name + "\n(.*?)```", Pattern.DOTALL)
+            .matcher(Files.readString(format));
     assertEquals(true, matcher.find(), "example " + name);
     return HexFormat.ofDelimiter(" ").parseHex(matcher.group(1).strip().replaceAll("\\s+", " "));
   }

@@ -9,8 +9,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Prints what the shm device costs on this machine: READ and WRITE against a bare copy, and a message round trip. Not a test: a main class
- * to run by hand, with the classes and test classes of this module and the classes of pmem on the class path.
+ * Prints what the shm device costs on this machine: READ and WRITE against a bare copy, and a
+ * message round trip. Not a test: a main class to run by hand, with the classes and test classes of
+ * this module and the classes of pmem on the class path.
  */
 final class RdmaMeasurement {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
@@ -23,7 +24,8 @@ final class RdmaMeasurement {
     Path directory = Files.createTempDirectory(Path.of("/dev/shm"), "erda-measure");
     try (ShmFixture fixture = new ShmFixture(directory)) {
       Listener listener = fixture.server().listen(fixture.address());
-      QueuePair requester = fixture.client().connect(fixture.address(), NOTHING, Duration.ofSeconds(5));
+      QueuePair requester =
+          fixture.client().connect(fixture.address(), NOTHING, Duration.ofSeconds(5));
       ConnectionRequest request;
       while ((request = listener.poll()) == null) {}
       QueuePair responder = request.accept(NOTHING);
@@ -40,9 +42,13 @@ final class RdmaMeasurement {
 
   private static void reads(ShmFixture fixture, QueuePair requester) throws IOException {
     DeviceFixture.ServerMemory memory = fixture.serverMemory(REGION_BYTES);
-    MemoryRegion region = fixture.server().register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+    MemoryRegion region =
+        fixture
+            .server()
+            .register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
     MemorySegment local = Arena.global().allocate(1 << 16, 64);
-    MemoryRegion localRegion = fixture.client().register(local, Backing.none(local.byteSize()), Access.LOCAL);
+    MemoryRegion localRegion =
+        fixture.client().register(local, Backing.none(local.byteSize()), Access.LOCAL);
     Bench bench = new Bench(requester, localRegion, region.remoteKey(), memory.segment(), local);
     // The best of many short slices: what it costs when nobody else wants the core.
     for (int length : new int[] {64, 256, 1024, 1100}) {
@@ -54,7 +60,8 @@ final class RdmaMeasurement {
         read = Math.min(read, bench.read(length, SLICE));
         write = Math.min(write, bench.write(length, SLICE));
       }
-      System.out.printf("%5d B: copy %6.1f ns   READ %6.1f ns   WRITE %6.1f ns%n", length, raw, read, write);
+      System.out.printf(
+          "%5d B: copy %6.1f ns   READ %6.1f ns   WRITE %6.1f ns%n", length, raw, read, write);
     }
   }
 
@@ -66,7 +73,12 @@ final class RdmaMeasurement {
     private final MemorySegment target;
     private long done;
 
-    Bench(QueuePair queuePair, MemoryRegion local, long key, MemorySegment mapped, MemorySegment target) {
+    Bench(
+        QueuePair queuePair,
+        MemoryRegion local,
+        long key,
+        MemorySegment mapped,
+        MemorySegment target) {
       this.queuePair = queuePair;
       this.local = local;
       this.key = key;
@@ -115,12 +127,23 @@ final class RdmaMeasurement {
     }
   }
 
-  private static void roundTrips(ShmFixture fixture, QueuePair requester, QueuePair responder, String how, int count, boolean sleep)
+  private static void roundTrips(
+      ShmFixture fixture,
+      QueuePair requester,
+      QueuePair responder,
+      String how,
+      int count,
+      boolean sleep)
       throws Exception {
     MemorySegment memory = Arena.global().allocate(1 << 12, 64);
     MemoryRegion here = fixture.client().register(memory, Backing.none(1 << 12), Access.LOCAL);
-    MemoryRegion there = fixture.server().register(Arena.global().allocate(1 << 12, 64), Backing.none(1 << 12), Access.LOCAL);
-    Thread echo = Thread.ofPlatform().start(() -> play(responder, fixture.server(), there, count, sleep, false));
+    MemoryRegion there =
+        fixture
+            .server()
+            .register(Arena.global().allocate(1 << 12, 64), Backing.none(1 << 12), Access.LOCAL);
+    Thread echo =
+        Thread.ofPlatform()
+            .start(() -> play(responder, fixture.server(), there, count, sleep, false));
     int slice = count / 300;
     long best = Long.MAX_VALUE;
     for (int i = 0; i < 300; i++) {
@@ -132,7 +155,13 @@ final class RdmaMeasurement {
     System.out.printf("round trip of 64 B, %s: %d ns (best of 300 slices)%n", how, best);
   }
 
-  private static void play(QueuePair queuePair, Device device, MemoryRegion region, int count, boolean sleep, boolean begins) {
+  private static void play(
+      QueuePair queuePair,
+      Device device,
+      MemoryRegion region,
+      int count,
+      boolean sleep,
+      boolean begins) {
     int[] received = new int[1];
     CompletionHandler handler = (wrId, opcode, status, byteLength, imm) -> received[0]++;
     for (int i = 0; i < count; i++) {

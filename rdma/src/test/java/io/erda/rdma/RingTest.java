@@ -71,12 +71,16 @@ final class RingTest {
       Ring.Producer toFill = new Ring.Producer(fresh, RING, CONSUMED);
       MemorySegment message = Arena.ofAuto().allocate(QueueLayout.MESSAGE_BYTES_MAX);
       int offered = 0;
-      while (toFill.offer(Ring.TYPE_SEND, 0, message, 0, QueueLayout.MESSAGE_BYTES_MAX) == Ring.FITS) {
+      while (toFill.offer(Ring.TYPE_SEND, 0, message, 0, QueueLayout.MESSAGE_BYTES_MAX)
+          == Ring.FITS) {
         assertTrue(++offered < 100);
       }
-      // 8 is a position within what was published; no record ends there, but a producer can't know and needn't.
+      // 8 is a position within what was published; no record ends there, but a producer can't know
+      // and needn't.
       fresh.set(QueueLayout.LONG, CONSUMED, position);
-      assertEquals(position == 8 ? Ring.EMPTY : Ring.FAULT, toFill.offer(Ring.TYPE_SEND, 0, message, 0, QueueLayout.MESSAGE_BYTES_MAX));
+      assertEquals(
+          position == 8 ? Ring.EMPTY : Ring.FAULT,
+          toFill.offer(Ring.TYPE_SEND, 0, message, 0, QueueLayout.MESSAGE_BYTES_MAX));
     }
   }
 
@@ -85,7 +89,8 @@ final class RingTest {
     MemorySegment message = Arena.ofAuto().allocate(QueueLayout.MESSAGE_BYTES_MAX);
     for (int i = 0; i < 20_000; i++) {
       int length = i % 2 == 0 ? QueueLayout.MESSAGE_BYTES_MAX : i % 1000;
-      assertEquals(Ring.FITS, producer.offer(Ring.TYPE_SEND, 0, message, 0, length), "message " + i);
+      assertEquals(
+          Ring.FITS, producer.offer(Ring.TYPE_SEND, 0, message, 0, length), "message " + i);
       consumer.consume(consumer.next());
     }
   }
@@ -99,9 +104,11 @@ final class RingTest {
     int full = 0;
     for (int i = 0; i < 100_000; i++) {
       if (random.nextBoolean()) {
-        byte[] message = new byte[random.nextInt(100) == 0 ? random.nextInt(16_385) : random.nextInt(300)];
+        byte[] message =
+            new byte[random.nextInt(100) == 0 ? random.nextInt(16_385) : random.nextInt(300)];
         random.nextBytes(message);
-        if (producer.offer(Ring.TYPE_SEND, i, MemorySegment.ofArray(message), 0, message.length) == Ring.FITS) {
+        if (producer.offer(Ring.TYPE_SEND, i, MemorySegment.ofArray(message), 0, message.length)
+            == Ring.FITS) {
           model.add(message);
         } else {
           full++;

@@ -123,7 +123,8 @@ final class ShmDeviceTest extends DeviceContract {
   @Test
   void aConnectionThatFindsTheBacklogFullIsMadeLater() throws IOException {
     List<SocketChannel> crowd = new ArrayList<>();
-    SocketAddress address = UnixDomainSocketAddress.of(Path.of(fixture.address()).resolve("socket"));
+    SocketAddress address =
+        UnixDomainSocketAddress.of(Path.of(fixture.address()).resolve("socket"));
     try {
       for (boolean full = false; !full; ) {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -164,7 +165,10 @@ final class ShmDeviceTest extends DeviceContract {
     clientCompletes(2, Opcode.WRITE, Status.FENCED);
   }
 
-  /** The clock is looked at between the stores of a WRITE and its completion; that is when the server closes. */
+  /**
+   * The clock is looked at between the stores of a WRITE and its completion; that is when the
+   * server closes.
+   */
   @Test
   void aWriteDuringWhichTheServerClosesIsFenced() throws IOException {
     boolean[] closes = new boolean[1];
@@ -262,7 +266,9 @@ final class ShmDeviceTest extends DeviceContract {
   void aFileThatIsNotTheRegisteredOneIsNotMapped() throws IOException {
     connect();
     DeviceFixture.ServerMemory memory = fixture.serverMemory(4096);
-    MemoryRegion region = server.register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+    MemoryRegion region =
+        server.register(
+            memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
     Path file = memory.backing().file();
     // Shorter: a load past its end would kill the process.
     Path elsewhere = directory.resolve("elsewhere");
@@ -286,13 +292,18 @@ final class ShmDeviceTest extends DeviceContract {
   @Test
   void aRegionForPeersNeedsAFile() {
     MemorySegment memory = fixture.clientMemory(64);
-    assertThrows(IllegalArgumentException.class, () -> server.register(memory, Backing.none(64), Access.REMOTE_READ));
-    assertThrows(IllegalArgumentException.class, () -> client.register(memory, Backing.none(64), Access.REMOTE_READ));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> server.register(memory, Backing.none(64), Access.REMOTE_READ));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> client.register(memory, Backing.none(64), Access.REMOTE_READ));
   }
 
   @Test
   void writesAreComparedWhereThatIsAsked() throws IOException {
-    try (ShmDevice counting = ShmDevice.open(ShmOptions.toConnect(System::nanoTime).withWrites(true, 100))) {
+    try (ShmDevice counting =
+        ShmDevice.open(ShmOptions.toConnect(System::nanoTime).withWrites(true, 100))) {
       MemorySegment memory = fixture.clientMemory(64);
       MemoryRegion local = counting.register(memory, Backing.none(64), Access.LOCAL);
       MemoryRegion region = register(64, Access.REMOTE_WRITE);

@@ -52,9 +52,15 @@ final class ShmFixture implements DeviceFixture {
 
   static ServerMemory memoryFile(Path file, long bytes, Arena arena) {
     try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        FileChannel.open(
+            file,
+            StandardOpenOption.CREATE_NEW,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE)) {
       ShmRegistry.writeZeros(channel, bytes);
-      return new ServerMemory(channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena), new Backing(file, 0, bytes));
+      return new ServerMemory(
+          channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena),
+          new Backing(file, 0, bytes));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

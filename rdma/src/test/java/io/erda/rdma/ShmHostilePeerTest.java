@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Peers that write garbage into everything they share with the server: it goes on serving an honest one. */
+/**
+ * Peers that write garbage into everything they share with the server: it goes on serving an honest
+ * one.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ShmHostilePeerTest {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
@@ -97,9 +100,19 @@ final class ShmHostilePeerTest {
     byte[] bytes = new byte[random.nextInt(200)];
     random.nextBytes(bytes);
     if (random.nextBoolean()) {
-      String[] names = {"../region", "queue-1-1", "registry", "socket", "server.lock", "", "queue-1-1/../../x", "queue-0-0\0"};
+      String[] names = {
+        "../region",
+        "queue-1-1",
+        "registry",
+        "socket",
+        "server.lock",
+        "",
+        "queue-1-1/../../x",
+        "queue-0-0\0"
+      };
       bytes = ShmSocket.hello(names[random.nextInt(names.length)]).array();
-      bytes[random.nextInt(bytes.length)] ^= (byte) (random.nextInt(3) == 0 ? 1 << random.nextInt(8) : 0);
+      bytes[random.nextInt(bytes.length)] ^=
+          (byte) (random.nextInt(3) == 0 ? 1 << random.nextInt(8) : 0);
     }
     socket.channel().write(ByteBuffer.wrap(bytes));
     if (random.nextBoolean()) {
@@ -140,9 +153,11 @@ final class ShmHostilePeerTest {
     file.remove();
   }
 
-  private void abuse(ShmFixture fixture, MemorySegment queue, ShmSocket socket, QueuePair responder) {
+  private void abuse(
+      ShmFixture fixture, MemorySegment queue, ShmSocket socket, QueuePair responder) {
     MemorySegment memory = fixture.clientMemory(1 << 15);
-    MemoryRegion region = fixture.server().register(memory, Backing.none(memory.byteSize()), Access.LOCAL);
+    MemoryRegion region =
+        fixture.server().register(memory, Backing.none(memory.byteSize()), Access.LOCAL);
     int[] ends = new int[1];
     CompletionHandler handler =
         (wrId, opcode, status, byteLength, imm) -> {
@@ -156,9 +171,18 @@ final class ShmHostilePeerTest {
       switch (random.nextInt(5)) {
         case 0 -> scribble(queue, 0, QueueLayout.TO_RESPONDER_RING_OFFSET, random.nextInt(4));
         case 1 -> plausible(queue);
-        case 2 -> scribble(queue, QueueLayout.TO_RESPONDER_RING_OFFSET, QueueLayout.BYTES, random.nextInt(2000));
+        case 2 ->
+            scribble(
+                queue,
+                QueueLayout.TO_RESPONDER_RING_OFFSET,
+                QueueLayout.BYTES,
+                random.nextInt(2000));
         case 3 -> socket.ring();
-        default -> queue.set(QueueLayout.LONG, QueueLayout.TO_REQUESTER_CONSUMED_OFFSET, random.nextLong(1 << 18));
+        default ->
+            queue.set(
+                QueueLayout.LONG,
+                QueueLayout.TO_REQUESTER_CONSUMED_OFFSET,
+                random.nextLong(1 << 18));
       }
       for (int j = 0; j < 4; j++) {
         responder.postReceive(j, region, 4096L * j, 4096);
@@ -179,7 +203,8 @@ final class ShmHostilePeerTest {
   private void scribble(MemorySegment queue, long from, long to, int words) {
     for (int i = 0; i < words; i++) {
       long at = from + random.nextInt((int) (to - from) / 8) * 8L;
-      queue.set(QueueLayout.LONG, at, random.nextInt(3) == 0 ? random.nextInt(6) : random.nextLong());
+      queue.set(
+          QueueLayout.LONG, at, random.nextInt(3) == 0 ? random.nextInt(6) : random.nextLong());
     }
   }
 
@@ -188,7 +213,9 @@ final class ShmHostilePeerTest {
     long at = 0;
     for (int i = 0; i < 50; i++) {
       int length = random.nextInt(3) == 0 ? random.nextInt(1 << 17) : random.nextInt(300);
-      queue.set(QueueLayout.LONG, QueueLayout.TO_RESPONDER_RING_OFFSET + at,
+      queue.set(
+          QueueLayout.LONG,
+          QueueLayout.TO_RESPONDER_RING_OFFSET + at,
           Ring.header(1 + random.nextInt(4), random.nextInt(), length));
       at = at + Ring.recordBytes(length) & QueueLayout.RING_BYTES - 1 & ~7;
     }
@@ -206,7 +233,14 @@ final class ShmHostilePeerTest {
       QueueFile unlocked = QueueFile.create(served);
       QueueLayout.initialise(unlocked.queue(), 1, false, NOTHING);
       unlocked.forget();
-      for (String name : new String[] {"queue-1-1", "queue-1-2", "queue-1-3", "queue-9-9", unlocked.file().getFileName().toString()}) {
+      for (String name :
+          new String[] {
+            "queue-1-1",
+            "queue-1-2",
+            "queue-1-3",
+            "queue-9-9",
+            unlocked.file().getFileName().toString()
+          }) {
         ShmSocket socket = ShmSocket.connect(served);
         socket.sendHello(name);
         boolean open = true;
@@ -221,7 +255,8 @@ final class ShmHostilePeerTest {
       unlocked.unmap();
     }
     // The next server sweeps what it can, and is not hindered by what it can't.
-    try (ShmDevice next = ShmDevice.open(ShmOptions.toServe(directory.resolve("shm"), System::nanoTime))) {
+    try (ShmDevice next =
+        ShmDevice.open(ShmOptions.toServe(directory.resolve("shm"), System::nanoTime))) {
       assertEquals(0, next.strangers());
       assertTrue(!Files.exists(directory.resolve("shm").resolve("queue-1-1")));
     }

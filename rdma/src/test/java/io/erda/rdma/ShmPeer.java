@@ -7,7 +7,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * The other process of {@link ShmProcessTest}. Says on standard output what happens, a word a line; ends by itself after a minute.
+ * The other process of {@link ShmProcessTest}. Says on standard output what happens, a word a line;
+ * ends by itself after a minute.
  *
  * <pre>
  *   serve DIRECTORY FILE    serves FILE (4096 bytes) and accepts all; its remote key goes out as private data
@@ -32,7 +33,10 @@ final class ShmPeer {
     String how = arguments[0];
     Path directory = Path.of(arguments[1]);
     boolean serves = how.equals("serve");
-    ShmOptions options = serves ? ShmOptions.toServe(directory, System::nanoTime) : ShmOptions.toConnect(System::nanoTime);
+    ShmOptions options =
+        serves
+            ? ShmOptions.toServe(directory, System::nanoTime)
+            : ShmOptions.toConnect(System::nanoTime);
     ShmPeer peer = new ShmPeer(ShmDevice.open(options));
     switch (how) {
       case "serve" -> peer.serve(directory, Path.of(arguments[2]));
@@ -50,7 +54,9 @@ final class ShmPeer {
   private void serve(Path directory, Path file) throws Exception {
     DeviceFixture.ServerMemory memory = ShmFixture.memoryFile(file, 4096, Arena.global());
     memory.segment().fill((byte) 3);
-    MemoryRegion region = device.register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+    MemoryRegion region =
+        device.register(
+            memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
     Listener listener = device.listen(directory.toString());
     say("ready");
     while (System.nanoTime() - end < 0) {
@@ -79,7 +85,9 @@ final class ShmPeer {
   }
 
   private QueuePair connect(Path directory) {
-    QueuePair queuePair = device.connect(directory.toString(), MemorySegment.ofArray(new byte[0]), Duration.ofSeconds(20));
+    QueuePair queuePair =
+        device.connect(
+            directory.toString(), MemorySegment.ofArray(new byte[0]), Duration.ofSeconds(20));
     next(queuePair);
     say(Status.name(lastStatus));
     return queuePair;

@@ -112,12 +112,19 @@ final class ShmProcessTest {
     assertEquals(0, queueFiles());
   }
 
-  /** A new server in the directory: the old queue pair reads on and is counted as a stranger until it closes. */
-  private void restart(ShmDevice device, QueuePair old, MemoryRegion region, long key) throws IOException {
+  /**
+   * A new server in the directory: the old queue pair reads on and is counted as a stranger until
+   * it closes.
+   */
+  private void restart(ShmDevice device, QueuePair old, MemoryRegion region, long key)
+      throws IOException {
     try (ShmDevice server = serve()) {
       assertEquals(1, server.strangers());
-      MemorySegment bytes = ShmFixture.memoryFile(directory.resolve("other"), 4096, arena).segment();
-      MemoryRegion fresh = server.register(bytes, new Backing(directory.resolve("other"), 0, 4096), Access.REMOTE_READ);
+      MemorySegment bytes =
+          ShmFixture.memoryFile(directory.resolve("other"), 4096, arena).segment();
+      MemoryRegion fresh =
+          server.register(
+              bytes, new Backing(directory.resolve("other"), 0, 4096), Access.REMOTE_READ);
       assertNotEquals(key, fresh.remoteKey(), "keys are not reused over a restart");
       Listener listener = server.listen(served.toString());
       readsOn(device, old, region, key);
@@ -153,8 +160,11 @@ final class ShmProcessTest {
   @Test
   void aStoppedWriterIsFencedByTheServerThatClosed() throws Exception {
     try (ShmDevice device = serve()) {
-      DeviceFixture.ServerMemory memory = ShmFixture.memoryFile(directory.resolve("region"), 4096, arena);
-      MemoryRegion region = device.register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+      DeviceFixture.ServerMemory memory =
+          ShmFixture.memoryFile(directory.resolve("region"), 4096, arena);
+      MemoryRegion region =
+          device.register(
+              memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
       Listener listener = device.listen(served.toString());
       Peer peer = start("write", served.toString());
       QueuePair queuePair = request(device, listener).accept(ShmPeer.keyAsData(region.remoteKey()));
@@ -219,7 +229,8 @@ final class ShmProcessTest {
     throw new AssertionError("no request");
   }
 
-  private void await(ShmDevice device, boolean sleeping, QueuePair queuePair, BooleanSupplier condition) {
+  private void await(
+      ShmDevice device, boolean sleeping, QueuePair queuePair, BooleanSupplier condition) {
     long end = System.nanoTime() + PATIENCE_NS;
     while (!condition.getAsBoolean()) {
       assertTrue(System.nanoTime() - end < 0, () -> "did not come about; saw " + recorder.all);
@@ -242,9 +253,13 @@ final class ShmProcessTest {
                 System.getProperty("java.class.path"),
                 ShmPeer.class.getName()));
     command.addAll(List.of(arguments));
-    Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    Process process =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     processes.add(process);
-    return new Peer(process, new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)));
+    return new Peer(
+        process,
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)));
   }
 
   private record Peer(Process process, BufferedReader output) {
@@ -259,7 +274,8 @@ final class ShmProcessTest {
     }
 
     void signal(String name) throws Exception {
-      Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start();
+      Process kill =
+          new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start();
       assertEquals(0, kill.waitFor());
     }
 

@@ -3,13 +3,16 @@ package io.erda.simulation;
 import java.util.random.RandomGenerator;
 
 /**
- * How the simulated NICs and the wire between them behave. Times are virtual nanoseconds of one hop.
+ * How the simulated NICs and the wire between them behave. Times are virtual nanoseconds of one
+ * hop.
  *
  * @param postNs requester: doorbell and fetch of the work by its NIC
  * @param wireNs NIC to NIC, one way
  * @param wireNsPerKib more for each KiB moved
- * @param landNs responder: NIC to last-level cache or memory controller (paper 001: PCIe to LLC, 200 ns there and back)
- * @param persistNs responder: cache to controller to medium, what a FLUSH waits for (paper 001: 10 + 150 ns)
+ * @param landNs responder: NIC to last-level cache or memory controller (paper 001: PCIe to LLC,
+ *     200 ns there and back)
+ * @param persistNs responder: cache to controller to medium, what a FLUSH waits for (paper 001: 10
+ *     + 150 ns)
  * @param completionNs requester: NIC to completion queue
  * @param spreadNs how long the pieces of one READ or WRITE are under way, at most
  * @param piecesMax pieces of one READ or WRITE; 1 makes them atomic
@@ -17,14 +20,17 @@ import java.util.random.RandomGenerator;
  * @param slowOdds one hop in so many is slow; 0 = none
  * @param slowFactor how much slower, at most
  * @param detectNs how long an end takes to notice that the other is gone
- * @param queueDepth work of a queue pair that was posted and not yet completed; at least 256, as every device takes
+ * @param queueDepth work of a queue pair that was posted and not yet completed; at least 256, as
+ *     every device takes
  * @param receiveDepth receives of a queue pair
  * @param messageBytesMax longest SEND
- * @param writeCompletesEarly whether a WRITE may complete when the responder's NIC has it, before it is visible
+ * @param writeCompletesEarly whether a WRITE may complete when the responder's NIC has it, before
+ *     it is visible
  * @param ddio whether NIC stores and FLUSH end in the cache, not in the memory controller
- * @param readsOutlivePeer whether READs go on after the peer's process crashed (as over shared memory)
- * @param resendsMessages whether a SEND's memory is read when it is delivered, as when it had to wait for a receive and was sent again;
- *     else when it arrives first
+ * @param readsOutlivePeer whether READs go on after the peer's process crashed (as over shared
+ *     memory)
+ * @param resendsMessages whether a SEND's memory is read when it is delivered, as when it had to
+ *     wait for a receive and was sent again; else when it arrives first
  */
 public record NetworkModel(
     long postNs,
@@ -46,9 +52,14 @@ public record NetworkModel(
     boolean ddio,
     boolean readsOutlivePeer,
     boolean resendsMessages) {
-  /** A 40 Gb/s fabric as in the papers (001's model; 002: 1.4 µs for a WRITE of 64 bytes, with its acknowledgement), DDIO on. */
+  /**
+   * A 40 Gb/s fabric as in the papers (001's model; 002: 1.4 µs for a WRITE of 64 bytes, with its
+   * acknowledgement), DDIO on.
+   */
   public static final NetworkModel PAPERS =
-      new NetworkModel(100, 500, 200, 100, 160, 100, 300, 4, 30, 64, 50, 20_000, 1024, 1024, 4096, true, true, false, true);
+      new NetworkModel(
+          100, 500, 200, 100, 160, 100, 300, 4, 30, 64, 50, 20_000, 1024, 1024, 4096, true, true,
+          false, true);
 
   /** A model within the reach of the real ones: from calm to wild. */
   public static NetworkModel random(RandomGenerator random) {
@@ -77,15 +88,52 @@ public record NetworkModel(
   /** The same with another answer to whether READs outlive the peer. */
   public NetworkModel withReadsOutlivePeer(boolean outlive) {
     return new NetworkModel(
-        postNs, wireNs, wireNsPerKib, landNs, persistNs, completionNs, spreadNs, piecesMax, jitterPercent, slowOdds, slowFactor,
-        detectNs, queueDepth, receiveDepth, messageBytesMax, writeCompletesEarly, ddio, outlive, resendsMessages);
+        postNs,
+        wireNs,
+        wireNsPerKib,
+        landNs,
+        persistNs,
+        completionNs,
+        spreadNs,
+        piecesMax,
+        jitterPercent,
+        slowOdds,
+        slowFactor,
+        detectNs,
+        queueDepth,
+        receiveDepth,
+        messageBytesMax,
+        writeCompletesEarly,
+        ddio,
+        outlive,
+        resendsMessages);
   }
 
-  /** The same, but local memory and the peer's are as a synchronous device would leave them: no WRITE completes early, no SEND is read late. */
+  /**
+   * The same, but local memory and the peer's are as a synchronous device would leave them: no
+   * WRITE completes early, no SEND is read late.
+   */
   public NetworkModel prompt() {
     return new NetworkModel(
-        postNs, wireNs, wireNsPerKib, landNs, persistNs, completionNs, spreadNs, piecesMax, jitterPercent, slowOdds, slowFactor,
-        detectNs, queueDepth, receiveDepth, messageBytesMax, false, ddio, readsOutlivePeer, false);
+        postNs,
+        wireNs,
+        wireNsPerKib,
+        landNs,
+        persistNs,
+        completionNs,
+        spreadNs,
+        piecesMax,
+        jitterPercent,
+        slowOdds,
+        slowFactor,
+        detectNs,
+        queueDepth,
+        receiveDepth,
+        messageBytesMax,
+        false,
+        ddio,
+        readsOutlivePeer,
+        false);
   }
 
   /** One hop's time by the seed. */

@@ -2,9 +2,15 @@ package io.erda.simulation;
 
 import io.erda.pmem.Survives;
 
-/** What a power failure spares of the way from a store to the medium (the taxonomy's domains, paper 000), or that nothing is spared. */
+/**
+ * What a power failure spares of the way from a store to the medium (the taxonomy's domains, paper
+ * 000), or that nothing is spared.
+ */
 public enum PersistenceDomain {
-  /** Files in the page cache: a process crash loses nothing, a power failure may lose any word ever stored. */
+  /**
+   * Files in the page cache: a process crash loses nothing, a power failure may lose any word ever
+   * stored.
+   */
   PAGE_CACHE(Survives.PROCESS_CRASH, false),
   /** DMP: memory and its controller's queues. A store is lost unless it was flushed and drained. */
   MEMORY_CONTROLLER(Survives.POWER_FAILURE, true),

@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The NIC of one node, in virtual time. Nothing here waits: {@link #await} is refused, and so is that of its queue pairs; whoever steps the
- * node learns of news through {@link #onActivity}.
+ * The NIC of one node, in virtual time. Nothing here waits: {@link #await} is refused, and so is
+ * that of its queue pairs; whoever steps the node learns of news through {@link #onActivity}.
  */
 public final class SimulatedDevice implements Device {
   final SimulatedNetwork network;
@@ -48,7 +48,10 @@ public final class SimulatedDevice implements Device {
     return name;
   }
 
-  /** Calls back whenever a completion or a connection request arrives, and at {@link #wakeup()}. The callback must not post or poll. */
+  /**
+   * Calls back whenever a completion or a connection request arrives, and at {@link #wakeup()}. The
+   * callback must not post or poll.
+   */
   public void onActivity(Runnable callback) {
     onActivity = callback;
   }
@@ -62,16 +65,17 @@ public final class SimulatedDevice implements Device {
   // Faults
 
   /**
-   * The node's process dies. Its queue pairs are gone: what others were writing here has landed as far as the seed says, what it had posted
-   * arrives as far as the seed says until the peers notice. Its regions are gone, unless READs outlive the peer.
+   * The node's process dies. Its queue pairs are gone: what others were writing here has landed as
+   * far as the seed says, what it had posted arrives as far as the seed says until the peers
+   * notice. Its regions are gone, unless READs outlive the peer.
    */
   public void crash() {
     crash(false, network.model.readsOutlivePeer());
   }
 
   /**
-   * The node's power fails: as {@link #crash()}, but where the whole system is in the persistence domain, what the NIC has received lands;
-   * and no READ outlives it. Before the disk's.
+   * The node's power fails: as {@link #crash()}, but where the whole system is in the persistence
+   * domain, what the NIC has received lands; and no READ outlives it. Before the disk's.
    */
   public void powerFailure() {
     crash(disks.stream().anyMatch(disk -> disk.domain() == PersistenceDomain.WHOLE_SYSTEM), false);
@@ -89,7 +93,10 @@ public final class SimulatedDevice implements Device {
     closed = true;
   }
 
-  /** Whether {@link #crash()} or {@link #powerFailure()} was called: none of its calls does anything then. */
+  /**
+   * Whether {@link #crash()} or {@link #powerFailure()} was called: none of its calls does anything
+   * then.
+   */
   public boolean isCrashed() {
     return crashed;
   }
@@ -100,7 +107,8 @@ public final class SimulatedDevice implements Device {
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
     checkOpen();
     boolean remote = access != Access.LOCAL;
-    SimulatedRegion region = new SimulatedRegion(this, memory, remote ? network.nextKey() : 0, access, file(memory));
+    SimulatedRegion region =
+        new SimulatedRegion(this, memory, remote ? network.nextKey() : 0, access, file(memory));
     if (remote) {
       network.register(region);
     }
@@ -161,17 +169,20 @@ public final class SimulatedDevice implements Device {
   @Override
   public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
     checkOpen();
-    SimulatedQueuePair queuePair = new SimulatedQueuePair(this, address, copy(privateData), timeout.toNanos());
+    SimulatedQueuePair queuePair =
+        new SimulatedQueuePair(this, address, copy(privateData), timeout.toNanos());
     add(queuePair);
     return queuePair;
   }
 
   static MemorySegment copy(MemorySegment data) {
     if (data.byteSize() > PRIVATE_DATA_MAX) {
-      throw new IllegalArgumentException("private data of " + data.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
+      throw new IllegalArgumentException(
+          "private data of " + data.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
     }
     // On a long array, so that its words can be loaded as from native memory.
-    MemorySegment copy = MemorySegment.ofArray(new long[PRIVATE_DATA_MAX / 8]).asSlice(0, data.byteSize());
+    MemorySegment copy =
+        MemorySegment.ofArray(new long[PRIVATE_DATA_MAX / 8]).asSlice(0, data.byteSize());
     return copy.copyFrom(data);
   }
 
@@ -197,7 +208,8 @@ public final class SimulatedDevice implements Device {
 
   @Override
   public DeviceStatistics statistics() {
-    return new DeviceStatistics(reads, bytesRead, writes, bytesWritten, bytesDiffering, sends, receives);
+    return new DeviceStatistics(
+        reads, bytesRead, writes, bytesWritten, bytesDiffering, sends, receives);
   }
 
   @Override

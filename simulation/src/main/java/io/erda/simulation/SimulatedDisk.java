@@ -14,9 +14,10 @@ import java.util.random.RandomGenerator;
 /**
  * The persistent memory of one host: what outlives its processes, and the faults that strike it.
  *
- * <p>At most one process at a time is meant to store here; when it crashes, its incarnation ends and {@link #directory()} gives the next
- * one a view. The order of a life: {@code directory()}, work, {@link SimulatedCrash} out of a store or a decision of the driver, {@link
- * #processCrash()} or {@link #powerFailure}, {@code directory()} again. One thread; only stores, flushes and drains
+ * <p>At most one process at a time is meant to store here; when it crashes, its incarnation ends
+ * and {@link #directory()} gives the next one a view. The order of a life: {@code directory()},
+ * work, {@link SimulatedCrash} out of a store or a decision of the driver, {@link #processCrash()}
+ * or {@link #powerFailure}, {@code directory()} again. One thread; only stores, flushes and drains
  * may come from several.
  */
 public final class SimulatedDisk {
@@ -29,7 +30,10 @@ public final class SimulatedDisk {
     DIRECTORY
   }
 
-  /** A change of names that a power failure may undo. Both names may be null: a creation has no {@code from}, a deletion no {@code to}. */
+  /**
+   * A change of names that a power failure may undo. Both names may be null: a creation has no
+   * {@code from}, a deletion no {@code to}.
+   */
   private record Change(String from, String to, SimulatedFile file) {}
 
   final PersistenceDomain domain;
@@ -38,6 +42,7 @@ public final class SimulatedDisk {
   private final TreeMap<String, SimulatedFile> files = new TreeMap<>();
   private TreeMap<String, SimulatedFile> durableFiles = new TreeMap<>();
   private final List<Change> unsynced = new ArrayList<>();
+
   /** Every file that may be mapped: by address, so that a NIC finds what it was given. */
   private final TreeMap<Long, SimulatedFile> byAddress = new TreeMap<>();
 
@@ -67,17 +72,25 @@ public final class SimulatedDisk {
     return domain;
   }
 
-  /** A view for the process that lives now. Its memories are confined to the thread that opens them. */
+  /**
+   * A view for the process that lives now. Its memories are confined to the thread that opens them.
+   */
   public SimulatedDirectory directory() {
     return new SimulatedDirectory(this, incarnation, false);
   }
 
-  /** As {@link #directory()}, with memories that several threads may reach; the simulation itself is still no thread's but one's. */
+  /**
+   * As {@link #directory()}, with memories that several threads may reach; the simulation itself is
+   * still no thread's but one's.
+   */
   public SimulatedDirectory sharedDirectory() {
     return new SimulatedDirectory(this, incarnation, true);
   }
 
-  /** Creations beyond this sum of lengths are refused; 1 GiB from the start. Names count, not mappings. */
+  /**
+   * Creations beyond this sum of lengths are refused; 1 GiB from the start. Names count, not
+   * mappings.
+   */
   public void limit(long bytes) {
     capacityBytes = bytes;
   }
@@ -89,7 +102,10 @@ public final class SimulatedDisk {
 
   // Faults
 
-  /** The process crashes inside its {@code count}-th event from now, 1 being the next. A request made before is forgotten. */
+  /**
+   * The process crashes inside its {@code count}-th event from now, 1 being the next. A request
+   * made before is forgotten.
+   */
   public void crashAfter(long count) {
     crashAfter(null, count);
   }
@@ -108,7 +124,10 @@ public final class SimulatedDisk {
     eventsToCrash = 0;
   }
 
-  /** Whether a requested crash has struck, and neither {@link #processCrash} nor {@link #powerFailure} was called since. */
+  /**
+   * Whether a requested crash has struck, and neither {@link #processCrash} nor {@link
+   * #powerFailure} was called since.
+   */
   public boolean struck() {
     return struck;
   }
@@ -120,8 +139,9 @@ public final class SimulatedDisk {
   }
 
   /**
-   * The power fails: of every word stored and not durable the seed decides; of changes of names not synchronised a seeded part is lost, in
-   * order of time or not. Then the host is as after {@link #processCrash()}. Returns how many words were lost.
+   * The power fails: of every word stored and not durable the seed decides; of changes of names not
+   * synchronised a seeded part is lost, in order of time or not. Then the host is as after {@link
+   * #processCrash()}. Returns how many words were lost.
    */
   public int powerFailure(RandomGenerator seeded) {
     restoreNames(seeded);
@@ -193,7 +213,9 @@ public final class SimulatedDisk {
     return find(name).length();
   }
 
-  /** The word that a power failure in which everything is lost would leave at an 8-aligned offset. */
+  /**
+   * The word that a power failure in which everything is lost would leave at an 8-aligned offset.
+   */
   public long durableWord(String name, long offset) throws NoSuchFileException {
     return find(name).durableWord(offset);
   }
@@ -215,13 +237,15 @@ public final class SimulatedDisk {
   // For the views
 
   /**
-   * One event of a process. Returns whether the requested crash strikes in it: the caller does a part and calls {@link #strike()}.
+   * One event of a process. Returns whether the requested crash strikes in it: the caller does a
+   * part and calls {@link #strike()}.
    *
    * @throws SimulatedCrash when the process is dead
    */
   boolean event(long ofIncarnation, Event kind, SimulatedFile file) {
     if (struck || ofIncarnation != incarnation) {
-      throw new SimulatedCrash("a dead process touches " + (file == null ? "the directory" : file.name), traces);
+      throw new SimulatedCrash(
+          "a dead process touches " + (file == null ? "the directory" : file.name), traces);
     }
     return eventsToCrash > 0 && (crashAt == null || crashAt == kind) && --eventsToCrash == 0;
   }
@@ -247,7 +271,9 @@ public final class SimulatedDisk {
     }
     long used = files.values().stream().mapToLong(SimulatedFile::length).sum();
     if (length > capacityBytes - used) {
-      throw new OutOfSpaceException(name + ": no room for " + length + " bytes: " + used + " of " + capacityBytes + " in use", null);
+      throw new OutOfSpaceException(
+          name + ": no room for " + length + " bytes: " + used + " of " + capacityBytes + " in use",
+          null);
     }
     SimulatedFile file = new SimulatedFile(this, name, length);
     change(crash, new Change(null, name, file));
@@ -313,7 +339,9 @@ public final class SimulatedDisk {
   /** The file that holds this memory, or null where it is nobody's: ordinary memory. */
   SimulatedFile fileAt(long address) {
     var entry = byAddress.floorEntry(address);
-    return entry != null && address < entry.getKey() + entry.getValue().image.byteSize() ? entry.getValue() : null;
+    return entry != null && address < entry.getKey() + entry.getValue().image.byteSize()
+        ? entry.getValue()
+        : null;
   }
 
   void countStore(long bytes) {

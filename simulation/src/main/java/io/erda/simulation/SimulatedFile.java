@@ -10,10 +10,11 @@ import java.util.random.RandomGenerator;
 /**
  * The bytes behind a name: what everyone sees, and what a power failure would leave.
  *
- * <p>A word is <i>settled</i> when both are equal for good, <i>dirty</i> after a store, and <i>written back</i> between flush and drain: then
- * the value of the moment of the flush is on its way. Unsettled words are listed, so that a drain or a power failure costs what was
- * stored, not the size of the file. Caches may write a dirty word back at any time: when one is overwritten, the seed decides whether
- * the value before had become durable.
+ * <p>A word is <i>settled</i> when both are equal for good, <i>dirty</i> after a store, and
+ * <i>written back</i> between flush and drain: then the value of the moment of the flush is on its
+ * way. Unsettled words are listed, so that a drain or a power failure costs what was stored, not
+ * the size of the file. Caches may write a dirty word back at any time: when one is overwritten,
+ * the seed decides whether the value before had become durable.
  */
 final class SimulatedFile {
   static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -24,7 +25,11 @@ final class SimulatedFile {
 
   final SimulatedDisk disk;
   String name;
-  /** As long as a reference to the file exists: what a NIC or another process mapped outlives the name. */
+
+  /**
+   * As long as a reference to the file exists: what a NIC or another process mapped outlives the
+   * name.
+   */
   final MemorySegment image;
 
   private final long length;
@@ -47,7 +52,9 @@ final class SimulatedFile {
     this.states = new byte[words];
   }
 
-  /** The same settled bytes under another length: a short file, as a copy that was cut leaves it. */
+  /**
+   * The same settled bytes under another length: a short file, as a copy that was cut leaves it.
+   */
   SimulatedFile cut(long newLength) {
     SimulatedFile file = new SimulatedFile(disk, name, newLength);
     long common = Math.min(length, newLength);
@@ -77,7 +84,9 @@ final class SimulatedFile {
     }
     byte state = states[word];
     // Not while an older value is on its way: that one must not arrive after a newer.
-    if ((state & (DIRTY | WRITTEN_BACK)) == DIRTY && disk.random.nextInt(EVICTION_ODDS) == 0 && disk.domain.drainsToDurable()) {
+    if ((state & (DIRTY | WRITTEN_BACK)) == DIRTY
+        && disk.random.nextInt(EVICTION_ODDS) == 0
+        && disk.domain.drainsToDurable()) {
       durable[word] = image.get(WORD, offset);
     }
     image.set(WORD, offset, value);
@@ -85,9 +94,13 @@ final class SimulatedFile {
     states[word] = (byte) (state | DIRTY | LISTED);
   }
 
-  /** Makes those bytes of {@code value} visible whose bits are set in {@code mask}; the others of the word stay. */
+  /**
+   * Makes those bytes of {@code value} visible whose bits are set in {@code mask}; the others of
+   * the word stay.
+   */
   void storeMasked(int word, long value, long mask) {
-    storeWord(word, mask == -1 ? value : (image.get(WORD, (long) word << 3) & ~mask) | (value & mask));
+    storeWord(
+        word, mask == -1 ? value : (image.get(WORD, (long) word << 3) & ~mask) | (value & mask));
   }
 
   private void list(int word, byte state) {
@@ -170,13 +183,15 @@ final class SimulatedFile {
   }
 
   /**
-   * Every unsettled word becomes, by the seed, what was durable, what was being written back, or what was seen last; then all is settled.
-   * Some failures lose everything or nothing, others most or few, since bugs need different ones.
+   * Every unsettled word becomes, by the seed, what was durable, what was being written back, or
+   * what was seen last; then all is settled. Some failures lose everything or nothing, others most
+   * or few, since bugs need different ones.
    */
   int powerFailure(RandomGenerator random) {
     int lost = 0;
     int oddsOfLoss = random.nextInt(9);
-    // The latest value on its way, where a word was flushed more than once, is the last in the list: walk forwards.
+    // The latest value on its way, where a word was flushed more than once, is the last in the
+    // list: walk forwards.
     for (int i = 0; i < flushedCount; i++) {
       int word = flushedWords[i];
       if ((states[word] & WRITTEN_BACK) != 0 && random.nextInt(8) >= oddsOfLoss) {
@@ -200,7 +215,9 @@ final class SimulatedFile {
     return lost;
   }
 
-  /** The process that flushed is gone: what was on its way is as dirty as before. Nothing is lost. */
+  /**
+   * The process that flushed is gone: what was on its way is as dirty as before. Nothing is lost.
+   */
   void processCrash() {
     for (int i = 0; i < flushedCount; i++) {
       int word = flushedWords[i];

@@ -13,11 +13,13 @@ import java.util.random.RandomGenerator;
 /**
  * One process's mapping of a file on a {@link SimulatedDisk}.
  *
- * <p>A crash that was requested strikes inside a store, flush or drain, after a seeded part of it; from then on this mapping refuses every
- * store with {@link SimulatedCrash}, since its process is dead. Loads go on working, as whoever looks at a corpse needs them.
+ * <p>A crash that was requested strikes inside a store, flush or drain, after a seeded part of it;
+ * from then on this mapping refuses every store with {@link SimulatedCrash}, since its process is
+ * dead. Loads go on working, as whoever looks at a corpse needs them.
  */
 public final class SimulatedMemory implements PersistentMemory {
-  private static final ValueLayout.OfLong UNALIGNED = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong UNALIGNED =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final SimulatedFile file;
   private final SimulatedDisk disk;
@@ -78,7 +80,8 @@ public final class SimulatedMemory implements PersistentMemory {
     }
   }
 
-  private void putWord(int word, long offset, MemorySegment source, long sourceOffset, long length) {
+  private void putWord(
+      int word, long offset, MemorySegment source, long sourceOffset, long length) {
     long at = (long) word << 3;
     long from = at - offset + sourceOffset;
     if (at >= offset && at + 8 <= offset + length) {
@@ -167,8 +170,8 @@ public final class SimulatedMemory implements PersistentMemory {
   }
 
   /**
-   * A NIC stores part of a word: no event of this process's, and not stopped by its death. Durable as the persistence domain says; a flush
-   * by the process covers it.
+   * A NIC stores part of a word: no event of this process's, and not stopped by its death. Durable
+   * as the persistence domain says; a flush by the process covers it.
    */
   static void landNicStore(SimulatedFile file, int word, long value, long mask) {
     file.disk.countNicWord();

@@ -7,13 +7,15 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
- * The wire between simulated NICs: every node has one {@link SimulatedDevice}. One thread; everything that happens on its own happens in
- * events of the {@link VirtualTime}.
+ * The wire between simulated NICs: every node has one {@link SimulatedDevice}. One thread;
+ * everything that happens on its own happens in events of the {@link VirtualTime}.
  *
- * <p>Of every pair of queue pairs, requests arrive in the order they were posted. A WRITE's pieces land at different times; a READ's
- * are fetched at different times, after all WRITEs before it have landed and all READs before it have ended; a message is delivered after all
- * WRITEs before it have landed. What is not promised does happen: a WRITE or SEND overtakes an earlier READ, two WRITEs to different places
- * land interleaved, a WRITE completes before it is visible, local memory is read at the last moment.
+ * <p>Of every pair of queue pairs, requests arrive in the order they were posted. A WRITE's pieces
+ * land at different times; a READ's are fetched at different times, after all WRITEs before it have
+ * landed and all READs before it have ended; a message is delivered after all WRITEs before it have
+ * landed. What is not promised does happen: a WRITE or SEND overtakes an earlier READ, two WRITEs
+ * to different places land interleaved, a WRITE completes before it is visible, local memory is
+ * read at the last moment.
  */
 public final class SimulatedNetwork {
   final VirtualTime time;
@@ -36,7 +38,8 @@ public final class SimulatedNetwork {
    * A new node's NIC.
    *
    * @param name who it is, for messages
-   * @param disks the persistent memories that the node's processes map: WRITEs into them land as the disk's domain says
+   * @param disks the persistent memories that the node's processes map: WRITEs into them land as
+   *     the disk's domain says
    */
   public SimulatedDevice device(String name, SimulatedDisk... disks) {
     return new SimulatedDevice(this, name, List.of(disks));
@@ -58,8 +61,8 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * One connection by the seed is lost: what is on the way arrives as far as the seed says, and the ends notice at different times. Returns
-   * false when there is none.
+   * One connection by the seed is lost: what is on the way arrives as far as the seed says, and the
+   * ends notice at different times. Returns false when there is none.
    */
   public boolean breakConnection(RandomGenerator seeded) {
     if (connected.isEmpty()) {

@@ -16,8 +16,9 @@ import java.util.random.RandomGenerator;
 /**
  * One end of a simulated connection, with what is on the way from it to the other end.
  *
- * <p>Work goes through: posted (unissued while a fence holds it) → arrived at the responder's NIC → pieces land or are fetched → done →
- * completion, in the order posted. {@code stopped} work takes no effect any more, whatever events of it are still to come.
+ * <p>Work goes through: posted (unissued while a fence holds it) → arrived at the responder's NIC →
+ * pieces land or are fetched → done → completion, in the order posted. {@code stopped} work takes
+ * no effect any more, whatever events of it are still to come.
  */
 final class SimulatedQueuePair implements QueuePair {
   private enum Phase {
@@ -28,7 +29,8 @@ final class SimulatedQueuePair implements QueuePair {
     CLOSED
   }
 
-  private record Completion(long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork) {}
+  private record Completion(
+      long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork) {}
 
   private record Receive(long wrId, SimulatedRegion region, long offset, int length) {}
 
@@ -38,12 +40,14 @@ final class SimulatedQueuePair implements QueuePair {
   private final RandomGenerator random;
   private final NetworkModel model;
   private final String address;
+
   /** What a requester sent along. */
   final MemorySegment request;
 
   private Phase phase;
   private SimulatedQueuePair peer;
   private MemorySegment privateData = MemorySegment.ofArray(new long[0]);
+
   /** The peer crashed, and READs may outlive it. */
   private boolean peerCrashed;
 
@@ -51,8 +55,10 @@ final class SimulatedQueuePair implements QueuePair {
   private final ArrayDeque<Work> outstanding = new ArrayDeque<>();
   private final ArrayDeque<Completion> completions = new ArrayDeque<>();
   private final ArrayDeque<Receive> receives = new ArrayDeque<>();
+
   /** Outstanding, and completions of own work that were not polled. */
   private int occupied;
+
   private int nonPostedOutstanding;
 
   // At the responder, for what this end posted.
@@ -61,13 +67,17 @@ final class SimulatedQueuePair implements QueuePair {
   private long lastNonPostedNs;
   private long lastMessageNs;
   private final List<Work> landing = new ArrayList<>();
+
   /** Reported as flushed, or nobody is left to report to, and yet on the way. */
   private final List<Work> stragglers = new ArrayList<>();
+
   /** The wire between the ends is gone: what is posted now goes nowhere. */
   private boolean lost;
+
   private final ArrayDeque<Work> messages = new ArrayDeque<>();
 
-  private SimulatedQueuePair(SimulatedDevice device, String address, MemorySegment request, Phase phase) {
+  private SimulatedQueuePair(
+      SimulatedDevice device, String address, MemorySegment request, Phase phase) {
     this.device = device;
     this.network = device.network;
     this.time = network.time;
@@ -79,7 +89,8 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   /** A requester, whose request sets off. */
-  SimulatedQueuePair(SimulatedDevice device, String address, MemorySegment request, long timeoutNs) {
+  SimulatedQueuePair(
+      SimulatedDevice device, String address, MemorySegment request, long timeoutNs) {
     this(device, address, request, Phase.CONNECTING);
     time.after(hops(), this::requestArrives);
     time.after(timeoutNs, () -> decided(Status.TIMEOUT, null, MemorySegment.NULL));
@@ -154,21 +165,66 @@ final class SimulatedQueuePair implements QueuePair {
 
   @Override
   public boolean postRead(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int flags) {
-    return post(new Work(wrId, Opcode.READ, check(local, localOffset, length), localOffset, remoteKey, remoteOffset, length, flags));
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    return post(
+        new Work(
+            wrId,
+            Opcode.READ,
+            check(local, localOffset, length),
+            localOffset,
+            remoteKey,
+            remoteOffset,
+            length,
+            flags));
   }
 
   @Override
   public boolean postWrite(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int flags) {
-    return post(new Work(wrId, Opcode.WRITE, check(local, localOffset, length), localOffset, remoteKey, remoteOffset, length, flags));
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    return post(
+        new Work(
+            wrId,
+            Opcode.WRITE,
+            check(local, localOffset, length),
+            localOffset,
+            remoteKey,
+            remoteOffset,
+            length,
+            flags));
   }
 
   @Override
   public boolean postWriteImm(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int imm, int flags) {
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int imm,
+      int flags) {
     Work work =
-        new Work(wrId, Opcode.WRITE_IMM, check(local, localOffset, length), localOffset, remoteKey, remoteOffset, length, flags);
+        new Work(
+            wrId,
+            Opcode.WRITE_IMM,
+            check(local, localOffset, length),
+            localOffset,
+            remoteKey,
+            remoteOffset,
+            length,
+            flags);
     work.imm = imm;
     return post(work);
   }
@@ -176,9 +232,19 @@ final class SimulatedQueuePair implements QueuePair {
   @Override
   public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
     if (length > model.messageBytesMax()) {
-      throw new IllegalArgumentException("message of " + length + " bytes; at most " + model.messageBytesMax());
+      throw new IllegalArgumentException(
+          "message of " + length + " bytes; at most " + model.messageBytesMax());
     }
-    return post(new Work(wrId, Opcode.SEND, check(local, localOffset, length), localOffset, 0, 0, length, flags));
+    return post(
+        new Work(
+            wrId,
+            Opcode.SEND,
+            check(local, localOffset, length),
+            localOffset,
+            0,
+            0,
+            length,
+            flags));
   }
 
   @Override
@@ -187,18 +253,34 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   @Override
-  public boolean postAtomicWrite(long wrId, long remoteKey, long remoteOffset, long value, int flags) {
-    Work work = new Work(wrId, Opcode.ATOMIC_WRITE, null, 0, remoteKey, remoteOffset, Long.BYTES, flags);
+  public boolean postAtomicWrite(
+      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
+    Work work =
+        new Work(wrId, Opcode.ATOMIC_WRITE, null, 0, remoteKey, remoteOffset, Long.BYTES, flags);
     work.value = value;
     return post(work);
   }
 
   @Override
   public boolean postCompareAndSwap(
-      long wrId, MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, long expected, long value, int flags) {
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      long expected,
+      long value,
+      int flags) {
     Work work =
         new Work(
-            wrId, Opcode.COMPARE_AND_SWAP, check(local, localOffset, Long.BYTES), localOffset, remoteKey, remoteOffset, Long.BYTES, flags);
+            wrId,
+            Opcode.COMPARE_AND_SWAP,
+            check(local, localOffset, Long.BYTES),
+            localOffset,
+            remoteKey,
+            remoteOffset,
+            Long.BYTES,
+            flags);
     work.expected = expected;
     work.value = value;
     return post(work);
@@ -264,7 +346,8 @@ final class SimulatedQueuePair implements QueuePair {
         nonPostedOutstanding++;
       }
       long moved = work.isNonPosted() ? 0 : work.length * model.wireNsPerKib() >>> 10;
-      long arrival = time.nowNs() + network.hop(model.postNs()) + network.hop(model.wireNs()) + moved;
+      long arrival =
+          time.nowNs() + network.hop(model.postNs()) + network.hop(model.wireNs()) + moved;
       lastArrivalNs = Math.max(lastArrivalNs + 1, arrival);
       time.at(lastArrivalNs, () -> arrive(work));
     }
@@ -272,7 +355,8 @@ final class SimulatedQueuePair implements QueuePair {
 
   private void arrive(Work work) {
     boolean gone = lost || peer == null || peer.phase != Phase.CONNECTED;
-    if (work.stopped || (gone && !work.mayArriveYet && !(work.opcode == Opcode.READ && peerCrashed))) {
+    if (work.stopped
+        || (gone && !work.mayArriveYet && !(work.opcode == Opcode.READ && peerCrashed))) {
       work.stopped = true;
       return;
     }
@@ -334,7 +418,8 @@ final class SimulatedQueuePair implements QueuePair {
 
   /** When the last piece moves. */
   private long schedulePieces(Work work, long startNs) {
-    // Half of them in one piece: a run in which everything is torn hides what needs something whole.
+    // Half of them in one piece: a run in which everything is torn hides what needs something
+    // whole.
     work.cut(random.nextBoolean() ? 1 : random.nextInt(1, model.piecesMax() + 1), random.nextInt());
     long end = startNs;
     for (int i = 0; i < work.pieces; i++) {
@@ -363,7 +448,9 @@ final class SimulatedQueuePair implements QueuePair {
   // READ, FLUSH, atomics: one after the other
 
   private void execute(Work work) {
-    long start = Math.max(time.nowNs() + network.hop(model.landNs()), Math.max(lastNonPostedNs, allLandedNs) + 1);
+    long start =
+        Math.max(
+            time.nowNs() + network.hop(model.landNs()), Math.max(lastNonPostedNs, allLandedNs) + 1);
     if (work.opcode == Opcode.FLUSH) {
       start += network.hop(model.persistNs());
     }
@@ -413,7 +500,9 @@ final class SimulatedQueuePair implements QueuePair {
   /** With DDIO the flush ends in the cache, which is durable or is not. */
   private void flush(Work work, long at) {
     SimulatedFile file = work.region.file;
-    if (file != null && !model.ddio() && file.disk.domain() == PersistenceDomain.MEMORY_CONTROLLER) {
+    if (file != null
+        && !model.ddio()
+        && file.disk.domain() == PersistenceDomain.MEMORY_CONTROLLER) {
       file.settle(at, work.length);
     }
   }
@@ -421,18 +510,28 @@ final class SimulatedQueuePair implements QueuePair {
   // Messages
 
   private void enqueueMessage(Work work) {
-    long at = Math.max(time.nowNs() + network.hop(model.landNs()), Math.max(allLandedNs, lastMessageNs) + 1);
+    long at =
+        Math.max(
+            time.nowNs() + network.hop(model.landNs()), Math.max(allLandedNs, lastMessageNs) + 1);
     lastMessageNs = at;
     messages.add(work);
-    time.at(at, () -> {
-      work.ready = true;
-      deliver();
-    });
+    time.at(
+        at,
+        () -> {
+          work.ready = true;
+          deliver();
+        });
   }
 
-  /** Delivers what is there and has a receive waiting: in order, so one without a receive holds up the others. */
+  /**
+   * Delivers what is there and has a receive waiting: in order, so one without a receive holds up
+   * the others.
+   */
   private void deliver() {
-    while (!messages.isEmpty() && messages.peek().ready && peer != null && peer.phase == Phase.CONNECTED) {
+    while (!messages.isEmpty()
+        && messages.peek().ready
+        && peer != null
+        && peer.phase == Phase.CONNECTED) {
       Work work = messages.peek();
       if (work.stopped || work.torn) {
         messages.poll();
@@ -452,31 +551,43 @@ final class SimulatedQueuePair implements QueuePair {
   private void received(Work work, Receive receive) {
     device.receives++;
     if (work.opcode == Opcode.WRITE_IMM) {
-      push(new Completion(receive.wrId, Opcode.RECEIVE_IMM, Status.SUCCESS, work.length, work.imm, false));
+      push(
+          new Completion(
+              receive.wrId, Opcode.RECEIVE_IMM, Status.SUCCESS, work.length, work.imm, false));
       return;
     }
     boolean fits = work.length <= receive.length;
     if (fits) {
-      MemorySegment.copy(work.local, work.localOffset, receive.region.memory(), receive.offset, work.length);
+      MemorySegment.copy(
+          work.local, work.localOffset, receive.region.memory(), receive.offset, work.length);
     }
-    push(new Completion(receive.wrId, Opcode.RECEIVE, fits ? Status.SUCCESS : Status.LENGTH, work.length, 0, false));
+    push(
+        new Completion(
+            receive.wrId,
+            Opcode.RECEIVE,
+            fits ? Status.SUCCESS : Status.LENGTH,
+            work.length,
+            0,
+            false));
   }
 
   // Completions
 
   private void completeAt(long atNs, Work work, int status) {
-    time.at(atNs, () -> {
-      if (work.done || work.stopped || work.mute) {
-        return;
-      }
-      work.done = true;
-      work.status = work.status == Status.SUCCESS ? status : work.status;
-      if (work.isNonPosted()) {
-        nonPostedOutstanding--;
-        issue();
-      }
-      reportDone();
-    });
+    time.at(
+        atNs,
+        () -> {
+          if (work.done || work.stopped || work.mute) {
+            return;
+          }
+          work.done = true;
+          work.status = work.status == Status.SUCCESS ? status : work.status;
+          if (work.isNonPosted()) {
+            nonPostedOutstanding--;
+            issue();
+          }
+          reportDone();
+        });
   }
 
   /** In the order posted. */
@@ -506,7 +617,12 @@ final class SimulatedQueuePair implements QueuePair {
         occupied--;
       }
       count++;
-      handler.onCompletion(completion.wrId, completion.opcode, completion.status, completion.byteLength, completion.imm);
+      handler.onCompletion(
+          completion.wrId,
+          completion.opcode,
+          completion.status,
+          completion.byteLength,
+          completion.imm);
     }
     return count;
   }
@@ -548,7 +664,10 @@ final class SimulatedQueuePair implements QueuePair {
     time.after(network.hop(model.detectNs()), this::end);
   }
 
-  /** This end notices that the other is gone. What the other had posted takes no effect here any more. */
+  /**
+   * This end notices that the other is gone. What the other had posted takes no effect here any
+   * more.
+   */
   private void end() {
     if (phase != Phase.CONNECTED) {
       return;
@@ -569,7 +688,9 @@ final class SimulatedQueuePair implements QueuePair {
     if (status == Status.SUCCESS && !work.isSignaled()) {
       occupied--;
     } else {
-      push(new Completion(work.wrId, work.opcode, status, status == Status.SUCCESS ? work.length : 0, 0, true));
+      push(
+          new Completion(
+              work.wrId, work.opcode, status, status == Status.SUCCESS ? work.length : 0, 0, true));
     }
     work.done = true;
     leaveBehind(work);
@@ -618,7 +739,10 @@ final class SimulatedQueuePair implements QueuePair {
     }
   }
 
-  /** The wire is gone: of what both ends had posted a part arrives, until the ends notice, each in its time. */
+  /**
+   * The wire is gone: of what both ends had posted a part arrives, until the ends notice, each in
+   * its time.
+   */
   void breakOff() {
     network.disconnected(this);
     cutOff();
@@ -627,7 +751,10 @@ final class SimulatedQueuePair implements QueuePair {
     peer.endLater();
   }
 
-  /** A seeded number of the works on the way arrives whole, the next one in part, the others not at all. */
+  /**
+   * A seeded number of the works on the way arrives whole, the next one in part, the others not at
+   * all.
+   */
   private void cutOff() {
     lost = true;
     unissued.forEach(work -> work.stopped = true);

@@ -12,4 +12,10 @@ package io.erda.simulation;
  * @param wordsLost by power failures
  */
 public record StoreStatistics(
-    long stores, long bytesStored, long flushes, long drains, long nicWords, long crashes, long wordsLost) {}
+    long stores,
+    long bytesStored,
+    long flushes,
+    long drains,
+    long nicWords,
+    long crashes,
+    long wordsLost) {}

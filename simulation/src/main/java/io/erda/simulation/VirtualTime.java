@@ -7,8 +7,9 @@ import java.util.random.RandomGenerator;
 /**
  * The clock of a simulation and the events that will happen, by virtual nanoseconds.
  *
- * <p>Deterministic: the same seed and the same calls give the same run. Events of one instant happen in an order drawn from the seed, so
- * whoever needs an order between two events gives the later one a later time. One thread.
+ * <p>Deterministic: the same seed and the same calls give the same run. Events of one instant
+ * happen in an order drawn from the seed, so whoever needs an order between two events gives the
+ * later one a later time. One thread.
  */
 public final class VirtualTime implements LongSupplier {
   /** No event is waiting. */
@@ -82,7 +83,10 @@ public final class VirtualTime implements LongSupplier {
     return true;
   }
 
-  /** Lets everything happen up to and including {@code timeNs}, and arrives there. Returns how many events. */
+  /**
+   * Lets everything happen up to and including {@code timeNs}, and arrives there. Returns how many
+   * events.
+   */
   public long runUntil(long timeNs) {
     long count = 0;
     while (size > 0 && timesNs[0] <= timeNs) {
@@ -98,7 +102,10 @@ public final class VirtualTime implements LongSupplier {
     return runUntil(nowNs + durationNs);
   }
 
-  /** Moves the clock without letting events happen: time that a node spends inside one step. They happen late then. */
+  /**
+   * Moves the clock without letting events happen: time that a node spends inside one step. They
+   * happen late then.
+   */
   public void spend(long durationNs) {
     nowNs += durationNs;
   }

@@ -8,14 +8,17 @@ import java.nio.ByteOrder;
 
 /** One piece of posted work on its way. */
 final class Work {
-  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
   final long wrId;
   final int opcode;
   final int flags;
+
   /** Local memory: the source of stores, the destination of loads; null where the work has none. */
   MemorySegment local;
+
   long localOffset;
   final long remoteKey;
   final long remoteOffset;
@@ -26,27 +29,41 @@ final class Work {
 
   /** Takes no effect any more. */
   boolean stopped;
+
   /** Parts of it were lost on the way: it is never followed by a message. */
   boolean torn;
+
   /** Which pieces of torn work still arrive, as bits. */
   int kept = -1;
+
   /** Its poster never hears of it. */
   boolean mute;
+
   /** It was on the way already when the connection was cut. */
   boolean mayArriveYet;
+
   boolean ready;
   boolean done;
   int status;
 
   SimulatedRegion region;
   int pieces;
+
   /** Bits of the pieces that have not landed (or been fetched) and are not lost. */
   int left;
 
   private int mode;
   private int salt;
 
-  Work(long wrId, int opcode, MemorySegment local, long localOffset, long remoteKey, long remoteOffset, int length, int flags) {
+  Work(
+      long wrId,
+      int opcode,
+      MemorySegment local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
     this.wrId = wrId;
     this.opcode = opcode;
     this.local = local;
@@ -87,7 +104,10 @@ final class Work {
     }
   }
 
-  /** Cuts it into pieces; which word goes with which is the seed's: by words, by cache lines, or by runs. */
+  /**
+   * Cuts it into pieces; which word goes with which is the seed's: by words, by cache lines, or by
+   * runs.
+   */
   void cut(int count, int seed) {
     pieces = count;
     left = ((1 << count) - 1) & kept;
@@ -113,7 +133,10 @@ final class Work {
     return h ^ (h >>> 13);
   }
 
-  /** Moves the words of one piece, to or from the region. Returns the bytes that changed in the region. */
+  /**
+   * Moves the words of one piece, to or from the region. Returns the bytes that changed in the
+   * region.
+   */
   int move(int piece) {
     left &= ~(1 << piece);
     int phase = region.phase(remoteOffset);
@@ -160,7 +183,10 @@ final class Work {
     return storeWord(region, region.base + remoteOffset + wordStart, value, mask);
   }
 
-  /** Stores the masked bytes of an aligned word of a region's memory as a NIC does. Returns how many bytes changed. */
+  /**
+   * Stores the masked bytes of an aligned word of a region's memory as a NIC does. Returns how many
+   * bytes changed.
+   */
   static int storeWord(SimulatedRegion region, long at, long value, long mask) {
     if (region.file != null) {
       int word = (int) (at >>> 3);
@@ -188,6 +214,8 @@ final class Work {
   }
 
   boolean overlaps(Work other) {
-    return region == other.region && remoteOffset - 7 < other.remoteOffset + other.length && other.remoteOffset - 7 < remoteOffset + length;
+    return region == other.region
+        && remoteOffset - 7 < other.remoteOffset + other.length
+        && other.remoteOffset - 7 < remoteOffset + length;
   }
 }

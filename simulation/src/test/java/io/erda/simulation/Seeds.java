@@ -4,7 +4,10 @@ import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/** Runs a randomised test under many seeds, or under the one of {@code -Derda.seed}, and says which one failed. */
+/**
+ * Runs a randomised test under many seeds, or under the one of {@code -Derda.seed}, and says which
+ * one failed.
+ */
 public final class Seeds {
   private Seeds() {}
 
@@ -19,7 +22,8 @@ public final class Seeds {
       try {
         test.accept(seed);
       } catch (AssertionError | RuntimeException e) {
-        throw new AssertionError("seed " + seed + " (replay: -Derda.seed=" + seed + "): " + e.getMessage(), e);
+        throw new AssertionError(
+            "seed " + seed + " (replay: -Derda.seed=" + seed + "): " + e.getMessage(), e);
       }
     }
   }

@@ -51,7 +51,10 @@ final class SimulatedDeviceTest {
     final List<Event> atServer = new ArrayList<>();
 
     Pair(long seed, PersistenceDomain domain) {
-      this(seed, domain, NetworkModel.random(Seeds.random(seed ^ 0x5EED)).withReadsOutlivePeer(false));
+      this(
+          seed,
+          domain,
+          NetworkModel.random(Seeds.random(seed ^ 0x5EED)).withReadsOutlivePeer(false));
     }
 
     Pair(long seed, PersistenceDomain domain, NetworkModel model) {
@@ -66,10 +69,15 @@ final class SimulatedDeviceTest {
         memory = directory.create("a", 65536);
         directory.sync();
         remote = server.register(memory.segment().asSlice(4096), memory.backing(), REMOTE);
-        serverLocal = server.register(MemorySegment.ofArray(new long[1024]), Backing.none(8192), Access.LOCAL);
-        local = client.register(MemorySegment.ofArray(new long[2048]), Backing.none(16384), Access.LOCAL);
+        serverLocal =
+            server.register(
+                MemorySegment.ofArray(new long[1024]), Backing.none(8192), Access.LOCAL);
+        local =
+            client.register(
+                MemorySegment.ofArray(new long[2048]), Backing.none(16384), Access.LOCAL);
         Listener listener = server.listen("here");
-        requester = client.connect("here", MemorySegment.ofArray(new byte[] {1, 2}), Duration.ofSeconds(1));
+        requester =
+            client.connect("here", MemorySegment.ofArray(new byte[] {1, 2}), Duration.ofSeconds(1));
         ConnectionRequest request = null;
         while (request == null) {
           assertTrue(time.step());
@@ -90,8 +98,10 @@ final class SimulatedDeviceTest {
     }
 
     void poll() {
-      requester.poll((id, op, status, bytes, imm) -> atClient.add(new Event(id, op, status, bytes, imm)), 100);
-      responder.poll((id, op, status, bytes, imm) -> atServer.add(new Event(id, op, status, bytes, imm)), 100);
+      requester.poll(
+          (id, op, status, bytes, imm) -> atClient.add(new Event(id, op, status, bytes, imm)), 100);
+      responder.poll(
+          (id, op, status, bytes, imm) -> atServer.add(new Event(id, op, status, bytes, imm)), 100);
     }
 
     void settle() {
@@ -122,8 +132,12 @@ final class SimulatedDeviceTest {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
           pair.fillLocal(0, 256, 7);
           assertTrue(pair.responder.postReceive(9, pair.serverLocal, 0, 64));
-          assertTrue(pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 1024, 1000, Flags.NONE));
-          assertTrue(pair.requester.postWrite(2, pair.local, 1000, pair.remote.remoteKey(), 9001, 1000, Flags.NONE));
+          assertTrue(
+              pair.requester.postWrite(
+                  1, pair.local, 0, pair.remote.remoteKey(), 1024, 1000, Flags.NONE));
+          assertTrue(
+              pair.requester.postWrite(
+                  2, pair.local, 1000, pair.remote.remoteKey(), 9001, 1000, Flags.NONE));
           assertTrue(pair.requester.postSend(3, pair.local, 0, 8, Flags.SIGNALED));
           while (pair.atServer.isEmpty()) {
             assertTrue(pair.time.step());
@@ -135,7 +149,11 @@ final class SimulatedDeviceTest {
           }
           byte[] source = pair.local.memory().asSlice(1000, 1000).toArray(ValueLayout.JAVA_BYTE);
           assertEquals(
-              -1, pair.memory.segment().asSlice(4096 + 9001, 1000).mismatch(MemorySegment.ofArray(source)));
+              -1,
+              pair.memory
+                  .segment()
+                  .asSlice(4096 + 9001, 1000)
+                  .mismatch(MemorySegment.ofArray(source)));
           pair.settle();
           assertEquals(List.of(new Event(3, Opcode.SEND, Status.SUCCESS, 8, 0)), pair.atClient);
         });
@@ -194,8 +212,10 @@ final class SimulatedDeviceTest {
         300,
         seed -> {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
-          pair.requester.postRead(1, pair.local, 0, pair.remote.remoteKey(), 0, 256, Flags.SIGNALED);
-          pair.requester.postRead(2, pair.local, 256, pair.remote.remoteKey(), 0, 256, Flags.SIGNALED);
+          pair.requester.postRead(
+              1, pair.local, 0, pair.remote.remoteKey(), 0, 256, Flags.SIGNALED);
+          pair.requester.postRead(
+              2, pair.local, 256, pair.remote.remoteKey(), 0, 256, Flags.SIGNALED);
           long version = 0;
           while (pair.time.step()) {
             version++;
@@ -223,7 +243,8 @@ final class SimulatedDeviceTest {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
           pair.fillLocal(0, 64, 3);
           pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.NONE);
-          pair.requester.postRead(2, pair.local, 1024, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
+          pair.requester.postRead(
+              2, pair.local, 1024, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
           pair.settle();
           for (int i = 0; i < 64; i++) {
             assertEquals(3, pair.localWord(1024 + 8L * i));
@@ -238,7 +259,8 @@ final class SimulatedDeviceTest {
       for (int flags : new int[] {Flags.NONE, Flags.FENCE}) {
         Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
         pair.fillLocal(0, 1, 3);
-        pair.requester.postRead(1, pair.local, 1024, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
+        pair.requester.postRead(
+            1, pair.local, 1024, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
         pair.requester.postWrite(2, pair.local, 0, pair.remote.remoteKey(), 0, 8, flags);
         pair.settle();
         assertEquals(3, pair.remoteWord(0));
@@ -297,17 +319,37 @@ final class SimulatedDeviceTest {
       Seeds.each(
           200,
           seed -> {
-            // Pieces are under way for longer than a completion: one that was reported early is cut off too.
+            // Pieces are under way for longer than a completion: one that was reported early is cut
+            // off too.
             NetworkModel p = NetworkModel.PAPERS;
             NetworkModel slowPieces =
                 new NetworkModel(
-                    p.postNs(), p.wireNs(), p.wireNsPerKib(), p.landNs(), p.persistNs(), p.completionNs(), 20_000, 6, 30, 0, 1,
-                    p.detectNs(), 64, 64, 4096, true, true, false, true);
+                    p.postNs(),
+                    p.wireNs(),
+                    p.wireNsPerKib(),
+                    p.landNs(),
+                    p.persistNs(),
+                    p.completionNs(),
+                    20_000,
+                    6,
+                    30,
+                    0,
+                    1,
+                    p.detectNs(),
+                    64,
+                    64,
+                    4096,
+                    true,
+                    true,
+                    false,
+                    true);
             Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER, slowPieces);
             pair.fillLocal(0, 128, 3);
             pair.responder.postReceive(1, pair.serverLocal, 0, 64);
-            pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 1024, Flags.SIGNALED);
-            pair.requester.postRead(2, pair.local, 2048, pair.remote.remoteKey(), 0, 1024, Flags.SIGNALED);
+            pair.requester.postWrite(
+                1, pair.local, 0, pair.remote.remoteKey(), 0, 1024, Flags.SIGNALED);
+            pair.requester.postRead(
+                2, pair.local, 2048, pair.remote.remoteKey(), 0, 1024, Flags.SIGNALED);
             pair.requester.postSend(3, pair.local, 0, 8, Flags.SIGNALED);
             for (int i = pair.random.nextInt(16); i > 0; i--) {
               pair.time.step();
@@ -323,7 +365,8 @@ final class SimulatedDeviceTest {
             assertEquals(eventsBefore, byServer ? pair.atServer.size() : pair.atClient.size());
             List<Event> other = byServer ? pair.atClient : pair.atServer;
             assertEquals(Opcode.DISCONNECT, other.getLast().opcode());
-            assertEquals(1, other.stream().filter(event -> event.opcode() == Opcode.DISCONNECT).count());
+            assertEquals(
+                1, other.stream().filter(event -> event.opcode() == Opcode.DISCONNECT).count());
             if (byServer) {
               assertEquals(4, other.size(), other.toString());
             }
@@ -344,12 +387,14 @@ final class SimulatedDeviceTest {
       pair.fillLocal(0, 64, -1);
       pair.responder.postReceive(1, pair.serverLocal, 0, 64);
       for (int i = 0; i < 3; i++) {
-        pair.requester.postWrite(i, pair.local, 0, pair.remote.remoteKey(), 512L * i, 512, Flags.NONE);
+        pair.requester.postWrite(
+            i, pair.local, 0, pair.remote.remoteKey(), 512L * i, 512, Flags.NONE);
       }
       if (seed % 2 == 0) {
         pair.requester.postSend(3, pair.local, 0, 8, Flags.NONE);
       } else {
-        pair.requester.postWriteImm(3, pair.local, 0, pair.remote.remoteKey(), 1536, 512, 1, Flags.NONE);
+        pair.requester.postWriteImm(
+            3, pair.local, 0, pair.remote.remoteKey(), 1536, 512, 1, Flags.NONE);
       }
       for (int i = pair.random.nextInt(8); i > 0; i--) {
         pair.time.step();
@@ -357,7 +402,9 @@ final class SimulatedDeviceTest {
       pair.client.crash();
       pair.fillLocal(0, 64, 5);
       pair.time.runFor(1_000_000_000L);
-      pair.responder.poll((id, op, status, bytes, imm) -> pair.atServer.add(new Event(id, op, status, bytes, imm)), 10);
+      pair.responder.poll(
+          (id, op, status, bytes, imm) -> pair.atServer.add(new Event(id, op, status, bytes, imm)),
+          10);
       int whole = 0;
       for (int i = 0; i < 3; i++) {
         int words = 0;
@@ -405,7 +452,8 @@ final class SimulatedDeviceTest {
       torn += words > 0 && words < 64 ? 1 : 0;
       assertEquals(Opcode.DISCONNECT, pair.atClient.getLast().opcode());
       assertEquals(2, pair.atClient.size());
-      assertTrue(pair.requester.postRead(5, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.NONE));
+      assertTrue(
+          pair.requester.postRead(5, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.NONE));
       pair.settle();
       assertEquals(new Event(5, Opcode.READ, Status.FLUSHED, 0, 0), pair.atClient.getLast());
     }
@@ -417,21 +465,29 @@ final class SimulatedDeviceTest {
     Seeds.each(
         100,
         seed -> {
-          Pair pair = new Pair(seed, PersistenceDomain.PAGE_CACHE, NetworkModel.PAPERS.withReadsOutlivePeer(true));
+          Pair pair =
+              new Pair(
+                  seed,
+                  PersistenceDomain.PAGE_CACHE,
+                  NetworkModel.PAPERS.withReadsOutlivePeer(true));
           pair.memory.putLongRelease(4096, 11);
           pair.requester.postRead(1, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
-          pair.requester.postWrite(2, pair.local, 64, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
+          pair.requester.postWrite(
+              2, pair.local, 64, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
           pair.server.crash();
           pair.disk.processCrash();
           pair.settle();
           long before = pair.localWord(0);
           pair.requester.postRead(3, pair.local, 8, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
-          pair.requester.postWrite(4, pair.local, 64, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
+          pair.requester.postWrite(
+              4, pair.local, 64, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
           pair.settle();
           assertEquals(11, pair.localWord(8));
           assertTrue(before == 11 || before == 0);
           assertEquals(
-              Set.of(new Event(3, Opcode.READ, Status.SUCCESS, 8, 0), new Event(4, Opcode.WRITE, Status.FLUSHED, 0, 0)),
+              Set.of(
+                  new Event(3, Opcode.READ, Status.SUCCESS, 8, 0),
+                  new Event(4, Opcode.WRITE, Status.FLUSHED, 0, 0)),
               Set.copyOf(pair.atClient.subList(pair.atClient.size() - 2, pair.atClient.size())));
         });
   }
@@ -443,14 +499,17 @@ final class SimulatedDeviceTest {
         seed -> {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_HIERARCHY);
           pair.fillLocal(0, 64, -1);
-          pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
-          pair.requester.postRead(2, pair.local, 1024, pair.remote.remoteKey(), 4096, 512, Flags.SIGNALED);
+          pair.requester.postWrite(
+              1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
+          pair.requester.postRead(
+              2, pair.local, 1024, pair.remote.remoteKey(), 4096, 512, Flags.SIGNALED);
           for (int i = pair.random.nextInt(12); i > 0; i--) {
             pair.time.step();
           }
           assertTrue(pair.network.breakConnection(pair.random));
           assertFalse(pair.network.breakConnection(pair.random));
-          pair.requester.postWrite(3, pair.local, 0, pair.remote.remoteKey(), 8192, 512, Flags.SIGNALED);
+          pair.requester.postWrite(
+              3, pair.local, 0, pair.remote.remoteKey(), 8192, 512, Flags.SIGNALED);
           pair.settle();
           assertEquals(0, pair.remoteWord(8192));
           assertEquals(List.of(1L, 2L, 3L, 0L), pair.atClient.stream().map(Event::wrId).toList());
@@ -479,8 +538,11 @@ final class SimulatedDeviceTest {
     assertEquals(5, pair.atClient.size());
     assertTrue(pair.atClient.stream().allMatch(event -> event.status() == Status.REMOTE_ACCESS));
     assertThrows(IOException.class, () -> pair.server.listen("here"));
-    assertThrows(IllegalArgumentException.class, () -> pair.requester.postSend(1, pair.serverLocal, 0, 8, 0));
-    assertThrows(IndexOutOfBoundsException.class, () -> pair.requester.postSend(1, pair.local, 16380, 8, 0));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> pair.requester.postSend(1, pair.serverLocal, 0, 8, 0));
+    assertThrows(
+        IndexOutOfBoundsException.class, () -> pair.requester.postSend(1, pair.local, 16380, 8, 0));
     assertThrows(UnsupportedOperationException.class, () -> pair.requester.await(1));
     assertThrows(UnsupportedOperationException.class, () -> pair.client.await(1));
 
@@ -489,10 +551,14 @@ final class SimulatedDeviceTest {
     assertFalse(nowhere.postRead(1, pair.local, 0, key, 0, 8, Flags.NONE));
     pair.settle();
     List<Event> events = new ArrayList<>();
-    nowhere.poll((id, op, status, bytes, imm) -> events.add(new Event(id, op, status, bytes, imm)), 10);
-    ignored.poll((id, op, status, bytes, imm) -> events.add(new Event(id, op, status, bytes, imm)), 10);
+    nowhere.poll(
+        (id, op, status, bytes, imm) -> events.add(new Event(id, op, status, bytes, imm)), 10);
+    ignored.poll(
+        (id, op, status, bytes, imm) -> events.add(new Event(id, op, status, bytes, imm)), 10);
     assertEquals(
-        List.of(new Event(0, Opcode.CONNECT, Status.UNREACHABLE, 0, 0), new Event(0, Opcode.CONNECT, Status.TIMEOUT, 0, 0)),
+        List.of(
+            new Event(0, Opcode.CONNECT, Status.UNREACHABLE, 0, 0),
+            new Event(0, Opcode.CONNECT, Status.TIMEOUT, 0, 0)),
         events);
   }
 
@@ -515,7 +581,9 @@ final class SimulatedDeviceTest {
           pair.responder.postReceive(12, pair.serverLocal, 64, 16);
           pair.settle();
           assertEquals(
-              List.of(new Event(11, Opcode.RECEIVE_IMM, Status.SUCCESS, 64, 0x1234), new Event(12, Opcode.RECEIVE, Status.LENGTH, 32, 0)),
+              List.of(
+                  new Event(11, Opcode.RECEIVE_IMM, Status.SUCCESS, 64, 0x1234),
+                  new Event(12, Opcode.RECEIVE, Status.LENGTH, 32, 0)),
               pair.atServer);
           assertEquals(List.of(1L, 2L, 3L, 4L), pair.atClient.stream().map(Event::wrId).toList());
           assertEquals(77, pair.localWord(64));
@@ -528,14 +596,19 @@ final class SimulatedDeviceTest {
   void aFullQueueRefusesUntilPolled() {
     Pair pair = new Pair(3, PersistenceDomain.MEMORY_CONTROLLER);
     int posted = 0;
-    while (pair.requester.postRead(posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED)) {
+    while (pair.requester.postRead(
+        posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED)) {
       posted++;
     }
     assertEquals(pair.network.model().queueDepth(), posted);
     pair.time.runFor(1_000_000_000L);
-    assertFalse(pair.requester.postRead(posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED));
+    assertFalse(
+        pair.requester.postRead(
+            posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED));
     pair.poll();
-    assertTrue(pair.requester.postRead(posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED));
+    assertTrue(
+        pair.requester.postRead(
+            posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED));
   }
 
   @Test

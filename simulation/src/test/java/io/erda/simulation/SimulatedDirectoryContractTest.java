@@ -5,7 +5,8 @@ import io.erda.pmem.MemoryDirectoryContract;
 
 /** {@link MemoryDirectoryContract} for simulated directories. */
 final class SimulatedDirectoryContractTest extends MemoryDirectoryContract {
-  private final SimulatedDisk disk = new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, Seeds.random(1));
+  private final SimulatedDisk disk =
+      new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, Seeds.random(1));
 
   @Override
   protected MemoryDirectory openDirectory() {

@@ -162,9 +162,13 @@ final class SimulatedMemoryTest {
         drained.add(word(disk, "a", 0));
         visible.add(word(disk, "a", 8));
       }
-      boolean keepsVisible = domain.survives() == Survives.POWER_FAILURE && !domain.visibleBeforeDurable();
+      boolean keepsVisible =
+          domain.survives() == Survives.POWER_FAILURE && !domain.visibleBeforeDurable();
       assertEquals(keepsVisible ? Set.of(1L) : Set.of(0L, 1L), visible, domain.name());
-      assertEquals(domain == PersistenceDomain.PAGE_CACHE ? Set.of(0L, 1L) : Set.of(1L), drained, domain.name());
+      assertEquals(
+          domain == PersistenceDomain.PAGE_CACHE ? Set.of(0L, 1L) : Set.of(1L),
+          drained,
+          domain.name());
     }
   }
 
@@ -174,7 +178,8 @@ final class SimulatedMemoryTest {
         50,
         seed -> {
           RandomGenerator random = Seeds.random(seed);
-          PersistentMemory memory = create(disk(seed, PersistenceDomain.MEMORY_CONTROLLER), "a", 133);
+          PersistentMemory memory =
+              create(disk(seed, PersistenceDomain.MEMORY_CONTROLLER), "a", 133);
           byte[] expected = new byte[133];
           byte[] source = new byte[200];
           for (int i = 0; i < 30; i++) {

@@ -9,11 +9,12 @@ import site.ycsb.measurements.exporter.MeasurementsExporter;
 import site.ycsb.measurements.exporter.TextMeasurementsExporter;
 
 /**
- * Writes YCSB's report as its text exporter does, and keeps how the operations ended. YCSB itself exits 0 whatever happened; who
- * runs it in a process can ask here, see {@link #outcome()}.
+ * Writes YCSB's report as its text exporter does, and keeps how the operations ended. YCSB itself
+ * exits 0 whatever happened; who runs it in a process can ask here, see {@link #outcome()}.
  */
 public final class CheckedExporter implements MeasurementsExporter {
-  // YCSB makes exporters by class name and exits by itself: there is no other way to hand a result out of it.
+  // YCSB makes exporters by class name and exits by itself: there is no other way to hand a result
+  // out of it.
   private static final AtomicReference<Outcome> LAST = new AtomicReference<>();
 
   private static final String RETURN = "Return=";

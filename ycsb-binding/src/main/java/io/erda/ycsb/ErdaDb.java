@@ -16,9 +16,11 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * YCSB's database over an Erda client, for the stock {@code site.ycsb.Client}: {@code -db io.erda.ycsb.ErdaDb -p erda.uri=URI}.
+ * YCSB's database over an Erda client, for the stock {@code site.ycsb.Client}: {@code -db
+ * io.erda.ycsb.ErdaDb -p erda.uri=URI}.
  *
- * <p>Each instance, and so each YCSB thread, owns one connection. A record is one value, see {@code FORMAT.md}.
+ * <p>Each instance, and so each YCSB thread, owns one connection. A record is one value, see {@code
+ * FORMAT.md}.
  *
  * <p>Properties:
  *
@@ -27,13 +29,15 @@ import site.ycsb.Status;
  *   <li>{@code erda.table}: whether the table's name is part of the key; {@code true} by default.
  * </ul>
  *
- * <p>Answers: {@code NOT_FOUND} when the key is absent, {@code ERROR} and a line on standard error when the store or the record
- * says so, {@code NOT_IMPLEMENTED} for {@link #scan}: a hash index keeps no order.
+ * <p>Answers: {@code NOT_FOUND} when the key is absent, {@code ERROR} and a line on standard error
+ * when the store or the record says so, {@code NOT_IMPLEMENTED} for {@link #scan}: a hash index
+ * keeps no order.
  *
- * <p>{@link #update} replaces the named fields. It reads the record and puts it back merged, which is not atomic: of two updates of
- * different fields at the same moment one can get lost, as with every key-value store behind YCSB. When it is given at least
- * {@code fieldcount} fields (YCSB's property, 10 by default; {@code writeallfields=true} makes the core workload do so) it is one
- * put without a read, and then creates a record that is absent.
+ * <p>{@link #update} replaces the named fields. It reads the record and puts it back merged, which
+ * is not atomic: of two updates of different fields at the same moment one can get lost, as with
+ * every key-value store behind YCSB. When it is given at least {@code fieldcount} fields (YCSB's
+ * property, 10 by default; {@code writeallfields=true} makes the core workload do so) it is one put
+ * without a read, and then creates a record that is absent.
  */
 public final class ErdaDb extends DB {
   /** The store to connect to. */
@@ -57,7 +61,8 @@ public final class ErdaDb extends DB {
     Properties properties = getProperties();
     String uri = properties.getProperty(URI);
     if (uri == null || uri.isBlank()) {
-      throw new DBException("property " + URI + " is missing, for example -p " + URI + "=erda+shm:/var/lib/erda");
+      throw new DBException(
+          "property " + URI + " is missing, for example -p " + URI + "=erda+shm:/var/lib/erda");
     }
     keys = new RecordKey(Boolean.parseBoolean(properties.getProperty(TABLE, "true")));
     fieldsOfRecord = fieldCount(properties.getProperty("fieldcount", "10"));
@@ -77,7 +82,8 @@ public final class ErdaDb extends DB {
   }
 
   @Override
-  public Status read(String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
+  public Status read(
+      String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
     try {
       int length = get(keys.of(table, key));
       if (length < 0) {
@@ -134,7 +140,11 @@ public final class ErdaDb extends DB {
   /** Not there: a hash index keeps no order. */
   @Override
   public Status scan(
-      String table, String startKey, int count, Set<String> fields, Vector<HashMap<String, ByteIterator>> result) {
+      String table,
+      String startKey,
+      int count,
+      Set<String> fields,
+      Vector<HashMap<String, ByteIterator>> result) {
     return Status.NOT_IMPLEMENTED;
   }
 

@@ -9,8 +9,8 @@ import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
 
 /**
- * Encodes a YCSB record into one value, and back; see {@code FORMAT.md}. Its scratch memory is reused, so one record is in work
- * at a time. One thread.
+ * Encodes a YCSB record into one value, and back; see {@code FORMAT.md}. Its scratch memory is
+ * reused, so one record is in work at a time. One thread.
  */
 final class RecordFormat {
   static final byte FORMAT = 1;
@@ -24,7 +24,9 @@ final class RecordFormat {
     }
   }
 
-  /** YCSB's iterator of random bytes fills in steps of six and may pass its end inside the array. */
+  /**
+   * YCSB's iterator of random bytes fills in steps of six and may pass its end inside the array.
+   */
   private static final int ITERATOR_OVERRUN = 6;
 
   private final FieldNames names = new FieldNames();
@@ -80,8 +82,8 @@ final class RecordFormat {
   }
 
   /**
-   * Puts the wanted fields of a record into {@code result}, as views of {@code from}: the caller leaves {@code from} as it is from
-   * now on.
+   * Puts the wanted fields of a record into {@code result}, as views of {@code from}: the caller
+   * leaves {@code from} as it is from now on.
    *
    * @param wanted field names, or null for all; names that the record does not have are left out
    */
@@ -153,7 +155,10 @@ final class RecordFormat {
     at = 0;
     if (fromLength < 2 || from[0] != FORMAT) {
       throw new DamagedRecordException(
-          "not a YCSB record: " + fromLength + " bytes" + (fromLength > 0 ? ", format " + from[0] : ""));
+          "not a YCSB record: "
+              + fromLength
+              + " bytes"
+              + (fromLength > 0 ? ", format " + from[0] : ""));
     }
     at = 1;
     return getVarint();
@@ -174,7 +179,8 @@ final class RecordFormat {
 
   private void requireEnd() {
     if (at != parsedEnd) {
-      throw new DamagedRecordException("not a YCSB record: " + (parsedEnd - at) + " bytes behind the last field");
+      throw new DamagedRecordException(
+          "not a YCSB record: " + (parsedEnd - at) + " bytes behind the last field");
     }
   }
 
@@ -182,7 +188,13 @@ final class RecordFormat {
     int value = getVarint();
     if (value > parsedEnd - at) {
       throw new DamagedRecordException(
-          "not a YCSB record: " + value + " bytes announced at " + at + ", " + (parsedEnd - at) + " left");
+          "not a YCSB record: "
+              + value
+              + " bytes announced at "
+              + at
+              + ", "
+              + (parsedEnd - at)
+              + " left");
     }
     return value;
   }
@@ -223,10 +235,12 @@ final class RecordFormat {
     }
 
     String decoded(byte[] from, int at, int length) {
-      // Fields of a record come in the same order as in the record before: look behind the last hit first.
+      // Fields of a record come in the same order as in the record before: look behind the last hit
+      // first.
       for (int i = 0; i < count; i++) {
         int candidate = (last + 1 + i) % count;
-        if (Arrays.equals(encoded[candidate], 0, encoded[candidate].length, from, at, at + length)) {
+        if (Arrays.equals(
+            encoded[candidate], 0, encoded[candidate].length, from, at, at + length)) {
           last = candidate;
           return strings[candidate];
         }

@@ -5,7 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** Builds Erda's key of a YCSB table and key; see {@code FORMAT.md}. The bytes are reused by the next key. One thread. */
+/**
+ * Builds Erda's key of a YCSB table and key; see {@code FORMAT.md}. The bytes are reused by the
+ * next key. One thread.
+ */
 final class RecordKey {
   private final boolean withTable;
   private String table;

@@ -6,7 +6,10 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Properties;
 
-/** The workload files of the directory {@code workloads} at the repository's root, as they are on the class path. */
+/**
+ * The workload files of the directory {@code workloads} at the repository's root, as they are on
+ * the class path.
+ */
 public final class Workloads {
   /** What there is. YCSB's workload E scans, and a hash index keeps no order. */
   public static final List<String> NAMES =

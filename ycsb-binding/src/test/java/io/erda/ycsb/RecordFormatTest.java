@@ -95,7 +95,8 @@ class RecordFormatTest {
       byte[] cut = Arrays.copyOf(record, length);
       assertThrows(DamagedRecordException.class, () -> decode(cut, null));
     }
-    assertThrows(DamagedRecordException.class, () -> decode(Arrays.copyOf(record, record.length + 1), null));
+    assertThrows(
+        DamagedRecordException.class, () -> decode(Arrays.copyOf(record, record.length + 1), null));
     byte[] otherFormat = record.clone();
     otherFormat[0] = 2;
     assertThrows(DamagedRecordException.class, () -> decode(otherFormat, null));
@@ -135,7 +136,10 @@ class RecordFormatTest {
     return new ByteArrayByteIterator(text.getBytes(UTF_8));
   }
 
-  /** The bytes of a fenced block of FORMAT.md: pairs of hex digits, {@code HH*N}, then two spaces and a remark. */
+  /**
+   * The bytes of a fenced block of FORMAT.md: pairs of hex digits, {@code HH*N}, then two spaces
+   * and a remark.
+   */
   private static byte[] example(String block) throws IOException {
     String page = Files.readString(Path.of("FORMAT.md"));
     String fence = "```hex " + block + "\n";

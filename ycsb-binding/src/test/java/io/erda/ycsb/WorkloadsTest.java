@@ -17,7 +17,8 @@ class WorkloadsTest {
       Properties properties = Workloads.load(name);
       double sum =
           Stream.of("read", "update", "insert", "scan", "readmodifywrite")
-              .mapToDouble(kind -> Double.parseDouble(properties.getProperty(kind + "proportion", "0")))
+              .mapToDouble(
+                  kind -> Double.parseDouble(properties.getProperty(kind + "proportion", "0")))
               .sum();
       assertEquals(1, sum, 1e-9, name);
       assertEquals("0", properties.getProperty("scanproportion"), name);

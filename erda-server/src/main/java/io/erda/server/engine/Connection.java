@@ -15,8 +15,9 @@ import java.util.Map;
 /**
  * One client, as the server sees it: its queue pair, message slots and reservations. Owns them.
  *
- * <p>A message slot is a receive buffer and the buffer of its response. A slot's receive is posted again only when its response has been
- * sent, so there is always room to answer and a client that does not listen holds up nobody but itself.
+ * <p>A message slot is a receive buffer and the buffer of its response. A slot's receive is posted
+ * again only when its response has been sent, so there is always room to answer and a client that
+ * does not listen holds up nobody but itself.
  */
 final class Connection implements CompletionHandler, AutoCloseable {
   private static final int SLOTS = Protocol.REQUESTS_MAX;
@@ -43,7 +44,13 @@ final class Connection implements CompletionHandler, AutoCloseable {
   private int handled;
   private boolean gone;
 
-  Connection(ServerCore server, Port port, QueuePair queuePair, int clientId, int connectionEpoch, int heads) {
+  Connection(
+      ServerCore server,
+      Port port,
+      QueuePair queuePair,
+      int clientId,
+      int connectionEpoch,
+      int heads) {
     this.server = server;
     this.port = port;
     this.queuePair = queuePair;
@@ -51,13 +58,18 @@ final class Connection implements CompletionHandler, AutoCloseable {
     this.connectionEpoch = connectionEpoch;
     this.extentBytes = new int[heads];
     MemorySegment buffers = arena.allocate(2 * RESPONSES, 64);
-    this.memory = port.device.register(buffers, io.erda.pmem.Backing.none(buffers.byteSize()), io.erda.rdma.Access.LOCAL);
+    this.memory =
+        port.device.register(
+            buffers, io.erda.pmem.Backing.none(buffers.byteSize()), io.erda.rdma.Access.LOCAL);
     for (int slot = 0; slot < SLOTS; slot++) {
       postReceive(slot);
     }
   }
 
-  /** Where the message slots lie; a slot's request is at {@link #requestAt}, its response at {@link #responseAt}. */
+  /**
+   * Where the message slots lie; a slot's request is at {@link #requestAt}, its response at {@link
+   * #responseAt}.
+   */
   MemorySegment buffers() {
     return memory.memory();
   }
@@ -85,7 +97,10 @@ final class Connection implements CompletionHandler, AutoCloseable {
     return gone;
   }
 
-  /** Gives up on this client: it misbehaved, or its connection broke. The server closes it at the end of the step. */
+  /**
+   * Gives up on this client: it misbehaved, or its connection broke. The server closes it at the
+   * end of the step.
+   */
   void giveUp() {
     gone = true;
   }
@@ -117,7 +132,11 @@ final class Connection implements CompletionHandler, AutoCloseable {
 
   private boolean postResponse(int slot) {
     return queuePair.postSend(
-        SEND_ID + slot, memory, responseAt(slot), responseLengths[slot], io.erda.rdma.Flags.SIGNALED);
+        SEND_ID + slot,
+        memory,
+        responseAt(slot),
+        responseLengths[slot],
+        io.erda.rdma.Flags.SIGNALED);
   }
 
   private void postReceive(int slot) {

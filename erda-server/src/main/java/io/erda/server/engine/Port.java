@@ -6,7 +6,10 @@ import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 
-/** One device that the store is served on: its listener and what is registered with it. Borrows the device, owns the rest. */
+/**
+ * One device that the store is served on: its listener and what is registered with it. Borrows the
+ * device, owns the rest.
+ */
 final class Port implements AutoCloseable {
   final Device device;
   final Listener listener;
@@ -18,8 +21,11 @@ final class Port implements AutoCloseable {
     this.device = device;
     this.listener = listener;
     this.root =
-        device.register(engine.root().memory().segment(), engine.root().memory().backing(), Access.REMOTE_READ);
-    this.table = device.register(engine.tableMemory().segment(), engine.tableMemory().backing(), Access.REMOTE_READ);
+        device.register(
+            engine.root().memory().segment(), engine.root().memory().backing(), Access.REMOTE_READ);
+    this.table =
+        device.register(
+            engine.tableMemory().segment(), engine.tableMemory().backing(), Access.REMOTE_READ);
     this.regions = new MemoryRegion[engine.log().geometry().regionsMax()];
     engine.log().regions().forEach(this::register);
   }
@@ -27,7 +33,9 @@ final class Port implements AutoCloseable {
   void register(Region region) {
     regions[region.slot()] =
         device.register(
-            region.memory().segment(), region.memory().backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+            region.memory().segment(),
+            region.memory().backing(),
+            Access.REMOTE_READ | Access.REMOTE_WRITE);
   }
 
   long keyOf(Region region) {

@@ -14,12 +14,16 @@ import java.lang.foreign.MemorySegment;
 /**
  * The one publication point (rule 5): data, flush, drain, word, flush, drain.
  *
- * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all of them. Where what is visible may
- * still be lost, words are stored pending first; the committing store follows when they are durable, and linearizes the put. Elsewhere the
- * word is stored once. No allocation.
+ * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all
+ * of them. Where what is visible may still be lost, words are stored pending first; the committing
+ * store follows when they are durable, and linearizes the put. Elsewhere the word is stored once.
+ * No allocation.
  */
 final class Publication {
-  /** Publications after which the low-water mark is brought up to date at the latest: what recovery has to look at more. */
+  /**
+   * Publications after which the low-water mark is brought up to date at the latest: what recovery
+   * has to look at more.
+   */
   private static final int UNSETTLED_MAX = 1024;
 
   private final StoreEngine engine;
@@ -55,7 +59,10 @@ final class Publication {
     return bytesPublished;
   }
 
-  /** Publishes {@code count} requests in order and sets the outcome of each. After it, what is OK is as durable as the store promises. */
+  /**
+   * Publishes {@code count} requests in order and sets the outcome of each. After it, what is OK is
+   * as durable as the store promises.
+   */
   void publish(PublishRequest[] batch, int count) {
     makeDataDurable(batch, count);
     int committed = 0;
@@ -78,9 +85,10 @@ final class Publication {
   }
 
   /**
-   * Lets the log know what is committed and durable. Where words are pending first, a committing store is not drained with its batch: an
-   * object whose word may still turn out pending after a power failure has to stay above the low-water mark, or recovery would not look
-   * at it and it would be rolled back. So settling waits for the next drain; call this before an extent ends.
+   * Lets the log know what is committed and durable. Where words are pending first, a committing
+   * store is not drained with its batch: an object whose word may still turn out pending after a
+   * power failure has to stay above the low-water mark, or recovery would not look at it and it
+   * would be rolled back. So settling waits for the next drain; call this before an extent ends.
    */
   void settle() {
     if (unsettled == 0) {
@@ -105,7 +113,10 @@ final class Publication {
     unsettled++;
   }
 
-  /** Everything is flushed before anything is drained: of a memory that has nothing left, a drain costs next to nothing. */
+  /**
+   * Everything is flushed before anything is drained: of a memory that has nothing left, a drain
+   * costs next to nothing.
+   */
   private void makeDataDurable(PublishRequest[] batch, int count) {
     for (int i = 0; i < count; i++) {
       PublishRequest request = batch[i];
@@ -123,7 +134,10 @@ final class Publication {
     }
   }
 
-  /** Whether what lies at the place is what the request says: whole, of this position, with a key that belongs to the head. */
+  /**
+   * Whether what lies at the place is what the request says: whole, of this position, with a key
+   * that belongs to the head.
+   */
   private boolean check(PublishRequest request) {
     Region region = request.region();
     MemorySegment memory = region.memory().segment();
@@ -131,7 +145,8 @@ final class Publication {
     if (region.checksum().validBytes(request.place, request.bytes, mix) != request.bytes) {
       return false;
     }
-    // Loaded once and bounded: nothing that a writer stores after its publication may lead out of the object.
+    // Loaded once and bounded: nothing that a writer stores after its publication may lead out of
+    // the object.
     int keyLength = ObjectLayout.keyLength(memory, request.place);
     if (keyLength == 0
         || ObjectLayout.bytes(keyLength, 0) > request.bytes
@@ -152,7 +167,10 @@ final class Publication {
   private boolean storeWord(PublishRequest request) {
     Region region = request.region();
     probe.lookFor(
-        region.head(), region.memory().segment(), request.place + ObjectLayout.KEY_OFFSET, request.keyLength);
+        region.head(),
+        region.memory().segment(),
+        request.place + ObjectLayout.KEY_OFFSET,
+        request.keyLength);
     long slot = table.find(request.keyWord, probe);
     if (slot == HashTable.NONE) {
       return request.delete || insert(request);
@@ -165,7 +183,8 @@ final class Publication {
     if (request.delete && !request.existed && !VersionWord.pending(word)) {
       return true;
     }
-    // A pending word that is met here has no live reservation: it is rolled back in the same store (rule 3).
+    // A pending word that is met here has no live reservation: it is rolled back in the same store
+    // (rule 3).
     long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
     long next = VersionWord.update(base, request.offset, pendingFirst);
     if (!table.storeWord(slot, request.keyWord, word, next)) {
@@ -207,7 +226,8 @@ final class Publication {
       if (request.result == Result.OK && request.tableSlot != HashTable.NONE) {
         long committed = VersionWord.commit(request.pendingWord);
         if (!table.storeWord(request.tableSlot, request.keyWord, request.pendingWord, committed)) {
-          throw new IllegalStateException("pending entry " + request.tableSlot + " changed before its commit");
+          throw new IllegalStateException(
+              "pending entry " + request.tableSlot + " changed before its commit");
         }
       }
     }
@@ -231,8 +251,9 @@ final class Publication {
   }
 
   /**
-   * Compares the key in an entry's object. An object that is damaged counts as the key's: with 56 equal tag bits it is all but certainly
-   * the same one, and a put then heals it instead of hiding behind it.
+   * Compares the key in an entry's object. An object that is damaged counts as the key's: with 56
+   * equal tag bits it is all but certainly the same one, and a put then heals it instead of hiding
+   * behind it.
    */
   private final class ObjectProbe implements KeyProbe {
     private int head;

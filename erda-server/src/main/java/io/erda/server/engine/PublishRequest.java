@@ -3,7 +3,10 @@ package io.erda.server.engine;
 import io.erda.logstore.Extent;
 import io.erda.logstore.Region;
 
-/** One put or delete that waits for publication, and then its outcome. Reused: no allocation per request. */
+/**
+ * One put or delete that waits for publication, and then its outcome. Reused: no allocation per
+ * request.
+ */
 final class PublishRequest {
   Connection connection;
   int slot;

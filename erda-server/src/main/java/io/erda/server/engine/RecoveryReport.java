@@ -10,4 +10,5 @@ import java.util.List;
  * @param committed pending versions that were whole and now count
  * @param notes one line each: what was dropped or finished
  */
-public record RecoveryReport(long bytesScanned, int objectsSeen, int committed, List<String> notes) {}
+public record RecoveryReport(
+    long bytesScanned, int objectsSeen, int committed, List<String> notes) {}

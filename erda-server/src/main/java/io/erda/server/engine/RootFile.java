@@ -6,7 +6,9 @@ import io.erda.protocol.Protocol;
 import io.erda.protocol.Root;
 import java.lang.invoke.VarHandle;
 
-/** The server's side of the root: the only writer. Its file is never replaced. Borrows its memory. */
+/**
+ * The server's side of the root: the only writer. Its file is never replaced. Borrows its memory.
+ */
 final class RootFile implements StructureCounter {
   static final String NAME = "root";
   static final long BYTES = 4096;
@@ -33,7 +35,10 @@ final class RootFile implements StructureCounter {
     return Root.structureCounter(memory.segment(), 0);
   }
 
-  /** Begins a new incarnation, durably: from now on no reader of an earlier one accepts what it reads. */
+  /**
+   * Begins a new incarnation, durably: from now on no reader of an earlier one accepts what it
+   * reads.
+   */
   void beginIncarnation() {
     store(Root.LAYOUT_VERSION_OFFSET, Protocol.LAYOUT_VERSION);
     store(Root.INCARNATION_OFFSET, incarnation() + 1);
@@ -49,7 +54,8 @@ final class RootFile implements StructureCounter {
   @Override
   public void beginMove() {
     store(Root.STRUCTURE_COUNTER_OFFSET, structureCounter() | 1);
-    // The counter's store is a release: without this fence later plain stores could become visible before it.
+    // The counter's store is a release: without this fence later plain stores could become visible
+    // before it.
     VarHandle.storeStoreFence();
   }
 

@@ -28,10 +28,12 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * The KV service over one store: connections, requests, reservations. A state machine that {@link #doWork()} advances; it never blocks
- * and never looks at another clock. One thread. Owns the engine and its listeners, borrows the devices.
+ * The KV service over one store: connections, requests, reservations. A state machine that {@link
+ * #doWork()} advances; it never blocks and never looks at another clock. One thread. Owns the
+ * engine and its listeners, borrows the devices.
  *
- * <p>Gets never come here: clients read one-sided (rule 9). Puts and deletes that arrive in one step are published as one batch.
+ * <p>Gets never come here: clients read one-sided (rule 9). Puts and deletes that arrive in one
+ * step are published as one batch.
  */
 public final class ServerCore implements AutoCloseable {
   private static final int BATCH_MAX = 64;
@@ -83,7 +85,10 @@ public final class ServerCore implements AutoCloseable {
     figures.put(name, value);
   }
 
-  /** Told, at a low rate and by the server's thread, where each head appends: for whoever prepares the pages ahead of it. */
+  /**
+   * Told, at a low rate and by the server's thread, where each head appends: for whoever prepares
+   * the pages ahead of it.
+   */
   public interface AppendListener {
     void appending(int head, PersistentMemory memory, long place);
   }
@@ -119,7 +124,10 @@ public final class ServerCore implements AutoCloseable {
     return work;
   }
 
-  /** Prepares to sleep: false when something may be there already. After true, sleep on the device, then call {@link #doWork()}. */
+  /**
+   * Prepares to sleep: false when something may be there already. After true, sleep on the device,
+   * then call {@link #doWork()}.
+   */
   public boolean arm() {
     nextAcceptNs = Long.MIN_VALUE;
     boolean armed = true;
@@ -137,7 +145,9 @@ public final class ServerCore implements AutoCloseable {
   private int accept() {
     int accepted = 0;
     for (Port port : ports) {
-      for (ConnectionRequest request = port.listener.poll(); request != null; request = port.listener.poll()) {
+      for (ConnectionRequest request = port.listener.poll();
+          request != null;
+          request = port.listener.poll()) {
         decide(port, request);
         accepted++;
       }
@@ -184,27 +194,35 @@ public final class ServerCore implements AutoCloseable {
   private Handshake.Refusal refusal(MemorySegment privateData) {
     Handshake.Hello hello = Handshake.decodeHello(privateData);
     if (hello == null) {
-      return new Handshake.Refusal(Handshake.Refusal.NOT_ERDA, "this is an Erda server; the peer sent no Erda hello");
+      return new Handshake.Refusal(
+          Handshake.Refusal.NOT_ERDA, "this is an Erda server; the peer sent no Erda hello");
     }
-    if (hello.protocolVersion() != Protocol.VERSION || hello.layoutVersion() != Protocol.LAYOUT_VERSION) {
+    if (hello.protocolVersion() != Protocol.VERSION
+        || hello.layoutVersion() != Protocol.LAYOUT_VERSION) {
       return new Handshake.Refusal(
           Handshake.Refusal.VERSION,
           "server speaks protocol version %d, layout version %d; client speaks %d, %d"
               .formatted(
-                  Protocol.VERSION, Protocol.LAYOUT_VERSION, hello.protocolVersion(), hello.layoutVersion()));
+                  Protocol.VERSION,
+                  Protocol.LAYOUT_VERSION,
+                  hello.protocolVersion(),
+                  hello.layoutVersion()));
     }
     if (hello.store() != null && !hello.store().equals(engine.storeId())) {
       return new Handshake.Refusal(
-          Handshake.Refusal.STORE, "store is " + engine.storeId() + ", client wants " + hello.store());
+          Handshake.Refusal.STORE,
+          "store is " + engine.storeId() + ", client wants " + hello.store());
     }
     Promise promise = engine.promise();
     if (hello.required() != null && hello.required().compareTo(promise) > 0) {
       return new Handshake.Refusal(
-          Handshake.Refusal.PROMISE, "store promises " + promise + ", client requires " + hello.required());
+          Handshake.Refusal.PROMISE,
+          "store promises " + promise + ", client requires " + hello.required());
     }
     if (connections.size() >= limits.connectionsMax()) {
       return new Handshake.Refusal(
-          Handshake.Refusal.CONNECTIONS, "all " + limits.connectionsMax() + " connections are taken");
+          Handshake.Refusal.CONNECTIONS,
+          "all " + limits.connectionsMax() + " connections are taken");
     }
     return null;
   }
@@ -271,12 +289,16 @@ public final class ServerCore implements AutoCloseable {
     }
   }
 
-  /** Fills the next request of the batch, if the place belongs to an open reservation of this client and was not published before. */
+  /**
+   * Fills the next request of the batch, if the place belongs to an open reservation of this client
+   * and was not published before.
+   */
   private int admit(Connection connection, MemorySegment in, long at) {
     if (readOnlyReason != null) {
       return Result.READ_ONLY;
     }
-    Reservation reservation = connection.reservations.get(Message.getLong(in, at + Message.PUBLISH_RESERVATION));
+    Reservation reservation =
+        connection.reservations.get(Message.getLong(in, at + Message.PUBLISH_RESERVATION));
     if (reservation == null) {
       return Result.NO_RESERVATION;
     }
@@ -327,13 +349,21 @@ public final class ServerCore implements AutoCloseable {
           connection.buffers(),
           Connection.responseAt(request.slot) + Message.PUBLISHED_EXISTED,
           request.existed ? 1 : 0);
-      respond(connection, request.slot, Message.PUBLISH, request.result, Message.PUBLISH_RESPONSE_BYTES);
+      respond(
+          connection,
+          request.slot,
+          Message.PUBLISH,
+          request.result,
+          Message.PUBLISH_RESPONSE_BYTES);
       request.connection = null;
       request.extent = null;
     }
   }
 
-  /** The files of the store failed: what was written may not be durable, so nothing more is acknowledged. Reads go on. */
+  /**
+   * The files of the store failed: what was written may not be durable, so nothing more is
+   * acknowledged. Reads go on.
+   */
   private void becomeReadOnly(UncheckedIOException e) {
     if (readOnlyReason == null) {
       readOnlyReason = e.getMessage();
@@ -359,7 +389,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private void lease(Connection connection, int slot, int head, int bytesMin) {
-    int wanted = Math.max(bytesMin, Math.min(connection.extentBytes[head], limits.extentBytesMax()));
+    int wanted =
+        Math.max(bytesMin, Math.min(connection.extentBytes[head], limits.extentBytesMax()));
     LeaseResult result;
     try {
       result = engine.log().lease(head, bytesMin, wanted);
@@ -399,7 +430,8 @@ public final class ServerCore implements AutoCloseable {
       respond(connection, slot, Message.END, Result.BAD_REQUEST, Message.HEADER_BYTES);
       return;
     }
-    Reservation reservation = connection.reservations.remove(Message.getLong(in, at + Message.END_RESERVATION));
+    Reservation reservation =
+        connection.reservations.remove(Message.getLong(in, at + Message.END_RESERVATION));
     if (reservation != null) {
       engine.publication().settle();
       engine.log().end(reservation.extent);
@@ -435,7 +467,12 @@ public final class ServerCore implements AutoCloseable {
       Message.putLong(out, record + Message.RECORD_GENERATION, region.generation() & 0xFFFF_FFFFL);
       Message.putLong(out, record + Message.RECORD_KEY, connection.port.keyOf(region));
     }
-    respond(connection, slot, Message.MAP, Result.OK, Message.MAPPED_RECORDS + count * Message.RECORD_BYTES);
+    respond(
+        connection,
+        slot,
+        Message.MAP,
+        Result.OK,
+        Message.MAPPED_RECORDS + count * Message.RECORD_BYTES);
   }
 
   private void onResolve(Connection connection, int slot, MemorySegment in, long at, int received) {
@@ -463,7 +500,9 @@ public final class ServerCore implements AutoCloseable {
     int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
     boolean existed = engine.erase(in, at + Message.ERASE_KEY, keyLength);
     Message.putLong(
-        connection.buffers(), Connection.responseAt(slot) + Message.ERASED_EXISTED, existed ? 1 : 0);
+        connection.buffers(),
+        Connection.responseAt(slot) + Message.ERASED_EXISTED,
+        existed ? 1 : 0);
     respond(connection, slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
   }
 
@@ -472,7 +511,9 @@ public final class ServerCore implements AutoCloseable {
       return false;
     }
     int keyLength = Message.getInt(in, at + Message.RESOLVE_KEY_LENGTH);
-    return keyLength > 0 && keyLength <= engine.keyBytesMax() && received == Message.RESOLVE_KEY + keyLength;
+    return keyLength > 0
+        && keyLength <= engine.keyBytesMax()
+        && received == Message.RESOLVE_KEY + keyLength;
   }
 
   private void onStats(Connection connection, int slot, MemorySegment in, long at, int received) {
@@ -581,7 +622,10 @@ public final class ServerCore implements AutoCloseable {
     return sum;
   }
 
-  /** Closes the store and leaves the connections as the end of the process would: where the device allows it, clients read on. */
+  /**
+   * Closes the store and leaves the connections as the end of the process would: where the device
+   * allows it, clients read on.
+   */
   public void leave() {
     engine.close();
   }

@@ -27,15 +27,18 @@ import java.util.UUID;
 import java.util.random.RandomGenerator;
 
 /**
- * The store: superblock, root, table and log of one directory, opened, recovered and ready to publish. One thread. Owns what it opens in
- * the directory, borrows the directory.
+ * The store: superblock, root, table and log of one directory, opened, recovered and ready to
+ * publish. One thread. Owns what it opens in the directory, borrows the directory.
  */
 public final class StoreEngine implements AutoCloseable {
   private static final String SUPERBLOCK_NEW = "superblock.new";
 
-  /** What an interrupted creation may have left. Regions are not among it: with them, a store has lost its superblock. */
-  private static final Set<String> UNFINISHED = Set.of(SUPERBLOCK_NEW, RootFile.NAME, "regions", "table-1");
-
+  /**
+   * What an interrupted creation may have left. Regions are not among it: with them, a store has
+   * lost its superblock.
+   */
+  private static final Set<String> UNFINISHED =
+      Set.of(SUPERBLOCK_NEW, RootFile.NAME, "regions", "table-1");
 
   private final Superblock superblock;
   private final RootFile root;
@@ -50,26 +53,33 @@ public final class StoreEngine implements AutoCloseable {
   private boolean closed;
 
   private StoreEngine(
-      Superblock superblock, RootFile root, HashTable table, PersistentMemory tableMemory, LogStore log) {
+      Superblock superblock,
+      RootFile root,
+      HashTable table,
+      PersistentMemory tableMemory,
+      LogStore log) {
     this.superblock = superblock;
     this.root = root;
     this.table = table;
     this.tableMemory = tableMemory;
     this.log = log;
     this.hash = new KeyHash(superblock.hashSeed());
-    this.promise = tableMemory.survives() == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS;
+    this.promise =
+        tableMemory.survives() == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS;
     this.publication = new Publication(this, table, log, tableMemory.visibleBeforeDurable());
   }
 
   /**
-   * Opens the store of a directory, or creates it there when the directory is empty. The caller holds the directory's lock.
+   * Opens the store of a directory, or creates it there when the directory is empty. The caller
+   * holds the directory's lock.
    *
    * @param create how to create it; ignored for one that exists; null: it must exist
    * @throws ErdaException.Unusable when the directory is not a store of this version
    * @throws ErdaException.Damaged when its structures are not what was written
    * @throws ErdaException.Full when there is no room to create it
    */
-  public static StoreEngine open(MemoryDirectory directory, StoreOptions create, RandomGenerator random) {
+  public static StoreEngine open(
+      MemoryDirectory directory, StoreOptions create, RandomGenerator random) {
     try {
       if (!directory.exists(Superblock.NAME)) {
         requireEmpty(directory);
@@ -94,13 +104,20 @@ public final class StoreEngine implements AutoCloseable {
     for (String name : directory.names()) {
       if (!UNFINISHED.contains(name)) {
         throw new ErdaException.Unusable(
-            "this directory is neither a store nor empty: it holds " + name + " and no " + Superblock.NAME);
+            "this directory is neither a store nor empty: it holds "
+                + name
+                + " and no "
+                + Superblock.NAME);
       }
     }
   }
 
-  /** The superblock gets its name last: without it, what lies there is the rest of a creation that was interrupted. */
-  private static void create(MemoryDirectory directory, StoreOptions options, RandomGenerator random) throws IOException {
+  /**
+   * The superblock gets its name last: without it, what lies there is the rest of a creation that
+   * was interrupted.
+   */
+  private static void create(
+      MemoryDirectory directory, StoreOptions options, RandomGenerator random) throws IOException {
     for (String name : directory.names()) {
       if (UNFINISHED.contains(name)) {
         directory.delete(name);
@@ -108,7 +125,12 @@ public final class StoreEngine implements AutoCloseable {
     }
     Superblock superblock =
         new Superblock(
-            1, new UUID(random.nextLong(), random.nextLong() | 1), options.geometry(), 1, options.buckets(), random.nextLong());
+            1,
+            new UUID(random.nextLong(), random.nextLong() | 1),
+            options.geometry(),
+            1,
+            options.buckets(),
+            random.nextLong());
     LogStore.create(directory, options.geometry(), superblock.store()).close();
     try (PersistentMemory rootMemory = directory.create(RootFile.NAME, RootFile.BYTES)) {
       new RootFile(rootMemory).nextEpoch();
@@ -132,7 +154,8 @@ public final class StoreEngine implements AutoCloseable {
     }
     PersistentMemory rootMemory = directory.open(RootFile.NAME);
     if (rootMemory.segment().byteSize() < RootFile.BYTES) {
-      throw new ErdaException.Damaged("root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
+      throw new ErdaException.Damaged(
+          "root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
     }
     RootFile root = new RootFile(rootMemory);
     root.beginIncarnation();
@@ -153,21 +176,22 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /**
-   * Looks between the water marks: a valid object is committed where its key's word names exactly this place and is pending. Then closes
-   * the marks, so that what a dead or stopped writer may still store lands where nothing is handed out any more. May be interrupted and
-   * repeated at every step.
+   * Looks between the water marks: a valid object is committed where its key's word names exactly
+   * this place and is pending. Then closes the marks, so that what a dead or stopped writer may
+   * still store lands where nothing is handed out any more. May be interrupted and repeated at
+   * every step.
    */
   private void recover() {
     int[] counts = new int[2];
     long scanned =
-        log.scan(
-            (region, offset, place, bytes) -> {
-              counts[0]++;
-              if (commitIfPending(region, offset, place, bytes)) {
-                counts[1]++;
-              }
-            });
-    // A server that was killed leaves words that are visible and not durable. What is served from now on, and what the marks leave behind,
+        log.scan((region, offset, place, bytes) -> {
+          counts[0]++;
+          if (commitIfPending(region, offset, place, bytes)) {
+            counts[1]++;
+          }
+        });
+    // A server that was killed leaves words that are visible and not durable. What is served from
+    // now on, and what the marks leave behind,
     // must not fall back to pending, or to the version before, at a later power failure.
     tableMemory.flush(0, tableMemory.segment().byteSize());
     table.drain();
@@ -179,7 +203,10 @@ public final class StoreEngine implements AutoCloseable {
     recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
   }
 
-  /** Lengths are bounded by what the scan found whole: a writer that was stopped may still store into these bytes. */
+  /**
+   * Lengths are bounded by what the scan found whole: a writer that was stopped may still store
+   * into these bytes.
+   */
   private boolean commitIfPending(Region region, int offset, long place, int bytes) {
     MemorySegment memory = region.memory().segment();
     int keyLength = ObjectLayout.keyLength(memory, place);
@@ -191,7 +218,8 @@ public final class StoreEngine implements AutoCloseable {
       return false;
     }
     long slot =
-        table.find(keyWord, (at, word) -> VersionWord.pending(word) && VersionWord.newest(word) == offset);
+        table.find(
+            keyWord, (at, word) -> VersionWord.pending(word) && VersionWord.newest(word) == offset);
     if (slot == HashTable.NONE) {
       return false;
     }
@@ -224,7 +252,9 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   int valueBytesMax() {
-    return Math.min(ObjectLayout.VALUE_BYTES_MAX, log.geometry().objectBytesMax() - ObjectLayout.HEADER_BYTES - 1);
+    return Math.min(
+        ObjectLayout.VALUE_BYTES_MAX,
+        log.geometry().objectBytesMax() - ObjectLayout.HEADER_BYTES - 1);
   }
 
   /** What a key's entry turned out to be. */
@@ -233,7 +263,10 @@ public final class StoreEngine implements AutoCloseable {
     DAMAGED
   }
 
-  /** Looks at a key's entry on behalf of a reader that found something invalid: the server alone declares damage. */
+  /**
+   * Looks at a key's entry on behalf of a reader that found something invalid: the server alone
+   * declares damage.
+   */
   Resolution resolve(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = keyWord(memory, keyAt, keyLength);
     long slot = publication.find(keyWord, memory, keyAt, keyLength);
@@ -241,7 +274,9 @@ public final class StoreEngine implements AutoCloseable {
       return Resolution.SOUND;
     }
     int offset = VersionWord.committed(table.versionWord(slot));
-    return offset == VersionWord.NONE || objectValid(headOf(keyWord), offset) ? Resolution.SOUND : Resolution.DAMAGED;
+    return offset == VersionWord.NONE || objectValid(headOf(keyWord), offset)
+        ? Resolution.SOUND
+        : Resolution.DAMAGED;
   }
 
   /** Whether a whole object that was written for this position lies there. */
@@ -253,7 +288,10 @@ public final class StoreEngine implements AutoCloseable {
     long place = log.geometry().place(offset);
     return region
         .checksum()
-        .valid(place, log.geometry().room(place), ObjectChecksum.positionMix(head, region.generation(), offset));
+        .valid(
+            place,
+            log.geometry().room(place),
+            ObjectChecksum.positionMix(head, region.generation(), offset));
   }
 
   /**
@@ -267,9 +305,11 @@ public final class StoreEngine implements AutoCloseable {
     if (slot == HashTable.NONE) {
       return false;
     }
-    boolean existed = publication.existed(headOf(keyWord), VersionWord.committed(table.versionWord(slot)));
+    boolean existed =
+        publication.existed(headOf(keyWord), VersionWord.committed(table.versionWord(slot)));
     if (existed && !table.empty(slot, keyWord, table.versionWord(slot))) {
-      throw new IllegalStateException("entry " + slot + " can't be emptied: " + VersionWord.toString(table.versionWord(slot)));
+      throw new IllegalStateException(
+          "entry " + slot + " can't be emptied: " + VersionWord.toString(table.versionWord(slot)));
     }
     table.drain();
     return existed;

@@ -3,7 +3,6 @@ package io.erda.server.engine;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
-import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import java.lang.foreign.MemorySegment;
@@ -12,10 +11,12 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Looks at every entry of an opened store and at the objects it names. Changes nothing. One thread, the engine's.
+ * Looks at every entry of an opened store and at the objects it names. Changes nothing. One thread,
+ * the engine's.
  *
- * <p>Finds: objects whose checksum is wrong, keys that do not belong to their entry, older versions that are not whole, entries outside
- * their neighbourhood, a key with two entries, half entries, an odd structure counter.
+ * <p>Finds: objects whose checksum is wrong, keys that do not belong to their entry, older versions
+ * that are not whole, entries outside their neighbourhood, a key with two entries, half entries, an
+ * odd structure counter.
  */
 public final class StoreInspection {
   /** Told what is wrong. */
@@ -61,12 +62,11 @@ public final class StoreInspection {
     }
     engine
         .table()
-        .check(
-            finding -> {
-              if (finding.damage()) {
-                findings.found(null, finding.message());
-              }
-            });
+        .check(finding -> {
+          if (finding.damage()) {
+            findings.found(null, finding.message());
+          }
+        });
     engine.table().forEach(this::inspect);
   }
 
@@ -82,7 +82,9 @@ public final class StoreInspection {
     }
     int older = VersionWord.older(word);
     if (older != VersionWord.NONE && older != committed && !engine.objectValid(head, older)) {
-      findings.found(keyAt(head, older, keyWord).orElse(null), describe(slot, head, older, "older version is damaged"));
+      findings.found(
+          keyAt(head, older, keyWord).orElse(null),
+          describe(slot, head, older, "older version is damaged"));
     }
   }
 
@@ -95,13 +97,17 @@ public final class StoreInspection {
     long place = engine.log().geometry().place(offset);
     MemorySegment memory = region.memory().segment();
     if (!engine.objectValid(head, offset)) {
-      findings.found(keyAt(head, offset, keyWord).orElse(null), describe(slot, head, offset, "object is damaged"));
+      findings.found(
+          keyAt(head, offset, keyWord).orElse(null),
+          describe(slot, head, offset, "object is damaged"));
       return;
     }
     int keyLength = ObjectLayout.keyLength(memory, place);
     long keyAt = place + ObjectLayout.KEY_OFFSET;
     if (engine.keyWord(memory, keyAt, keyLength) != keyWord) {
-      findings.found(bytes(memory, keyAt, keyLength), describe(slot, head, offset, "object belongs to another key"));
+      findings.found(
+          bytes(memory, keyAt, keyLength),
+          describe(slot, head, offset, "object belongs to another key"));
       return;
     }
     if (ObjectLayout.tombstone(memory, place)) {
@@ -112,7 +118,8 @@ public final class StoreInspection {
     requireOnlyEntry(slot, keyWord, memory, keyAt, keyLength);
   }
 
-  private void requireOnlyEntry(long slot, long keyWord, MemorySegment memory, long keyAt, int keyLength) {
+  private void requireOnlyEntry(
+      long slot, long keyWord, MemorySegment memory, long keyAt, int keyLength) {
     HashTable table = engine.table();
     long home = Entry.bucket(keyWord, table.buckets());
     for (long other = slot + 1; other < home + HashTable.neighbourhood(); other++) {
@@ -125,7 +132,8 @@ public final class StoreInspection {
       if (region != null
           && ObjectLayout.bytes(keyLength, 0) <= engine.log().geometry().room(place)
           && ObjectLayout.keyEquals(region.memory().segment(), place, memory, keyAt, keyLength)) {
-        findings.found(bytes(memory, keyAt, keyLength), "key has two entries: " + slot + " and " + other);
+        findings.found(
+            bytes(memory, keyAt, keyLength), "key has two entries: " + slot + " and " + other);
       }
     }
   }
@@ -142,8 +150,9 @@ public final class StoreInspection {
   }
 
   /**
-   * The key of a damaged object, as its entry's key word proves it: as stored, or with another length, or with one bit the other way
-   * round. With 56 bits of tag a match by accident is out of the question.
+   * The key of a damaged object, as its entry's key word proves it: as stored, or with another
+   * length, or with one bit the other way round. With 56 bits of tag a match by accident is out of
+   * the question.
    */
   private Optional<byte[]> keyAt(int head, int offset, long keyWord) {
     Region region = engine.log().region(head, offset);
@@ -152,7 +161,11 @@ public final class StoreInspection {
     }
     long place = engine.log().geometry().place(offset);
     MemorySegment memory = region.memory().segment();
-    int room = (int) Math.min(engine.keyBytesMax(), engine.log().geometry().room(place) - ObjectLayout.KEY_OFFSET);
+    int room =
+        (int)
+            Math.min(
+                engine.keyBytesMax(),
+                engine.log().geometry().room(place) - ObjectLayout.KEY_OFFSET);
     byte[] bytes = bytes(memory, place + ObjectLayout.KEY_OFFSET, Math.max(room, 0));
     MemorySegment view = MemorySegment.ofArray(bytes);
     int stored = ObjectLayout.keyLength(memory, place);

@@ -13,7 +13,8 @@ public record StoreOptions(LogGeometry geometry, long buckets) {
 
   public StoreOptions {
     if (Long.bitCount(buckets) != 1 || buckets < 16 || buckets > 1L << 40) {
-      throw new IllegalArgumentException("buckets must be a power of two from 16 to 2^40: " + buckets);
+      throw new IllegalArgumentException(
+          "buckets must be a power of two from 16 to 2^40: " + buckets);
     }
   }
 }

@@ -11,8 +11,8 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * What a store is. Two copies, 4 KiB apart, written one after the other with rising sequence numbers: a torn write leaves the other one,
- * and so does a damaged page. Little-endian.
+ * What a store is. Two copies, 4 KiB apart, written one after the other with rising sequence
+ * numbers: a torn write leaves the other one, and so does a damaged page. Little-endian.
  *
  * <pre>
  *   0  magic "ERDASUPR" 8 | 8  layout version 4 | 12  zero 4 | 16  sequence 8 | 24  store UUID 16
@@ -20,7 +20,13 @@ import java.util.zip.CRC32C;
  *  64  buckets 8 | 72  hash seed 8 | 80  zero 36 | 116  CRC32C of bytes 0 … 115, 4
  * </pre>
  */
-record Superblock(long sequence, UUID store, LogGeometry geometry, int tableGeneration, long buckets, long hashSeed) {
+record Superblock(
+    long sequence,
+    UUID store,
+    LogGeometry geometry,
+    int tableGeneration,
+    long buckets,
+    long hashSeed) {
   static final String NAME = "superblock";
 
   /** Of the memory that holds both copies. */
@@ -30,8 +36,10 @@ record Superblock(long sequence, UUID store, LogGeometry geometry, int tableGene
   private static final long MAGIC = 0x5250_5553_4144_5245L;
   private static final int CHECKSUM_OFFSET = 116;
 
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** Stores both copies, each durable before the next is touched. */
   void store(PersistentMemory memory) {
@@ -68,12 +76,14 @@ record Superblock(long sequence, UUID store, LogGeometry geometry, int tableGene
    */
   static Superblock load(PersistentMemory memory) {
     if (memory.segment().byteSize() < BYTES) {
-      throw new ErdaException.Damaged("superblock is " + memory.segment().byteSize() + " bytes long, not " + BYTES);
+      throw new ErdaException.Damaged(
+          "superblock is " + memory.segment().byteSize() + " bytes long, not " + BYTES);
     }
     Superblock even = loadCopy(memory.segment(), 0);
     Superblock odd = loadCopy(memory.segment(), COPY_BYTES);
     if (even == null && odd == null) {
-      throw new ErdaException.Damaged("superblock is damaged: the checksums of both copies are wrong");
+      throw new ErdaException.Damaged(
+          "superblock is damaged: the checksums of both copies are wrong");
     }
     return odd == null || (even != null && even.sequence > odd.sequence) ? even : odd;
   }
@@ -85,7 +95,10 @@ record Superblock(long sequence, UUID store, LogGeometry geometry, int tableGene
     int version = memory.get(INT, at + 8);
     if (version != Protocol.LAYOUT_VERSION) {
       throw new ErdaException.Unusable(
-          "store has layout version " + version + ", this program reads layout version " + Protocol.LAYOUT_VERSION);
+          "store has layout version "
+              + version
+              + ", this program reads layout version "
+              + Protocol.LAYOUT_VERSION);
     }
     if (memory.get(INT, at + CHECKSUM_OFFSET) != checksum(memory, at)) {
       return null;
@@ -93,7 +106,10 @@ record Superblock(long sequence, UUID store, LogGeometry geometry, int tableGene
     try {
       LogGeometry geometry =
           new LogGeometry(
-              memory.get(INT, at + 40), memory.get(LONG, at + 48), memory.get(INT, at + 44), memory.get(INT, at + 56));
+              memory.get(INT, at + 40),
+              memory.get(LONG, at + 48),
+              memory.get(INT, at + 44),
+              memory.get(INT, at + 56));
       StoreOptions options = new StoreOptions(geometry, memory.get(LONG, at + 64));
       return new Superblock(
           memory.get(LONG, at + 16),

@@ -8,7 +8,10 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Ends the process, as far as the store can tell, right before its n-th store; what was stored stays (a process crash). */
+/**
+ * Ends the process, as far as the store can tell, right before its n-th store; what was stored
+ * stays (a process crash).
+ */
 final class CrashingDirectory implements MemoryDirectory {
   /** The end of a process: no production code catches it. */
   static final class Crash extends Error {

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The engine at every store it makes: creation, puts, deletes, displacement, opening; and again while it recovers. */
+/**
+ * The engine at every store it makes: creation, puts, deletes, displacement, opening; and again
+ * while it recovers.
+ */
 class EngineCrashTest {
   private static final long SEED = Long.getLong("erda.seed", 20261120L);
 
@@ -34,14 +37,21 @@ class EngineCrashTest {
       if (step % 3 == 0) {
         crashWhileRecovering(disk, step);
       }
-      check(disk.anotherView(), acknowledged, attempted, "step " + step + " of -Derda.seed=" + SEED);
+      check(
+          disk.anotherView(), acknowledged, attempted, "step " + step + " of -Derda.seed=" + SEED);
     }
     assertTrue(step > 100, "the scenario makes only " + step + " stores");
   }
 
-  /** Puts, overwrites and deletes until the crash. An attempted operation that was not acknowledged may show or not. */
+  /**
+   * Puts, overwrites and deletes until the crash. An attempted operation that was not acknowledged
+   * may show or not.
+   */
   private static boolean crashesAt(
-      HeapDirectory disk, long step, Map<String, byte[]> acknowledged, Map<String, byte[]> attempted) {
+      HeapDirectory disk,
+      long step,
+      Map<String, byte[]> acknowledged,
+      Map<String, byte[]> attempted) {
     Random random = new Random(SEED);
     try {
       StoreHarness store = StoreHarness.open(new CrashingDirectory(disk, step));
@@ -73,7 +83,10 @@ class EngineCrashTest {
   }
 
   private static void check(
-      HeapDirectory disk, Map<String, byte[]> acknowledged, Map<String, byte[]> attempted, String where) {
+      HeapDirectory disk,
+      Map<String, byte[]> acknowledged,
+      Map<String, byte[]> attempted,
+      String where) {
     StoreHarness store = StoreHarness.open(disk);
     assertEquals(List.of(), store.findings(), where);
     for (int i = 0; i < 18; i++) {

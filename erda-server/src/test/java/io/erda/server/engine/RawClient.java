@@ -24,7 +24,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
 
-/** A peer that says what a test tells it to, right or wrong, and steps the server while it waits. */
+/**
+ * A peer that says what a test tells it to, right or wrong, and steps the server while it waits.
+ */
 final class RawClient {
   private static final int SLOTS = 16;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
@@ -51,7 +53,8 @@ final class RawClient {
   }
 
   static MemorySegment hello() {
-    return Handshake.encode(new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, null));
+    return Handshake.encode(
+        new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, null));
   }
 
   boolean connected() {
@@ -94,7 +97,14 @@ final class RawClient {
   /** Puts the right header before the request's body, sends it, and returns the response. */
   MemorySegment ask(int type, int length) {
     Message.putHeader(
-        request(), 0, type, 0, length, nextRequest++, welcome().clientId(), welcome().connectionEpoch());
+        request(),
+        0,
+        type,
+        0,
+        length,
+        nextRequest++,
+        welcome().clientId(),
+        welcome().connectionEpoch());
     sendRaw(length);
     return response();
   }
@@ -115,7 +125,14 @@ final class RawClient {
   }
 
   /** An extent as the server granted it. */
-  record Leased(int result, long reservation, int head, int regionIndex, int generation, long place, int length) {}
+  record Leased(
+      int result,
+      long reservation,
+      int head,
+      int regionIndex,
+      int generation,
+      long place,
+      int length) {}
 
   Leased lease(int head, int bytes) {
     Message.putInt(request(), Message.LEASE_HEAD, head);
@@ -132,7 +149,8 @@ final class RawClient {
   }
 
   LogGeometry geometry() {
-    return new LogGeometry(welcome().heads(), welcome().regionBytes(), welcome().segmentBytes(), 1024);
+    return new LogGeometry(
+        welcome().heads(), welcome().regionBytes(), welcome().segmentBytes(), 1024);
   }
 
   /** WRITEs an object at a place of an extent. Returns its bytes. */
@@ -151,7 +169,9 @@ final class RawClient {
             value == null ? 0 : value.length,
             value == null,
             ObjectChecksum.positionMix(leased.head, leased.generation, offset));
-    assertTrue(queuePair.postWrite(1, memory, at, regionKey, place, ObjectLayout.padded(bytes), Flags.NONE));
+    assertTrue(
+        queuePair.postWrite(
+            1, memory, at, regionKey, place, ObjectLayout.padded(bytes), Flags.NONE));
     return bytes;
   }
 

@@ -39,7 +39,8 @@ class ServerCoreTest {
   @BeforeEach
   void open() throws IOException {
     StoreEngine engine = StoreEngine.open(new HeapDirectory(), StoreHarness.TINY, new Random(SEED));
-    core = new ServerCore(engine, new ServerLimits(3, 1_000_000_000L, 4096, 0), () -> nowNs += 1000);
+    core =
+        new ServerCore(engine, new ServerLimits(3, 1_000_000_000L, 4096, 0), () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));
   }
 
@@ -90,18 +91,30 @@ class ServerCoreTest {
     RawClient.Leased leased = client.lease(head, 64);
     long regionKey = client.regionKey(leased);
     int bytes = client.write(leased, leased.place(), KEY, VALUE, regionKey);
-    assertEquals(Result.INVALID_OBJECT, client.publish(leased, leased.place(), bytes - 1, 0), "other length");
+    assertEquals(
+        Result.INVALID_OBJECT,
+        client.publish(leased, leased.place(), bytes - 1, 0),
+        "other length");
     leased = client.lease(head, 64);
     bytes = client.write(leased, leased.place(), KEY, VALUE, regionKey);
     assertEquals(
-        Result.INVALID_OBJECT, client.publish(leased, leased.place(), bytes, Message.FLAG_DELETE), "a value as a tombstone");
+        Result.INVALID_OBJECT,
+        client.publish(leased, leased.place(), bytes, Message.FLAG_DELETE),
+        "a value as a tombstone");
     leased = client.lease(head, 64);
-    assertEquals(Result.INVALID_OBJECT, client.publish(leased, leased.place(), bytes, 0), "nothing written");
-    assertEquals(Result.NO_RESERVATION, client.publish(leased, leased.place() + 4096, bytes, 0), "behind the extent");
+    assertEquals(
+        Result.INVALID_OBJECT, client.publish(leased, leased.place(), bytes, 0), "nothing written");
+    assertEquals(
+        Result.NO_RESERVATION,
+        client.publish(leased, leased.place() + 4096, bytes, 0),
+        "behind the extent");
     assertEquals(Result.BAD_REQUEST, client.publish(leased, 0, 5, 0), "too short");
     RawClient.Leased otherHead = client.lease(1 - head, 64);
     bytes = client.write(otherHead, otherHead.place(), KEY, VALUE, client.regionKey(otherHead));
-    assertEquals(Result.INVALID_OBJECT, client.publish(otherHead, otherHead.place(), bytes, 0), "a key of another head");
+    assertEquals(
+        Result.INVALID_OBJECT,
+        client.publish(otherHead, otherHead.place(), bytes, 0),
+        "a key of another head");
     assertEquals(0, core.engine().table().size());
     assertEquals(0, core.engine().publication().puts());
   }
@@ -113,10 +126,16 @@ class ServerCoreTest {
     int head = headOf(first, KEY);
     RawClient.Leased leased = first.lease(head, 64);
     int bytes = first.write(leased, leased.place(), KEY, VALUE, first.regionKey(leased));
-    assertEquals(Result.NO_RESERVATION, second.publish(leased, leased.place(), bytes, 0), "another client's");
+    assertEquals(
+        Result.NO_RESERVATION,
+        second.publish(leased, leased.place(), bytes, 0),
+        "another client's");
     nowNs += 2_000_000_000L;
     first.step();
-    assertEquals(Result.NO_RESERVATION, first.publish(leased, leased.place(), bytes, 0), "idle for too long");
+    assertEquals(
+        Result.NO_RESERVATION,
+        first.publish(leased, leased.place(), bytes, 0),
+        "idle for too long");
     assertEquals(0, core.engine().log().usage().openExtents());
     RawClient.Leased again = first.lease(head, 64);
     assertTrue(again.place() > leased.place());
@@ -139,7 +158,8 @@ class ServerCoreTest {
     }
     assertEquals(Result.LOG_FULL, leased.result());
     Message.putInt(client.request(), Message.ERASE_KEY_LENGTH, KEY.length);
-    MemorySegment.copy(KEY, 0, client.request(), ValueLayout.JAVA_BYTE, Message.ERASE_KEY, KEY.length);
+    MemorySegment.copy(
+        KEY, 0, client.request(), ValueLayout.JAVA_BYTE, Message.ERASE_KEY, KEY.length);
     MemorySegment response = client.ask(Message.ERASE, Message.ERASE_KEY + KEY.length);
     assertEquals(Result.OK, Message.result(response, 0));
     assertEquals(1, Message.getInt(response, Message.ERASED_EXISTED));
@@ -168,10 +188,14 @@ class ServerCoreTest {
             .contains("store promises PROCESS, client requires POWER"));
     assertEquals(
         Handshake.Refusal.STORE,
-        refused(Handshake.encode(new Handshake.Hello(1, 1, null, 1, new UUID(1, 1)))).refusal().reason());
+        refused(Handshake.encode(new Handshake.Hello(1, 1, null, 1, new UUID(1, 1))))
+            .refusal()
+            .reason());
     assertEquals(
         Handshake.Refusal.NOT_ERDA,
-        refused(MemorySegment.ofArray("GET / HTTP/1.1".getBytes(StandardCharsets.UTF_8))).refusal().reason());
+        refused(MemorySegment.ofArray("GET / HTTP/1.1".getBytes(StandardCharsets.UTF_8)))
+            .refusal()
+            .reason());
     connect();
     connect();
     connect();

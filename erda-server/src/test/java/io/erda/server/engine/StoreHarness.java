@@ -20,7 +20,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Drives an engine as the server core does, without connections: one writer with an extent per object. */
+/**
+ * Drives an engine as the server core does, without connections: one writer with an extent per
+ * object.
+ */
 final class StoreHarness {
   static final StoreOptions TINY = new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 8), 16);
 
@@ -106,14 +109,19 @@ final class StoreHarness {
     return ObjectLayout.tombstone(memory, place)
         ? null
         : memory
-            .asSlice(place + ObjectLayout.KEY_OFFSET + keyBytes.length, ObjectLayout.valueLength(memory, place))
+            .asSlice(
+                place + ObjectLayout.KEY_OFFSET + keyBytes.length,
+                ObjectLayout.valueLength(memory, place))
             .toArray(ValueLayout.JAVA_BYTE);
   }
 
   /** What an inspection finds wrong. */
   List<String> findings() {
     List<String> findings = new ArrayList<>();
-    new StoreInspection(engine, (key, what) -> findings.add((key == null ? "?" : new String(key)) + ": " + what)).run();
+    new StoreInspection(
+            engine,
+            (key, what) -> findings.add((key == null ? "?" : new String(key)) + ": " + what))
+        .run();
     return findings;
   }
 

@@ -35,7 +35,9 @@ class SuperblockFormatTest {
     try (HeapDirectory directory = new HeapDirectory();
         PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
       EXAMPLE.store(memory);
-      String stored = HexFormat.of().formatHex(memory.segment().asSlice(4096, 120).toArray(ValueLayout.JAVA_BYTE));
+      String stored =
+          HexFormat.of()
+              .formatHex(memory.segment().asSlice(4096, 120).toArray(ValueLayout.JAVA_BYTE));
       assertEquals(example(), stored);
       Superblock loaded = Superblock.load(memory);
       assertEquals(2, loaded.sequence());
@@ -54,10 +56,15 @@ class SuperblockFormatTest {
         EXAMPLE.store(memory);
         for (long copy = 0; copy < 2; copy++) {
           long at = copy * 4096 + random.nextInt(120);
-          byte[] junk = {(byte) (memory.segment().get(ValueLayout.JAVA_BYTE, at) ^ 1 + random.nextInt(255))};
+          byte[] junk = {
+            (byte) (memory.segment().get(ValueLayout.JAVA_BYTE, at) ^ 1 + random.nextInt(255))
+          };
           memory.put(at, MemorySegment.ofArray(junk), 0, 1);
         }
-        assertThrows(ErdaException.class, () -> Superblock.load(memory), "run " + run + " of -Derda.seed=" + SEED);
+        assertThrows(
+            ErdaException.class,
+            () -> Superblock.load(memory),
+            "run " + run + " of -Derda.seed=" + SEED);
       }
     }
   }
@@ -65,7 +72,9 @@ class SuperblockFormatTest {
   private static String example() throws IOException {
     List<String> lines = Files.readAllLines(Path.of("FORMAT.md"));
     StringBuilder hex = new StringBuilder();
-    for (int i = lines.indexOf("    superblock") + 1; i < lines.size() && lines.get(i).startsWith("    "); i++) {
+    for (int i = lines.indexOf("    superblock") + 1;
+        i < lines.size() && lines.get(i).startsWith("    ");
+        i++) {
       String line = lines.get(i).strip();
       hex.append(line, 0, Math.min(line.length(), 23));
     }

@@ -45,7 +45,8 @@ public final class LoadChild {
     while (true) {
       String line = child.poll(SILENCE_MAX);
       if (line == null) {
-        throw new ProcessException("the load process has said nothing for " + SILENCE_MAX.toSeconds() + " s");
+        throw new ProcessException(
+            "the load process has said nothing for " + SILENCE_MAX.toSeconds() + " s");
       }
       if (line.startsWith(RESULT)) {
         return LoadResult.parse(line.substring(RESULT.length()));

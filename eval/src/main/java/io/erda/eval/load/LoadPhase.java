@@ -10,12 +10,17 @@ import java.util.TreeMap;
  * @param insert load records instead of doing transactions
  * @param operations that are measured, over all threads
  * @param warmup operations before them that are not
- * @param serverReadsPerMillion after so many of a million operations the thread also asks the server for its figures: the control of
- *     a measurement that says the server does nothing
+ * @param serverReadsPerMillion after so many of a million operations the thread also asks the
+ *     server for its figures: the control of a measurement that says the server does nothing
  * @param properties YCSB's
  */
 public record LoadPhase(
-    boolean insert, int threads, long operations, long warmup, int serverReadsPerMillion, Map<String, String> properties) {
+    boolean insert,
+    int threads,
+    long operations,
+    long warmup,
+    int serverReadsPerMillion,
+    Map<String, String> properties) {
   private static final String SEPARATOR = "\t";
 
   public LoadPhase {
@@ -23,7 +28,8 @@ public record LoadPhase(
   }
 
   /** A phase over a workload's properties with {@code overrides}, "name=value" each. */
-  public static LoadPhase of(boolean insert, int threads, long operations, Properties workload, String... overrides) {
+  public static LoadPhase of(
+      boolean insert, int threads, long operations, Properties workload, String... overrides) {
     Map<String, String> all = new TreeMap<>();
     workload.stringPropertyNames().forEach(name -> all.put(name, workload.getProperty(name)));
     for (String override : overrides) {
@@ -45,7 +51,8 @@ public record LoadPhase(
     StringBuilder line = new StringBuilder();
     line.append(insert).append(SEPARATOR).append(threads).append(SEPARATOR).append(operations);
     line.append(SEPARATOR).append(warmup).append(SEPARATOR).append(serverReadsPerMillion);
-    properties.forEach((name, value) -> line.append(SEPARATOR).append(name).append('=').append(value));
+    properties.forEach(
+        (name, value) -> line.append(SEPARATOR).append(name).append('=').append(value));
     return line.toString();
   }
 

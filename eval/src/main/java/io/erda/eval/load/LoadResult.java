@@ -11,7 +11,12 @@ import java.util.Map;
  * @param updates updates and inserts that answered OK
  */
 public record LoadResult(
-    long operations, long errors, long updates, long elapsedNs, Percentiles read, Percentiles update) {
+    long operations,
+    long errors,
+    long updates,
+    long elapsedNs,
+    Percentiles read,
+    Percentiles update) {
   public double throughputOpsPerSecond() {
     return elapsedNs == 0 ? 0 : operations * 1e9 / elapsedNs;
   }

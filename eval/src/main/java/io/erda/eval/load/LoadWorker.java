@@ -21,7 +21,8 @@ import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * The process that loads a store. Its standard input says what to do, its standard output how it goes; it ends with its input.
+ * The process that loads a store. Its standard input says what to do, its standard output how it
+ * goes; it ends with its input.
  *
  * <pre>
  *   prepare PHASE    →  ready         every thread is connected and warm, and idle
@@ -95,7 +96,8 @@ public final class LoadWorker {
     }
   }
 
-  private void awaitAll(List<LoadThread> threads, LoadPhase phase, AtomicLong left) throws InterruptedException {
+  private void awaitAll(List<LoadThread> threads, LoadPhase phase, AtomicLong left)
+      throws InterruptedException {
     for (LoadThread thread : threads) {
       while (!thread.join(Duration.ofNanos(PROGRESS_NS))) {
         out.println("progress " + (phase.operations() - Math.max(0, left.get())));

@@ -12,7 +12,10 @@ import site.ycsb.DB;
 import site.ycsb.DBException;
 import site.ycsb.Status;
 
-/** Times every operation of a database in nanoseconds and counts what did not answer OK. One thread. Owns the database. */
+/**
+ * Times every operation of a database in nanoseconds and counts what did not answer OK. One thread.
+ * Owns the database.
+ */
 final class MeasuredDb extends DB {
   private static final long LATENCY_NS_MAX = 60_000_000_000L;
 
@@ -73,7 +76,8 @@ final class MeasuredDb extends DB {
   }
 
   @Override
-  public Status read(String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
+  public Status read(
+      String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
     long startNs = nanoTime.getAsLong();
     Status status = db.read(table, key, fields, result);
     reads.recordValue(clamp(nanoTime.getAsLong() - startNs));
@@ -101,7 +105,11 @@ final class MeasuredDb extends DB {
 
   @Override
   public Status scan(
-      String table, String startKey, int count, Set<String> fields, Vector<HashMap<String, ByteIterator>> result) {
+      String table,
+      String startKey,
+      int count,
+      Set<String> fields,
+      Vector<HashMap<String, ByteIterator>> result) {
     Status status = db.scan(table, startKey, count, fields, result);
     errors += status.isOk() ? 0 : 1;
     return status;

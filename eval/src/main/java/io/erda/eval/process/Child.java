@@ -18,8 +18,9 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A process that speaks lines: it is told lines on its standard input and answers in lines on its standard output; what it writes
- * to standard error is kept for messages. Owned by {@link Children}. One thread speaks and listens.
+ * A process that speaks lines: it is told lines on its standard input and answers in lines on its
+ * standard output; what it writes to standard error is kept for messages. Owned by {@link
+ * Children}. One thread speaks and listens.
  */
 public final class Child {
   private static final int ERROR_LINES_KEPT = 20;
@@ -101,7 +102,13 @@ public final class Child {
       String line = leftNs <= 0 ? null : poll(Duration.ofNanos(leftNs));
       if (line == null) {
         throw new ProcessException(
-            name + " did not answer '" + prefix.strip() + "' within " + timeout.toMillis() + " ms" + errorTail());
+            name
+                + " did not answer '"
+                + prefix.strip()
+                + "' within "
+                + timeout.toMillis()
+                + " ms"
+                + errorTail());
       }
       if (line.startsWith(prefix)) {
         return line;
@@ -131,7 +138,10 @@ public final class Child {
     }
   }
 
-  /** Asks it to end with SIGTERM, kills it when it does not. Never throws for a process that is gone. */
+  /**
+   * Asks it to end with SIGTERM, kills it when it does not. Never throws for a process that is
+   * gone.
+   */
   public void end() {
     boolean interrupted = Thread.interrupted();
     try {
@@ -148,10 +158,14 @@ public final class Child {
     }
   }
 
-  /** What it wrote to standard error last, on one line, with a separator before; empty when nothing. */
+  /**
+   * What it wrote to standard error last, on one line, with a separator before; empty when nothing.
+   */
   public String errorTail() {
     synchronized (errors) {
-      return errors.isEmpty() ? "" : ": " + errors.stream().map(String::strip).collect(Collectors.joining("; "));
+      return errors.isEmpty()
+          ? ""
+          : ": " + errors.stream().map(String::strip).collect(Collectors.joining("; "));
     }
   }
 
@@ -168,7 +182,9 @@ public final class Child {
     return new ProcessException(name + " ended with exit code " + exitCode + errorTail(), cause);
   }
 
-  /** Ctrl-C reaches every process of the group: when it is our turn too, the child's end is no news. */
+  /**
+   * Ctrl-C reaches every process of the group: when it is our turn too, the child's end is no news.
+   */
   private void letThisJvmEnd() throws InterruptedException {
     for (int i = 0; i < 30 && !exiting.getAsBoolean(); i++) {
       Thread.sleep(10);
@@ -191,7 +207,8 @@ public final class Child {
     Thread thread =
         new Thread(
             () -> {
-              try (BufferedReader reader = new BufferedReader(new InputStreamReader(from, StandardCharsets.UTF_8))) {
+              try (BufferedReader reader =
+                  new BufferedReader(new InputStreamReader(from, StandardCharsets.UTF_8))) {
                 for (String line = reader.readLine(); line != null; line = reader.readLine()) {
                   to.accept(line);
                 }

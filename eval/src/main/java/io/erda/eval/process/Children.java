@@ -13,8 +13,9 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Owns processes and temporary directories. Closing ends every process by its handle, in reverse order and in bounded time, and
- * then removes the directories; so does the end of this JVM, by Ctrl-C too. Any thread may call any method.
+ * Owns processes and temporary directories. Closing ends every process by its handle, in reverse
+ * order and in bounded time, and then removes the directories; so does the end of this JVM, by
+ * Ctrl-C too. Any thread may call any method.
  */
 public final class Children implements AutoCloseable {
   private final Deque<Child> children = new ArrayDeque<>();
@@ -55,7 +56,8 @@ public final class Children implements AutoCloseable {
         directories.push(directory);
         return directory;
       } catch (IOException e) {
-        throw new ProcessException("can't make a temporary directory in " + parent + ": " + e.getMessage(), e);
+        throw new ProcessException(
+            "can't make a temporary directory in " + parent + ": " + e.getMessage(), e);
       }
     }
   }
@@ -109,7 +111,8 @@ public final class Children implements AutoCloseable {
           directory,
           new SimpleFileVisitor<>() {
             @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+                throws IOException {
               Files.deleteIfExists(file);
               return FileVisitResult.CONTINUE;
             }
@@ -123,7 +126,8 @@ public final class Children implements AutoCloseable {
             }
 
             @Override
-            public FileVisitResult postVisitDirectory(Path visited, IOException e) throws IOException {
+            public FileVisitResult postVisitDirectory(Path visited, IOException e)
+                throws IOException {
               Files.deleteIfExists(visited);
               return FileVisitResult.CONTINUE;
             }

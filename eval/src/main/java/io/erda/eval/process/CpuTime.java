@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the threads of a process have spent on processors, by the scheduler's own account ({@code /proc/PID/task/TID/schedstat}, in
- * nanoseconds), at one moment.
+ * What the threads of a process have spent on processors, by the scheduler's own account ({@code
+ * /proc/PID/task/TID/schedstat}, in nanoseconds), at one moment.
  */
 public final class CpuTime {
   private final Map<String, Long> nsByThread;
@@ -26,19 +26,22 @@ public final class CpuTime {
    */
   public static CpuTime of(long pid) {
     Map<String, Long> ns = new HashMap<>();
-    try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
+    try (DirectoryStream<Path> threads =
+        Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
       for (Path thread : threads) {
         read(thread, ns);
       }
     } catch (IOException e) {
-      throw new ProcessException("can't read the processor time of process " + pid + ": " + e.getMessage(), e);
+      throw new ProcessException(
+          "can't read the processor time of process " + pid + ": " + e.getMessage(), e);
     }
     return new CpuTime(ns);
   }
 
   /**
-   * Nanoseconds that all threads have spent since {@code earlier}. The last stretch of threads that ended in between is not in it:
-   * a JVM that is measured runs with {@code -XX:-UseDynamicNumberOfCompilerThreads} and its like.
+   * Nanoseconds that all threads have spent since {@code earlier}. The last stretch of threads that
+   * ended in between is not in it: a JVM that is measured runs with {@code
+   * -XX:-UseDynamicNumberOfCompilerThreads} and its like.
    */
   public long since(CpuTime earlier) {
     long sum = 0;

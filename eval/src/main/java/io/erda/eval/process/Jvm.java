@@ -19,14 +19,19 @@ public record Jvm(Path java, List<String> flags, String classPath) {
     flags = List.copyOf(flags);
   }
 
-  /** The JVM and class path of this process, with these flags and this process's class cache, which makes starting quick. */
+  /**
+   * The JVM and class path of this process, with these flags and this process's class cache, which
+   * makes starting quick.
+   */
   public static Jvm current(List<String> flags) {
     List<String> all = new ArrayList<>(flags);
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(argument -> argument.startsWith("-XX:AOTCache=") || argument.startsWith("-Xlog:"))
         .forEach(all::add);
     return new Jvm(
-        Path.of(System.getProperty("java.home"), "bin", "java"), all, System.getProperty("java.class.path"));
+        Path.of(System.getProperty("java.home"), "bin", "java"),
+        all,
+        System.getProperty("java.class.path"));
   }
 
   /** The same with more flags. */

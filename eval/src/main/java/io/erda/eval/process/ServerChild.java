@@ -26,10 +26,12 @@ public final class ServerChild {
 
   /** Starts a server; it may not serve yet when this returns. */
   public static ServerChild spawn(Children children, Jvm jvm, Path data, List<String> options) {
-    List<String> arguments = new ArrayList<>(List.of("server", "--data", data.toString(), "--child"));
+    List<String> arguments =
+        new ArrayList<>(List.of("server", "--data", data.toString(), "--child"));
     arguments.addAll(options);
     Child child =
-        children.start("the server", jvm.with(STEADY_THREADS).erda(arguments.toArray(String[]::new)));
+        children.start(
+            "the server", jvm.with(STEADY_THREADS).erda(arguments.toArray(String[]::new)));
     return new ServerChild(children, child, data);
   }
 
@@ -50,7 +52,10 @@ public final class ServerChild {
     child.await("serving ", START_TIMEOUT);
   }
 
-  /** Whether it began to serve; waits at most {@code timeout} for the news. False when it ended before. */
+  /**
+   * Whether it began to serve; waits at most {@code timeout} for the news. False when it ended
+   * before.
+   */
   public boolean serves(Duration timeout) {
     try {
       child.await("serving ", timeout);

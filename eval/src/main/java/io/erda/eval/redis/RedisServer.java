@@ -9,7 +9,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** A Redis server on a Unix socket that keeps nothing on disk. Owned by the {@link Children} it was started with. */
+/**
+ * A Redis server on a Unix socket that keeps nothing on disk. Owned by the {@link Children} it was
+ * started with.
+ */
 public final class RedisServer {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
 
@@ -32,23 +35,33 @@ public final class RedisServer {
         .findFirst();
   }
 
-  /** Starts one in {@code directory}, with its default configuration but for the socket and persistence, which is off. */
+  /**
+   * Starts one in {@code directory}, with its default configuration but for the socket and
+   * persistence, which is off.
+   */
   public static RedisServer start(Children children, Path directory) {
     Path server =
         program("redis-server")
-            .orElseThrow(() -> new RedisException("redis-server is not here: apt-get install redis-server"));
+            .orElseThrow(
+                () -> new RedisException("redis-server is not here: apt-get install redis-server"));
     Path socket = directory.resolve("redis.sock");
     Child child =
         children.start(
             "redis-server",
             List.of(
                 server.toString(),
-                "--port", "0",
-                "--unixsocket", socket.toString(),
-                "--dir", directory.toString(),
-                "--save", "",
-                "--appendonly", "no",
-                "--daemonize", "no"));
+                "--port",
+                "0",
+                "--unixsocket",
+                socket.toString(),
+                "--dir",
+                directory.toString(),
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+                "--daemonize",
+                "no"));
     awaitSocket(child, socket);
     return new RedisServer(children, child, socket);
   }

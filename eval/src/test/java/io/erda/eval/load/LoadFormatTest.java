@@ -20,7 +20,13 @@ class LoadFormatTest {
   @Test
   void results() {
     LoadResult result =
-        new LoadResult(10, 1, 4, 2_000_000_000L, new Percentiles(6, 1, 2, 3, 4), new Percentiles(0, 0, 0, 0, 0));
+        new LoadResult(
+            10,
+            1,
+            4,
+            2_000_000_000L,
+            new Percentiles(6, 1, 2, 3, 4),
+            new Percentiles(0, 0, 0, 0, 0));
     assertEquals(result, LoadResult.parse(result.format()));
     assertEquals(5, result.throughputOpsPerSecond());
   }

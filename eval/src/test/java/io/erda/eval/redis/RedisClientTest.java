@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The bytes that the client sends, and what it makes of answers that come in pieces; against a scripted peer. */
+/**
+ * The bytes that the client sends, and what it makes of answers that come in pieces; against a
+ * scripted peer.
+ */
 @Timeout(20)
 class RedisClientTest {
   private final MemorySegment key = MemorySegment.ofArray("0123456789abcdef".getBytes(ISO_8859_1));
@@ -48,7 +51,8 @@ class RedisClientTest {
     talk(
         client -> {
           RedisException e =
-              assertThrows(RedisException.class, () -> client.get(key, MemorySegment.ofArray(new byte[10])));
+              assertThrows(
+                  RedisException.class, () -> client.get(key, MemorySegment.ofArray(new byte[10])));
           assertEquals("Redis answered: -ERR no", e.getMessage());
         },
         "-ERR no\r\n");
@@ -58,7 +62,10 @@ class RedisClientTest {
     void with(RedisClient client) throws Exception;
   }
 
-  /** Answers each request with the next answer, in the pieces that {@code |} makes. @return all that was sent */
+  /**
+   * Answers each request with the next answer, in the pieces that {@code |} makes. @return all that
+   * was sent
+   */
   private String talk(Talk talk, String... answers) throws Exception {
     Path socket = directory.resolve("s");
     try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {

@@ -12,7 +12,12 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "delete",
     description = "Remove a key and its value.",
-    footer = {"", "Exit code 1 when the key had no value.", "", "  ./erda delete --uri erda+shm:/var/lib/erda greeting"})
+    footer = {
+      "",
+      "Exit code 1 when the key had no value.",
+      "",
+      "  ./erda delete --uri erda+shm:/var/lib/erda greeting"
+    })
 public final class DeleteCommand implements Callable<Integer> {
   @Mixin private Connection connection;
 

@@ -25,7 +25,8 @@ import picocli.CommandLine.Spec;
 /** {@code erda eval}: the experiments. */
 @Command(
     name = "eval",
-    description = "Run the experiments: what is measured, beside what it is measured against, in one run.",
+    description =
+        "Run the experiments: what is measured, beside what it is measured against, in one run.",
     subcommands = {EvalCommand.ListCommand.class, EvalCommand.RunCommand.class})
 public final class EvalCommand implements Runnable {
   @Spec private CommandSpec spec;
@@ -58,13 +59,21 @@ public final class EvalCommand implements Runnable {
   static final class RunCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
 
-    @Parameters(arity = "1..*", paramLabel = "NAME", description = "Experiments (./erda eval list), or all.")
+    @Parameters(
+        arity = "1..*",
+        paramLabel = "NAME",
+        description = "Experiments (./erda eval list), or all.")
     private List<String> names;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the results to a file, too.")
+    @Option(
+        names = "--json",
+        paramLabel = "FILE",
+        description = "Write the results to a file, too.")
     private Path json;
 
-    @Option(names = "--quick", description = "Fewer objects and rounds: to see that it runs, not to believe the numbers.")
+    @Option(
+        names = "--quick",
+        description = "Fewer objects and rounds: to see that it runs, not to believe the numbers.")
     private boolean quick;
 
     @Option(
@@ -105,7 +114,8 @@ public final class EvalCommand implements Runnable {
     private Experiment.Report run(Experiment experiment) throws InterruptedException {
       try (Children children = new Children()) {
         Jvm jvm = Jvm.current(LaunchSettings.load().jvmFlags());
-        TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
+        TerminalProgress progress =
+            new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
         return experiment.run(new Experiment.Context(children, jvm, directory, progress, quick));
       }
     }
@@ -120,7 +130,8 @@ public final class EvalCommand implements Runnable {
             Experiments.ALL.stream()
                 .filter(experiment -> experiment.name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new UserError("no experiment '" + name + "'; there are " + allNames(), 2)));
+                .orElseThrow(() ->
+                    new UserError("no experiment '" + name + "'; there are " + allNames(), 2)));
       }
       return chosen;
     }

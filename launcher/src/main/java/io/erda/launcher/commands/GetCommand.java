@@ -15,11 +15,18 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "get",
     description = "Print the value of a key, byte for byte; a line end follows on a terminal only.",
-    footer = {"", "Exit code 1 when the key has no value.", "", "  ./erda get --uri erda+shm:/var/lib/erda greeting"})
+    footer = {
+      "",
+      "Exit code 1 when the key has no value.",
+      "",
+      "  ./erda get --uri erda+shm:/var/lib/erda greeting"
+    })
 public final class GetCommand implements Callable<Integer> {
   @Mixin private Connection connection;
 
-  @Option(names = {"-n", "--newline"}, description = "Let a line end follow in any case.")
+  @Option(
+      names = {"-n", "--newline"},
+      description = "Let a line end follow in any case.")
   private boolean newline;
 
   @Parameters(paramLabel = "KEY", description = "The key, as UTF-8.")

@@ -24,7 +24,10 @@ public final class PutCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "KEY", description = "The key, as UTF-8.")
   private String key;
 
-  @Parameters(index = "1", paramLabel = "VALUE", description = "The value, as UTF-8; - for the bytes of standard input.")
+  @Parameters(
+      index = "1",
+      paramLabel = "VALUE",
+      description = "The value, as UTF-8; - for the bytes of standard input.")
   private String value;
 
   @Override

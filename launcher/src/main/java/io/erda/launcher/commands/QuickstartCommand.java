@@ -19,13 +19,18 @@ import picocli.CommandLine.Spec;
 /** {@code erda quickstart}: a server, YCSB against it from another process, and what came of it. */
 @Command(
     name = "quickstart",
-    description = "Start a server, load and run YCSB C, B, A and update-only against it from another process, show the result.",
+    description =
+        "Start a server, load and run YCSB C, B, A and update-only against it from another process,"
+            + " show the result.",
     showDefaultValues = true,
     footer = {
       "",
-      "Latencies are those of a YCSB thread, in nanoseconds, binding included. Server CPU is what all threads of the server",
-      "spent by the scheduler's account, less what they spend idle. NVM bytes are what server and clients stored in the store's",
-      "memory. Everything that was started is ended, and the store removed, at the end and on Ctrl-C."
+      "Latencies are those of a YCSB thread, in nanoseconds, binding included. Server CPU is what"
+          + " all threads of the server",
+      "spent by the scheduler's account, less what they spend idle. NVM bytes are what server and"
+          + " clients stored in the store's",
+      "memory. Everything that was started is ended, and the store removed, at the end and on"
+          + " Ctrl-C."
     })
 public final class QuickstartCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -36,13 +41,23 @@ public final class QuickstartCommand implements Callable<Integer> {
   @Option(names = "--operations", paramLabel = "N", description = "Operations of each workload.")
   private long operations = 1_000_000;
 
-  @Option(names = "--value-bytes", paramLabel = "SIZE", converter = ByteSize.class, description = "Bytes of a value.")
+  @Option(
+      names = "--value-bytes",
+      paramLabel = "SIZE",
+      converter = ByteSize.class,
+      description = "Bytes of a value.")
   private Long valueBytes = 1024L;
 
-  @Option(names = "--threads", paramLabel = "N", description = "Client threads, one connection each.")
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "Client threads, one connection each.")
   private int threads = 1;
 
-  @Option(names = "--device", paramLabel = "DEVICE", description = "How the client reaches the server: shm.")
+  @Option(
+      names = "--device",
+      paramLabel = "DEVICE",
+      description = "How the client reaches the server: shm.")
   private String device = "shm";
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write the result to a file, too.")
@@ -95,7 +110,8 @@ public final class QuickstartCommand implements Callable<Integer> {
 
   private int valueBytes() {
     if (positive("--value-bytes", valueBytes) > VALUE_BYTES_MAX) {
-      throw new UserError("--value-bytes must be at most " + VALUE_BYTES_MAX + ": " + valueBytes, 2);
+      throw new UserError(
+          "--value-bytes must be at most " + VALUE_BYTES_MAX + ": " + valueBytes, 2);
     }
     return valueBytes.intValue();
   }

@@ -19,23 +19,38 @@ import picocli.CommandLine.Spec;
     description = "Serve a store to the processes of this host. SIGTERM and Ctrl-C end it cleanly.",
     footer = {
       "",
-      "Sizes take K, M, G. The options of creation count when DIR holds no store yet; a store keeps what it was created with.",
+      "Sizes take K, M, G. The options of creation count when DIR holds no store yet; a store keeps"
+          + " what it was created with.",
       "",
       "  ./erda server --data /var/lib/erda"
     })
 public final class ServerCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Option(names = "--data", required = true, paramLabel = "DIR", description = "The store's directory; created when absent.")
+  @Option(
+      names = "--data",
+      required = true,
+      paramLabel = "DIR",
+      description = "The store's directory; created when absent.")
   private Path data;
 
-  @Option(names = "--listen", paramLabel = "HOST:PORT", description = "Serve over TCP too. Not there yet.")
+  @Option(
+      names = "--listen",
+      paramLabel = "HOST:PORT",
+      description = "Serve over TCP too. Not there yet.")
   private String listen;
 
-  @Option(names = "--rdma", paramLabel = "HOST:PORT", description = "Serve over RDMA too. Not there yet.")
+  @Option(
+      names = "--rdma",
+      paramLabel = "HOST:PORT",
+      description = "Serve over RDMA too. Not there yet.")
   private String rdma;
 
-  @Option(names = "--heads", paramLabel = "N", description = "Creation: heads of the log, 1 to 256; as many as the capacity needs by default.")
+  @Option(
+      names = "--heads",
+      paramLabel = "N",
+      description =
+          "Creation: heads of the log, 1 to 256; as many as the capacity needs by default.")
   private Integer heads;
 
   @Option(
@@ -49,36 +64,52 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--segment-bytes",
       paramLabel = "SIZE",
       converter = ByteSize.class,
-      description = "Creation: bytes of a segment, a power of two, 4K to 16M: no object is longer; 8M by default.")
+      description =
+          "Creation: bytes of a segment, a power of two, 4K to 16M: no object is longer; 8M by"
+              + " default.")
   private Long segmentBytes;
 
   @Option(
       names = "--capacity",
       paramLabel = "SIZE",
       converter = ByteSize.class,
-      description = "Creation: bytes that the log may grow to; 16G by default. It takes disk space as it grows.")
+      description =
+          "Creation: bytes that the log may grow to; 16G by default. It takes disk space as it"
+              + " grows.")
   private Long capacity;
 
   @Option(
       names = "--buckets",
       paramLabel = "N",
-      description = "Creation: buckets of the hash table, a power of two, about the most keys the store will hold; 2097152 by default.")
+      description =
+          "Creation: buckets of the hash table, a power of two, about the most keys the store will"
+              + " hold; 2097152 by default.")
   private Long buckets;
 
   @Option(
       names = "--promise",
       paramLabel = "PROMISE",
-      description = "What an acknowledgement must mean: process (survives a kill of any process) or power (survives power failure; on"
-          + " ordinary files every put then waits for the device). The strongest that costs no waiting by default.")
+      description =
+          "What an acknowledgement must mean: process (survives a kill of any process) or power"
+              + " (survives power failure; on ordinary files every put then waits for the device)."
+              + " The strongest that costs no waiting by default.")
   private Promise promise;
 
-  @Option(names = "--polling-ns", paramLabel = "NS", description = "How long the server polls before it sleeps; 50000 by default.")
+  @Option(
+      names = "--polling-ns",
+      paramLabel = "NS",
+      description = "How long the server polls before it sleeps; 50000 by default.")
   private Integer pollingNs;
 
-  @Option(names = "--connections", paramLabel = "N", description = "The most clients at a time; 1024 by default.")
+  @Option(
+      names = "--connections",
+      paramLabel = "N",
+      description = "The most clients at a time; 1024 by default.")
   private Integer connections;
 
-  @Option(names = "--counted", description = "Count bytes whose value changed (./erda stats); slows stores down.")
+  @Option(
+      names = "--counted",
+      description = "Count bytes whose value changed (./erda stats); slows stores down.")
   private boolean counted;
 
   @Option(
@@ -87,7 +118,10 @@ public final class ServerCommand implements Callable<Integer> {
       description = "Make each persistent write this much slower, to model slower memory.")
   private Integer writeLatencyNs;
 
-  @Option(names = "--child", hidden = true, description = "Say when opening begins, and end with standard input.")
+  @Option(
+      names = "--child",
+      hidden = true,
+      description = "Say when opening begins, and end with standard input.")
   private boolean child;
 
   private volatile boolean ending;
@@ -97,7 +131,8 @@ public final class ServerCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     if (listen != null || rdma != null) {
       String flag = listen != null ? "--listen" : "--rdma";
-      throw new UserError(flag + " is not there yet: this build serves over shared memory alone", 2);
+      throw new UserError(
+          flag + " is not there yet: this build serves over shared memory alone", 2);
     }
     PrintWriter out = spec.commandLine().getOut();
     if (child) {
@@ -111,7 +146,13 @@ public final class ServerCommand implements Callable<Integer> {
     }
     server.notes().forEach(note -> spec.commandLine().getErr().println("erda: recovery: " + note));
     out.println(
-        "serving " + data + " at " + server.uri() + " (promise: " + server.promise().name().toLowerCase(Locale.ROOT) + ")");
+        "serving "
+            + data
+            + " at "
+            + server.uri()
+            + " (promise: "
+            + server.promise().name().toLowerCase(Locale.ROOT)
+            + ")");
     out.flush();
     failure = server.await();
     if (failure != null && !ending) {
@@ -124,7 +165,10 @@ public final class ServerCommand implements Callable<Integer> {
     return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
-  /** A JVM that a signal ends exits with 128 + its number, unless the hook says otherwise: a clean end is a success. */
+  /**
+   * A JVM that a signal ends exits with 128 + its number, unless the hook says otherwise: a clean
+   * end is a success.
+   */
   private void endCleanly(ErdaServer server) {
     Runtime.getRuntime()
         .addShutdownHook(
@@ -138,7 +182,10 @@ public final class ServerCommand implements Callable<Integer> {
                 "end-server"));
   }
 
-  /** Who started us holds the other end of standard input: when it is gone, however that came, so are we. */
+  /**
+   * Who started us holds the other end of standard input: when it is gone, however that came, so
+   * are we.
+   */
   private static void endWithStandardInput(ErdaServer server) {
     Thread thread =
         new Thread(
@@ -159,11 +206,18 @@ public final class ServerCommand implements Callable<Integer> {
     ServerOptions options = ServerOptions.DEFAULTS.withCounted(counted).withPromise(promise);
     options = heads == null ? options : options.withHeads(atLeastOne("--heads", heads));
     options = regionBytes == null ? options : options.withRegionBytes(regionBytes);
-    options = segmentBytes == null ? options : options.withSegmentBytes(toInt("--segment-bytes", segmentBytes));
+    options =
+        segmentBytes == null
+            ? options
+            : options.withSegmentBytes(toInt("--segment-bytes", segmentBytes));
     options = capacity == null ? options : options.withCapacityBytes(capacity);
     options = buckets == null ? options : options.withBuckets(buckets);
-    options = pollingNs == null ? options : options.withPollingNs(notNegative("--polling-ns", pollingNs));
-    options = connections == null ? options : options.withConnectionsMax(atLeastOne("--connections", connections));
+    options =
+        pollingNs == null ? options : options.withPollingNs(notNegative("--polling-ns", pollingNs));
+    options =
+        connections == null
+            ? options
+            : options.withConnectionsMax(atLeastOne("--connections", connections));
     return writeLatencyNs == null
         ? options
         : options.withWriteLatencyNs(notNegative("--write-latency-ns", writeLatencyNs));

@@ -25,10 +25,13 @@ import picocli.CommandLine.Spec;
 /** {@code erda simulate}: seeds, one after the other, until the first that fails. */
 @Command(
     name = "simulate",
-    description = "Run server and clients in simulated time on simulated memory and network, with faults, and check every history.",
+    description =
+        "Run server and clients in simulated time on simulated memory and network, with faults, and"
+            + " check every history.",
     footer = {
       "",
-      "Each run has a seed that decides everything; the next run has the next seed. The first violation ends it: exit code 1, a report,",
+      "Each run has a seed that decides everything; the next run has the next seed. The first"
+          + " violation ends it: exit code 1, a report,",
       "and the command that runs the same again."
     })
 public final class SimulateCommand implements Callable<Integer> {
@@ -39,7 +42,10 @@ public final class SimulateCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--seconds", paramLabel = "N", description = "Begin no run after this long; 30 by default, without --runs.")
+  @Option(
+      names = "--seconds",
+      paramLabel = "N",
+      description = "Begin no run after this long; 30 by default, without --runs.")
   private Integer seconds;
 
   @Option(names = "--runs", paramLabel = "N", description = "How many runs, at most.")
@@ -56,7 +62,9 @@ public final class SimulateCommand implements Callable<Integer> {
     this(seed -> SystemSimulation.of(seed).run());
   }
 
-  /** @param simulation what a seed comes to */
+  /**
+   * @param simulation what a seed comes to
+   */
   SimulateCommand(LongFunction<RunResult> simulation) {
     this.simulation = simulation;
   }
@@ -77,16 +85,21 @@ public final class SimulateCommand implements Callable<Integer> {
     if (sum.failed != null) {
       out.println("\n" + sum.failed.report());
       out.flush();
-      throw new UserError("violation; again with: ./erda simulate --runs 1 --seed " + sum.failed.seed());
+      throw new UserError(
+          "violation; again with: ./erda simulate --runs 1 --seed " + sum.failed.seed());
     }
     return 0;
   }
 
   private void simulate(Sum sum) {
-    TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
+    TerminalProgress progress =
+        new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
     progress.step("simulate from seed " + sum.firstSeed);
     long runsMax = runs != null ? runs : Long.MAX_VALUE;
-    long limitNs = seconds != null ? seconds * 1_000_000_000L : runs != null ? Long.MAX_VALUE : SECONDS_DEFAULT * 1_000_000_000L;
+    long limitNs =
+        seconds != null
+            ? seconds * 1_000_000_000L
+            : runs != null ? Long.MAX_VALUE : SECONDS_DEFAULT * 1_000_000_000L;
     long beganNs = System.nanoTime();
     long shownNs = beganNs;
     while (sum.failed == null && sum.runs < runsMax && sum.realNs < limitNs) {
@@ -112,6 +125,7 @@ public final class SimulateCommand implements Callable<Integer> {
     private long unknown;
     private long simulatedNs;
     private long wordsLost;
+
     /** The run that failed, or null. */
     RunResult failed;
 
@@ -150,7 +164,11 @@ public final class SimulateCommand implements Callable<Integer> {
 
     String line() {
       return "%s runs, %s operations, %s crashes, %s simulated seconds per second"
-          .formatted(Table.count(runs), Table.count(operations), Table.count(crashes()), Table.decimal(speed()));
+          .formatted(
+              Table.count(runs),
+              Table.count(operations),
+              Table.count(crashes()),
+              Table.decimal(speed()));
     }
 
     Table table() {
@@ -162,7 +180,8 @@ public final class SimulateCommand implements Callable<Integer> {
               .row("acknowledged", Table.count(ok))
               .row("unknown outcomes", Table.count(unknown));
       for (Fault fault : Fault.values()) {
-        table.row(fault.name().toLowerCase(Locale.ROOT).replace('_', ' '), Table.count(count(fault)));
+        table.row(
+            fault.name().toLowerCase(Locale.ROOT).replace('_', ' '), Table.count(count(fault)));
       }
       return table
           .row("words lost by power failures", Table.count(wordsLost))

@@ -6,7 +6,10 @@ import java.nio.file.Path;
 
 /** What standard output leads to. */
 final class StandardOutput {
-  /** Whether somebody reads it on a terminal. Asked of the kernel: the JDK tells it only together with standard input. */
+  /**
+   * Whether somebody reads it on a terminal. Asked of the kernel: the JDK tells it only together
+   * with standard input.
+   */
   static boolean isTerminal() {
     return leadsToTerminal(1);
   }
@@ -19,7 +22,9 @@ final class StandardOutput {
   private static boolean leadsToTerminal(int descriptor) {
     try {
       String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
-      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+      return target.startsWith("/dev/pts/")
+          || target.startsWith("/dev/tty")
+          || target.equals("/dev/console");
     } catch (IOException e) {
       return false;
     }

@@ -14,12 +14,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code erda stats}: the server's figures. */
-@Command(name = "stats", description = "Show what a store holds and what its server has done since it started.")
+@Command(
+    name = "stats",
+    description = "Show what a store holds and what its server has done since it started.")
 public final class StatsCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private Connection connection;
 
-  @Option(names = "--json", description = "Print one JSON object, names and numbers, instead of a table.")
+  @Option(
+      names = "--json",
+      description = "Print one JSON object, names and numbers, instead of a table.")
   private boolean json;
 
   @Override

@@ -3,7 +3,9 @@ package io.erda.launcher.commands;
 import io.erda.eval.Progress;
 import java.io.PrintWriter;
 
-/** Shows progress on standard error: one line for each step, which is written over on a terminal. */
+/**
+ * Shows progress on standard error: one line for each step, which is written over on a terminal.
+ */
 final class TerminalProgress implements Progress {
   private static final String ERASE_LINE = "\r\u001b[K";
 

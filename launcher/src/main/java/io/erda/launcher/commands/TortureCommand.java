@@ -19,10 +19,13 @@ import picocli.CommandLine.Spec;
 /** {@code erda torture}: kills and stops real processes and checks what they saw. */
 @Command(
     name = "torture",
-    description = "Kill server and clients at random instants, stop writers across restarts, check the complete history.",
+    description =
+        "Kill server and clients at random instants, stop writers across restarts, check the"
+            + " complete history.",
     footer = {
       "",
-      "The history must be linearizable, so every acknowledged value must have held, and the store must verify. Exit code 1 and",
+      "The history must be linearizable, so every acknowledged value must have held, and the store"
+          + " must verify. Exit code 1 and",
       "a report when not; the store is kept then."
     })
 public final class TortureCommand implements Callable<Integer> {
@@ -31,13 +34,22 @@ public final class TortureCommand implements Callable<Integer> {
   @Option(names = "--seconds", paramLabel = "N", description = "How long, at least; 30 by default.")
   private int seconds = 30;
 
-  @Option(names = "--kills", paramLabel = "N", description = "How many kills of server and clients, at least.")
+  @Option(
+      names = "--kills",
+      paramLabel = "N",
+      description = "How many kills of server and clients, at least.")
   private int kills;
 
-  @Option(names = "--clients", paramLabel = "N", description = "Client processes at a time, at least 2; 2 by default.")
+  @Option(
+      names = "--clients",
+      paramLabel = "N",
+      description = "Client processes at a time, at least 2; 2 by default.")
   private int clients = 2;
 
-  @Option(names = "--seed", paramLabel = "S", description = "What is done when; random by default. The kernel has its say, too.")
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "What is done when; random by default. The kernel has its say, too.")
   private Long seed;
 
   @Option(names = "--json", description = "Print the result as one JSON object.")
@@ -53,14 +65,19 @@ public final class TortureCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (seconds < 0 || kills < 0 || clients < 2) {
-      throw new UserError("--seconds and --kills must not be negative, --clients must be at least 2", 2);
+      throw new UserError(
+          "--seconds and --kills must not be negative, --clients must be at least 2", 2);
     }
     long chosen = seed != null ? seed : new SecureRandom().nextLong() >>> 1;
     Torture.Result result;
     try (Children children = new Children()) {
-      Torture.Options options = new Torture.Options(seconds, kills, clients, chosen, 1000, directory);
-      TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
-      result = new Torture(children, Jvm.current(LaunchSettings.load().jvmFlags()), options, progress).run();
+      Torture.Options options =
+          new Torture.Options(seconds, kills, clients, chosen, 1000, directory);
+      TerminalProgress progress =
+          new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
+      result =
+          new Torture(children, Jvm.current(LaunchSettings.load().jvmFlags()), options, progress)
+              .run();
     }
     PrintWriter out = spec.commandLine().getOut();
     if (json) {

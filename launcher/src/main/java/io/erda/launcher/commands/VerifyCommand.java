@@ -20,13 +20,18 @@ import picocli.CommandLine.Spec;
     description = "Check a store that nobody serves: every entry, every object, every checksum.",
     footer = {
       "",
-      "Opens the store as a starting server would, recovery included. Exit code 1 and a line for every damaged key when",
+      "Opens the store as a starting server would, recovery included. Exit code 1 and a line for"
+          + " every damaged key when",
       "something is wrong."
     })
 public final class VerifyCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Option(names = "--data", required = true, paramLabel = "DIR", description = "The store's directory.")
+  @Option(
+      names = "--data",
+      required = true,
+      paramLabel = "DIR",
+      description = "The store's directory.")
   private Path data;
 
   @Override
@@ -35,14 +40,20 @@ public final class VerifyCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     report.notes().forEach(note -> out.println("recovery: " + note));
     for (VerifyReport.Finding finding : report.findings()) {
-      out.println("damaged: " + (finding.key() == null ? "" : "key " + text(finding.key()) + ": ") + finding.what());
+      out.println(
+          "damaged: "
+              + (finding.key() == null ? "" : "key " + text(finding.key()) + ": ")
+              + finding.what());
     }
     out.printf(
         "%,d entries: %,d values, %,d deleted keys, %,d findings%n",
         report.entries(), report.values(), report.tombstones(), report.findings().size());
     if (!report.findings().isEmpty()) {
       throw new UserError(
-          report.findings().size() + (report.findings().size() == 1 ? " finding" : " findings") + " in " + data);
+          report.findings().size()
+              + (report.findings().size() == 1 ? " finding" : " findings")
+              + " in "
+              + data);
     }
     return 0;
   }

@@ -21,15 +21,17 @@ import site.ycsb.DB;
 import site.ycsb.Workload;
 
 /**
- * {@code erda ycsb}: the stock {@code site.ycsb.Client} in this process. It exits 0 when a class is missing and when operations
- * fail, so what can be checked is checked before, and how the operations ended is looked at after.
+ * {@code erda ycsb}: the stock {@code site.ycsb.Client} in this process. It exits 0 when a class is
+ * missing and when operations fail, so what can be checked is checked before, and how the
+ * operations ended is looked at after.
  */
 @Command(
     name = "ycsb",
     description = "Run YCSB's own client against a store.",
     footer = {
       "",
-      "Exit code 1 when an operation failed. Workload files are in workloads/; a hash index keeps no order, so there is no scan.",
+      "Exit code 1 when an operation failed. Workload files are in workloads/; a hash index keeps"
+          + " no order, so there is no scan.",
       "",
       "  ./erda ycsb load -P workloads/workloada -p erda.uri=erda+shm:/var/lib/erda",
       "  ./erda ycsb run  -P workloads/workloada -p erda.uri=erda+shm:/var/lib/erda -threads 2 -s"
@@ -38,7 +40,14 @@ public final class YcsbCommand implements Callable<Integer> {
   private static final String EXPORTER = "exporter";
 
   private static final List<String> NUMBERS =
-      List.of("recordcount", "operationcount", "insertcount", "insertstart", "fieldcount", "fieldlength", "threadcount");
+      List.of(
+          "recordcount",
+          "operationcount",
+          "insertcount",
+          "insertstart",
+          "fieldcount",
+          "fieldlength",
+          "threadcount");
 
   /** What to do. */
   enum Phase {
@@ -57,10 +66,16 @@ public final class YcsbCommand implements Callable<Integer> {
   @Option(names = "-p", paramLabel = "NAME=VALUE", description = "A property; wins over the files.")
   private List<String> properties = List.of();
 
-  @Option(names = "-threads", paramLabel = "N", description = "Client threads, one connection each.")
+  @Option(
+      names = "-threads",
+      paramLabel = "N",
+      description = "Client threads, one connection each.")
   private Integer threads;
 
-  @Option(names = "-target", paramLabel = "N", description = "Operations per second to aim at; no limit by default.")
+  @Option(
+      names = "-target",
+      paramLabel = "N",
+      description = "Operations per second to aim at; no limit by default.")
   private Integer target;
 
   @Option(names = "-s", description = "Show the status while it runs.")
@@ -69,7 +84,10 @@ public final class YcsbCommand implements Callable<Integer> {
   @Option(names = "-l", paramLabel = "LABEL", description = "A label for the status lines.")
   private String label;
 
-  @Option(names = "-db", paramLabel = "CLASS", description = "The binding; io.erda.ycsb.ErdaDb by default.")
+  @Option(
+      names = "-db",
+      paramLabel = "CLASS",
+      description = "The binding; io.erda.ycsb.ErdaDb by default.")
   private String db = ErdaDb.class.getName();
 
   @Override
@@ -79,7 +97,11 @@ public final class YcsbCommand implements Callable<Integer> {
     requireClass(db, DB.class, "-db");
     if (all.containsKey(EXPORTER)) {
       throw new UserError(
-          "property " + EXPORTER + " is taken by the check of the result; site.ycsb.Client takes it (see ./erda classpath)", 2);
+          "property "
+              + EXPORTER
+              + " is taken by the check of the result; site.ycsb.Client takes it (see ./erda"
+              + " classpath)",
+          2);
     }
     if (threads != null && threads < 1) {
       throw new UserError("-threads must be at least 1: " + threads, 2);
@@ -129,7 +151,10 @@ public final class YcsbCommand implements Callable<Integer> {
     if (number("maxexecutiontime", all.getProperty("maxexecutiontime", "0")) > 0) {
       return 0;
     }
-    String name = phase == Phase.RUN ? "operationcount" : all.containsKey("insertcount") ? "insertcount" : "recordcount";
+    String name =
+        phase == Phase.RUN
+            ? "operationcount"
+            : all.containsKey("insertcount") ? "insertcount" : "recordcount";
     String text = all.getProperty(name);
     if (text == null) {
       throw new UserError("property " + name + " is missing", 2);
@@ -162,13 +187,15 @@ public final class YcsbCommand implements Callable<Integer> {
   private static void requireStore(Properties all) {
     String uri = all.getProperty(ErdaDb.URI);
     if (uri == null) {
-      throw new UserError("property erda.uri is missing, for example -p erda.uri=erda+shm:/var/lib/erda", 2);
+      throw new UserError(
+          "property erda.uri is missing, for example -p erda.uri=erda+shm:/var/lib/erda", 2);
     }
     ErdaClient.connect(uri).close();
   }
 
   private String[] arguments() {
-    List<String> arguments = new ArrayList<>(List.of(phase == Phase.LOAD ? "-load" : "-t", "-db", db));
+    List<String> arguments =
+        new ArrayList<>(List.of(phase == Phase.LOAD ? "-load" : "-t", "-db", db));
     files.forEach(file -> arguments.addAll(List.of("-P", file.toString())));
     properties.forEach(property -> arguments.addAll(List.of("-p", property)));
     arguments.addAll(List.of("-p", EXPORTER + "=" + CheckedExporter.class.getName()));

@@ -23,9 +23,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Real processes under real signals: a server and clients on a few shared keys. The server is killed, at least a fifth of the times while
- * it recovers; clients are killed; a writer is stopped, the server killed and restarted, the writer continued. At the end the complete
- * history must be linearizable, which says that every acknowledged value held, and the store must verify.
+ * Real processes under real signals: a server and clients on a few shared keys. The server is
+ * killed, at least a fifth of the times while it recovers; clients are killed; a writer is stopped,
+ * the server killed and restarted, the writer continued. At the end the complete history must be
+ * linearizable, which says that every acknowledged value held, and the store must verify.
  *
  * <p>The seed decides what is done when; what the kernel makes of it is never twice the same.
  */
@@ -36,7 +37,15 @@ public final class Torture {
   private static final long BURST_SPREAD_NS = 6_000_000;
 
   private static final List<String> STORE =
-      List.of("--region-bytes", "16M", "--segment-bytes", "256K", "--capacity", "8G", "--buckets", "1024");
+      List.of(
+          "--region-bytes",
+          "16M",
+          "--segment-bytes",
+          "256K",
+          "--capacity",
+          "8G",
+          "--buckets",
+          "1024");
 
   /**
    * How long and with what.
@@ -46,7 +55,8 @@ public final class Torture {
    * @param clients at a time, at least 2
    * @param accessMsMax how long after a client's kill its keys may keep others waiting
    */
-  public record Options(int seconds, int kills, int clients, long seed, long accessMsMax, Path temporaryDirectory) {}
+  public record Options(
+      int seconds, int kills, int clients, long seed, long accessMsMax, Path temporaryDirectory) {}
 
   /**
    * What happened.
@@ -118,13 +128,15 @@ public final class Torture {
     long endNs = System.nanoTime() + options.seconds() * 1_000_000_000L;
     while (System.nanoTime() - endNs < 0 || serverKills + clientKills < options.kills()) {
       act(files);
-      progress.at(serverKills + " server kills, " + clientKills + " client kills, " + stops + " stops");
+      progress.at(
+          serverKills + " server kills, " + clientKills + " client kills, " + stops + " stops");
     }
     endClients();
     readAllKeys();
     bystander.close();
     server.kill();
-    progress.done(serverKills + " server kills, " + clientKills + " client kills, " + stops + " stops");
+    progress.done(
+        serverKills + " server kills, " + clientKills + " client kills, " + stops + " stops");
     checkHistory();
     verifyStore();
     return result();
@@ -169,7 +181,10 @@ public final class Torture {
     mark("server killed");
   }
 
-  /** Starts the server again; kills it in its recovery, once or several times, when it is the turn of that. */
+  /**
+   * Starts the server again; kills it in its recovery, once or several times, when it is the turn
+   * of that.
+   */
   private void restartServer() {
     while (serverKillsInRecovery * 4 < serverKills || random.nextInt(4) == 0) {
       server = ServerChild.spawn(children, jvm, data, List.of());
@@ -217,15 +232,20 @@ public final class Torture {
   }
 
   private void signal(String signal, Client client) {
-    Child kill = children.start("kill", List.of("kill", signal, Long.toString(client.process().pid())));
+    Child kill =
+        children.start("kill", List.of("kill", signal, Long.toString(client.process().pid())));
     int exitCode = kill.awaitEnd(TOO_LONG);
     if (exitCode != 0) {
-      throw new ProcessException("kill " + signal + " ended with exit code " + exitCode + kill.errorTail());
+      throw new ProcessException(
+          "kill " + signal + " ended with exit code " + exitCode + kill.errorTail());
     }
     children.forget(kill);
   }
 
-  /** Reads and writes every key, as somebody who has nothing to do with the client that was killed or stopped. */
+  /**
+   * Reads and writes every key, as somebody who has nothing to do with the client that was killed
+   * or stopped.
+   */
   private void accessAllKeys() throws IOException {
     for (int key = 0; key < KEYS; key++) {
       long startNs = System.nanoTime();
@@ -245,7 +265,13 @@ public final class Torture {
     long endNs = System.nanoTime() + TOO_LONG.toNanos();
     while (!bystander.connect() || !bystander.step(operation, key)) {
       if (System.nanoTime() - endNs > 0) {
-        throw new ProcessException(operation + " of key " + key + " does not succeed within " + TOO_LONG.toSeconds() + " s");
+        throw new ProcessException(
+            operation
+                + " of key "
+                + key
+                + " does not succeed within "
+                + TOO_LONG.toSeconds()
+                + " s");
       }
       pause(2_000_000);
     }
@@ -282,7 +308,11 @@ public final class Torture {
         int exitCode = clients.get(i).process().awaitEnd(TOO_LONG);
         if (exitCode != 0) {
           violations.add(
-              "client " + clients.get(i).number() + " ended with exit code " + exitCode + clients.get(i).process().errorTail());
+              "client "
+                  + clients.get(i).number()
+                  + " ended with exit code "
+                  + exitCode
+                  + clients.get(i).process().errorTail());
         }
         replace(i, files);
       }
@@ -300,7 +330,12 @@ public final class Torture {
     for (Client client : clients) {
       int exitCode = client.process().awaitEnd(TOO_LONG);
       if (exitCode != 0) {
-        violations.add("client " + client.number() + " ended with exit code " + exitCode + client.process().errorTail());
+        violations.add(
+            "client "
+                + client.number()
+                + " ended with exit code "
+                + exitCode
+                + client.process().errorTail());
       }
       collectComplaints(client);
     }
@@ -309,7 +344,9 @@ public final class Torture {
 
   private void collectComplaints(Client client) {
     try {
-      for (String line = client.process().poll(Duration.ofMillis(50)); line != null; line = client.process().poll(Duration.ofMillis(50))) {
+      for (String line = client.process().poll(Duration.ofMillis(50));
+          line != null;
+          line = client.process().poll(Duration.ofMillis(50))) {
         if (line.startsWith("wrong: ")) {
           violations.add("client " + client.number() + ": " + line.substring("wrong: ".length()));
         }
@@ -324,11 +361,14 @@ public final class Torture {
     bystanderLog.close();
     history = HistoryLog.merge(logs);
     marks.forEach(mark -> history.mark(mark.timeNs(), mark.text()));
-    LinearizabilityChecker checker = new LinearizabilityChecker(key -> "torture-" + key, TortureValue::name);
+    LinearizabilityChecker checker =
+        new LinearizabilityChecker(key -> "torture-" + key, TortureValue::name);
     switch (checker.check(history)) {
       case Verdict.Linearizable linearizable -> {}
-      case Verdict.Violation violation -> violations.add("not linearizable:\n" + violation.report());
-      case Verdict.Undecided undecided -> violations.add("the history could not be decided: " + undecided.reason());
+      case Verdict.Violation violation ->
+          violations.add("not linearizable:\n" + violation.report());
+      case Verdict.Undecided undecided ->
+          violations.add("the history could not be decided: " + undecided.reason());
     }
     progress.done(history.size() + " operations");
   }

@@ -14,10 +14,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
-/** One client of the torture: does operations and writes down each before it begins and as it ends. One thread. */
+/**
+ * One client of the torture: does operations and writes down each before it begins and as it ends.
+ * One thread.
+ */
 final class TortureActor implements AutoCloseable {
   private static final ClientOptions OPTIONS =
-      ClientOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(2)).withOperationTimeout(Duration.ofSeconds(3));
+      ClientOptions.DEFAULT
+          .withConnectTimeout(Duration.ofSeconds(2))
+          .withOperationTimeout(Duration.ofSeconds(3));
 
   private final String uri;
   private final int client;

@@ -11,8 +11,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A client process of the torture. Arguments: URI, client number, seed, keys, history file. It works at an easy pace until its standard
- * input ends or says {@code end}; {@code burst} makes it work as fast as it can for a moment, so that a kill finds it at work.
+ * A client process of the torture. Arguments: URI, client number, seed, keys, history file. It
+ * works at an easy pace until its standard input ends or says {@code end}; {@code burst} makes it
+ * work as fast as it can for a moment, so that a kill finds it at work.
  */
 public final class TortureClient {
   private static final long PAUSE_NS = 700_000;
@@ -33,7 +34,8 @@ public final class TortureClient {
     System.exit(0);
   }
 
-  private void run(String uri, int client, SplittableRandom random, int keys, Path file) throws IOException {
+  private void run(String uri, int client, SplittableRandom random, int keys, Path file)
+      throws IOException {
     listen();
     try (HistoryLog history = HistoryLog.create(file, client, System::nanoTime);
         TortureActor actor = new TortureActor(uri, client, keys, history)) {
@@ -57,8 +59,11 @@ public final class TortureClient {
     Thread thread =
         new Thread(
             () -> {
-              try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-                for (String line = in.readLine(); line != null && !line.equals("end"); line = in.readLine()) {
+              try (BufferedReader in =
+                  new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+                for (String line = in.readLine();
+                    line != null && !line.equals("end");
+                    line = in.readLine()) {
                   burstUntilNs = System.nanoTime() + BURST_NS;
                 }
               } catch (IOException e) {

@@ -6,7 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Values that name who put them, and whose every byte follows from that name: a value that is not whole is seen. */
+/**
+ * Values that name who put them, and whose every byte follows from that name: a value that is not
+ * whole is seen.
+ */
 final class TortureValue {
   /** Of the longest value. */
   static final int BYTES_MAX = 6 << 10;
@@ -15,7 +18,8 @@ final class TortureValue {
   static final long WRONG = -1;
 
   private static final int ID_BYTES = 8;
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
    * Never 0 or negative, never repeated.

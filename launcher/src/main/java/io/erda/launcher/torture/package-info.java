@@ -1,2 +1,5 @@
-/** Kill torture: real processes, killed, stopped and restarted at random, and the complete history checked afterwards. */
+/**
+ * Kill torture: real processes, killed, stopped and restarted at random, and the complete history
+ * checked afterwards.
+ */
 package io.erda.launcher.torture;

@@ -31,9 +31,17 @@ class SimulateCommandTest {
   @Test
   void someRunsOfTheRealThing() throws Exception {
     Path json = directory.resolve("result.json");
-    assertEquals(0, parsed(new SimulateCommand(), "--runs", "4", "--seed", "7", "--json", json.toString()).call());
-    assertTrue(out.toString().contains("connection loss") && out.toString().contains("violations"), out::toString);
-    assertTrue(err.toString().contains("4 runs") && err.toString().contains("simulated seconds per second"), err::toString);
+    assertEquals(
+        0,
+        parsed(new SimulateCommand(), "--runs", "4", "--seed", "7", "--json", json.toString())
+            .call());
+    assertTrue(
+        out.toString().contains("connection loss") && out.toString().contains("violations"),
+        out::toString);
+    assertTrue(
+        err.toString().contains("4 runs")
+            && err.toString().contains("simulated seconds per second"),
+        err::toString);
     JsonNode node = new ObjectMapper().readTree(json.toFile());
     assertEquals(4, node.get("runs").asInt());
     assertEquals(7, node.get("firstSeed").asLong());
@@ -44,21 +52,30 @@ class SimulateCommandTest {
   @Test
   void theFirstViolationEndsItAndSaysHowToReplayIt() throws Exception {
     Path json = directory.resolve("result.json");
-    SimulateCommand command = parsed(new SimulateCommand(this::failsAtNine), "--seed", "7", "--json", json.toString());
+    SimulateCommand command =
+        parsed(new SimulateCommand(this::failsAtNine), "--seed", "7", "--json", json.toString());
     UserError error = assertThrows(UserError.class, command::call);
     assertEquals(1, error.exitCode());
-    assertTrue(error.getMessage().endsWith("./erda simulate --runs 1 --seed 9"), error.getMessage());
+    assertTrue(
+        error.getMessage().endsWith("./erda simulate --runs 1 --seed 9"), error.getMessage());
     assertEquals(List.of(7L, 8L, 9L), seeds);
     assertTrue(out.toString().contains("an acknowledged put is gone"), out::toString);
     JsonNode node = new ObjectMapper().readTree(json.toFile());
     assertEquals(9, node.get("violation").get("seed").asLong());
-    assertEquals(6, node.get("crashes").asLong(), "of server and clients, a power failure is on top of one");
+    assertEquals(
+        6, node.get("crashes").asLong(), "of server and clients, a power failure is on top of one");
   }
 
   @Test
   void limitsAreChecked() {
-    assertEquals(2, assertThrows(UserError.class, parsed(new SimulateCommand(), "--runs", "0")::call).exitCode());
-    assertEquals(2, assertThrows(UserError.class, parsed(new SimulateCommand(), "--seconds", "0")::call).exitCode());
+    assertEquals(
+        2,
+        assertThrows(UserError.class, parsed(new SimulateCommand(), "--runs", "0")::call)
+            .exitCode());
+    assertEquals(
+        2,
+        assertThrows(UserError.class, parsed(new SimulateCommand(), "--seconds", "0")::call)
+            .exitCode());
   }
 
   private RunResult failsAtNine(long seed) {
@@ -76,7 +93,10 @@ class SimulateCommandTest {
   }
 
   private SimulateCommand parsed(SimulateCommand command, String... args) {
-    CommandLine line = new CommandLine(command).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+    CommandLine line =
+        new CommandLine(command)
+            .setOut(new PrintWriter(out, true))
+            .setErr(new PrintWriter(err, true));
     line.parseArgs(args);
     return command;
   }

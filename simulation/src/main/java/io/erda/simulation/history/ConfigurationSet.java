@@ -3,17 +3,22 @@ package io.erda.simulation.history;
 import java.util.Arrays;
 
 /**
- * A set of states the search may be in, in the order they were found: which of the open operations have taken effect (bits), the value
- * of the register, and how many of the optional operations were used. A state is left out when another with the same bits and value used no
- * more of both.
+ * A set of states the search may be in, in the order they were found: which of the open operations
+ * have taken effect (bits), the value of the register, and how many of the optional operations were
+ * used. A state is left out when another with the same bits and value used no more of both.
  */
 final class ConfigurationSet {
   private static final int SMALL = 64;
   private static final int THRIFTY_MAX = 3;
 
   int size;
-  /** Leaves out more than it may: keeps a few of those that differ in the optional operations used alone. */
+
+  /**
+   * Leaves out more than it may: keeps a few of those that differ in the optional operations used
+   * alone.
+   */
   boolean thrifty;
+
   long[] taken = new long[SMALL];
   int[] values = new int[SMALL];
   int[] deletes = new int[SMALL];

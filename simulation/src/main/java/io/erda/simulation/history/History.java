@@ -7,11 +7,13 @@ import java.util.List;
 /**
  * Operations of clients on keys: who asked for what when, and what came of it.
  *
- * <p>Two ways in. Either operations are recorded as they happen, by {@link #invoke} before the client sends anything and one of {@link #ok},
- * {@link #failed} after it knows; their order is that of the calls. Or whole operations with times of their own are added by {@link #add}. Not
- * both in one history. What was invoked and never completed is {@link Outcome#UNKNOWN}. Thread-safe.
+ * <p>Two ways in. Either operations are recorded as they happen, by {@link #invoke} before the
+ * client sends anything and one of {@link #ok}, {@link #failed} after it knows; their order is that
+ * of the calls. Or whole operations with times of their own are added by {@link #add}. Not both in
+ * one history. What was invoked and never completed is {@link Outcome#UNKNOWN}. Thread-safe.
  *
- * <p>Values are known by IDs that no two puts of one key share; {@link #ABSENT} is none. A store begins empty.
+ * <p>Values are known by IDs that no two puts of one key share; {@link #ABSENT} is none. A store
+ * begins empty.
  */
 public final class History {
   /** What a get of an absent key saw. */
@@ -41,13 +43,21 @@ public final class History {
    * @return the operation, for {@link #ok} and {@link #failed}
    */
   public synchronized int invoke(int client, Operation operation, long key, long value) {
-    return append(client, operation, key, operation == Operation.PUT ? value : 0, ++clock, NEVER, Outcome.UNKNOWN);
+    return append(
+        client,
+        operation,
+        key,
+        operation == Operation.PUT ? value : 0,
+        ++clock,
+        NEVER,
+        Outcome.UNKNOWN);
   }
 
   /**
    * An operation is done.
    *
-   * @param result of a get: the ID of the value or {@link #ABSENT}; of a delete: 1 when the key existed, else 0; of a put: ignored
+   * @param result of a get: the ID of the value or {@link #ABSENT}; of a delete: 1 when the key
+   *     existed, else 0; of a put: ignored
    */
   public synchronized void ok(int operation, long result) {
     complete(operation, Outcome.OK);
@@ -84,17 +94,44 @@ public final class History {
    *
    * @param value of a put: its ID; of an OK get or delete: the result, as for {@link #ok}
    * @param invokedAt before it could have taken effect
-   * @param returnedAt after it had, where the outcome is OK; equal times count as concurrent. Ignored where it is unknown
+   * @param returnedAt after it had, where the outcome is OK; equal times count as concurrent.
+   *     Ignored where it is unknown
    */
   public synchronized void add(
-      int client, Operation operation, long key, long value, long invokedAt, long returnedAt, Outcome outcome) {
+      int client,
+      Operation operation,
+      long key,
+      long value,
+      long invokedAt,
+      long returnedAt,
+      Outcome outcome) {
     if (outcome != Outcome.UNKNOWN && returnedAt < invokedAt) {
-      throw new IllegalArgumentException("an operation of client " + client + " returned at " + returnedAt + ", invoked at " + invokedAt);
+      throw new IllegalArgumentException(
+          "an operation of client "
+              + client
+              + " returned at "
+              + returnedAt
+              + ", invoked at "
+              + invokedAt);
     }
-    append(client, operation, key, value, invokedAt, outcome == Outcome.UNKNOWN ? NEVER : returnedAt, outcome);
+    append(
+        client,
+        operation,
+        key,
+        value,
+        invokedAt,
+        outcome == Outcome.UNKNOWN ? NEVER : returnedAt,
+        outcome);
   }
 
-  private int append(int client, Operation operation, long key, long value, long invokedAt, long returnedAt, Outcome outcome) {
+  private int append(
+      int client,
+      Operation operation,
+      long key,
+      long value,
+      long invokedAt,
+      long returnedAt,
+      Outcome outcome) {
     if (operation == Operation.PUT && value == ABSENT) {
       throw new IllegalArgumentException("a put of the value " + ABSENT + ", which means absent");
     }

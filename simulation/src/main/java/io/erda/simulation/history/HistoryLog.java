@@ -16,11 +16,13 @@ import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
 
 /**
- * One client process's part of a {@link History}, in a file that survives the process: an operation is in the mapped file before it begins,
- * its result after it ends, so that after {@code kill -9} the file says at least as much as the dead client knew. See {@code FORMAT.md}.
+ * One client process's part of a {@link History}, in a file that survives the process: an operation
+ * is in the mapped file before it begins, its result after it ends, so that after {@code kill -9}
+ * the file says at least as much as the dead client knew. See {@code FORMAT.md}.
  *
- * <p>The clock must be common to all processes whose logs are merged, and never go backwards: on one Linux host {@code System::nanoTime}
- * (CLOCK_MONOTONIC) is. Disk space is taken before it is needed, in chunks. One thread.
+ * <p>The clock must be common to all processes whose logs are merged, and never go backwards: on
+ * one Linux host {@code System::nanoTime} (CLOCK_MONOTONIC) is. Disk space is taken before it is
+ * needed, in chunks. One thread.
  */
 public final class HistoryLog implements AutoCloseable {
   /** Bytes of a record. */
@@ -32,8 +34,10 @@ public final class HistoryLog implements AutoCloseable {
   static final int MARK = 4;
 
   private static final int CHUNK_BYTES = RECORD_BYTES << 15;
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final int KIND_OFFSET = 0;
   private static final int OPERATION_OFFSET = 1;
   private static final int CHECKSUM_OFFSET = 4;
@@ -67,11 +71,13 @@ public final class HistoryLog implements AutoCloseable {
    * Begins a log.
    *
    * @param file must not exist: one for each life of a client
-   * @param client who writes; unique among the logs that are merged, and another one after a restart
+   * @param client who writes; unique among the logs that are merged, and another one after a
+   *     restart
    */
   public static HistoryLog create(Path file, int client, LongSupplier nanoTime) throws IOException {
     FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel.open(
+            file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
     try {
       return new HistoryLog(channel, client, nanoTime);
     } catch (IOException | RuntimeException e) {
@@ -125,7 +131,8 @@ public final class HistoryLog implements AutoCloseable {
     append(MARK, 0, 0, 0, what);
   }
 
-  private void append(int kind, int operation, int operationNumber, long key, long value) throws IOException {
+  private void append(int kind, int operation, int operationNumber, long key, long value)
+      throws IOException {
     if (at == CHUNK_BYTES) {
       chunkStart += CHUNK_BYTES;
       map();
@@ -165,7 +172,10 @@ public final class HistoryLog implements AutoCloseable {
     channel.close();
   }
 
-  /** Reads logs, of living or dead writers, into one history. Each ends at its first record that is not whole. */
+  /**
+   * Reads logs, of living or dead writers, into one history. Each ends at its first record that is
+   * not whole.
+   */
   public static History merge(Collection<Path> files) throws IOException {
     History history = new History();
     for (Path file : files) {
@@ -197,11 +207,15 @@ public final class HistoryLog implements AutoCloseable {
         replay(log.asSlice(at, RECORD_BYTES), client, open, history);
       }
       int owner = client;
-      open.values().forEach(it -> history.add(owner, it.operation, it.key, it.value, it.time, 0, Outcome.UNKNOWN));
+      open.values()
+          .forEach(it ->
+              history.add(owner, it.operation, it.key, it.value, it.time, 0, Outcome.UNKNOWN));
     }
   }
 
-  private static void replay(MemorySegment record, int client, Map<Integer, Invocation> open, History history) throws IOException {
+  private static void replay(
+      MemorySegment record, int client, Map<Integer, Invocation> open, History history)
+      throws IOException {
     int kind = record.get(ValueLayout.JAVA_BYTE, KIND_OFFSET);
     int number = record.get(INT, NUMBER_OFFSET);
     long value = record.get(LONG, VALUE_OFFSET);
@@ -214,10 +228,18 @@ public final class HistoryLog implements AutoCloseable {
     } else {
       Invocation it = open.remove(number);
       if (it == null) {
-        throw new IOException("operation " + number + " of client " + client + " ended without having begun");
+        throw new IOException(
+            "operation " + number + " of client " + client + " ended without having begun");
       }
       long result = it.operation == Operation.PUT ? it.value : value;
-      history.add(client, it.operation, it.key, result, it.time, time, kind == OK ? Outcome.OK : Outcome.FAILED);
+      history.add(
+          client,
+          it.operation,
+          it.key,
+          result,
+          it.time,
+          time,
+          kind == OK ? Outcome.OK : Outcome.FAILED);
     }
   }
 }

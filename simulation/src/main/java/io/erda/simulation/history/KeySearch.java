@@ -8,23 +8,31 @@ import java.util.Map;
 /**
  * The search over one key's operations.
  *
- * <p>A sweep over invocations and returns in time, which keeps every state the register may be in (Wing and Gong's search, breadth first, in
- * the just-in-time form of Lowe): before an operation returns it must have taken effect in every state that is kept, after as few other open
- * operations as possible. No state left = no order explains what was seen. What keeps the set small, without losing an explanation:
+ * <p>A sweep over invocations and returns in time, which keeps every state the register may be in
+ * (Wing and Gong's search, breadth first, in the just-in-time form of Lowe): before an operation
+ * returns it must have taken effect in every state that is kept, after as few other open operations
+ * as possible. No state left = no order explains what was seen. What keeps the set small, without
+ * losing an explanation:
  *
  * <ul>
- *   <li>What changes nothing (a get, a delete of an absent key) takes effect as soon as the value fits: later can't be better.
- *   <li>A value that a later get is going to see is not overwritten: values are unique, so it would not come back.
- *   <li>A put of unknown outcome that some get saw has taken effect before the first such get returned: it is a put with that return.
- *   <li>Other operations of unknown outcome are optional. A put is of use only right before a delete that found something, a delete only
- *       right before a get or delete that found nothing; all of a kind are alike, so they are counted, in order of invocation.
+ *   <li>What changes nothing (a get, a delete of an absent key) takes effect as soon as the value
+ *       fits: later can't be better.
+ *   <li>A value that a later get is going to see is not overwritten: values are unique, so it would
+ *       not come back.
+ *   <li>A put of unknown outcome that some get saw has taken effect before the first such get
+ *       returned: it is a put with that return.
+ *   <li>Other operations of unknown outcome are optional. A put is of use only right before a
+ *       delete that found something, a delete only right before a get or delete that found nothing;
+ *       all of a kind are alike, so they are counted, in order of invocation.
  * </ul>
  *
- * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it would have to (of those that differ
- * only in which optional operations they used, a few). Only when it finds nothing the full search decides.
+ * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it
+ * would have to (of those that differ only in which optional operations they used, a few). Only
+ * when it finds nothing the full search decides.
  *
- * <p>A part of a history is searched too, to shorten reports: up to an end, where what is open then counts as unknown; and from a
- * start, where the register may hold anything and open operations may have taken effect or not. Both only widen what is explained.
+ * <p>A part of a history is searched too, to shorten reports: up to an end, where what is open then
+ * counts as unknown; and from a start, where the register may hold anything and open operations may
+ * have taken effect or not. Both only widen what is explained.
  */
 final class KeySearch {
   enum Answer {
@@ -34,8 +42,10 @@ final class KeySearch {
   }
 
   private static final int ABSENT = -1;
+
   /** Some value that no get sees. */
   private static final int UNREAD = -2;
+
   private static final int STATES_MAX = 1 << 20;
   private static final int CROSSING_MAX = 10;
   private static final byte SKIP = 0;
@@ -44,14 +54,18 @@ final class KeySearch {
   private static final byte DELETE = 3;
 
   private final History history;
+
   /** The key's operations by invocation. Everything below is by index into it. */
   private final int[] operations;
+
   private final int count;
   private final Map<Long, Integer> putOf = new HashMap<>();
 
   private final byte[] kinds;
+
   /** What it sees or, of a put, stores: the index of a put, or ABSENT. */
   private final int[] wants;
+
   private final long[] ends;
   private final int[] laterGets;
   private long[] optionalPuts;
@@ -72,7 +86,9 @@ final class KeySearch {
   private final ConfigurationSet visited = new ConfigurationSet();
   private String trouble;
 
-  /** @throws IllegalArgumentException when two puts have one value */
+  /**
+   * @throws IllegalArgumentException when two puts have one value
+   */
   KeySearch(History history, int[] operations) {
     this.history = history;
     this.count = operations.length;
@@ -86,7 +102,8 @@ final class KeySearch {
     this.optionalDeletes = new long[8];
     for (int i = 0; i < count; i++) {
       if (operation(i) == Operation.PUT && putOf.put(value(i), i) != null) {
-        throw new IllegalArgumentException("two puts of the value " + value(i) + " for the key " + history.key(operations[0]));
+        throw new IllegalArgumentException(
+            "two puts of the value " + value(i) + " for the key " + history.key(operations[0]));
       }
     }
   }
@@ -337,7 +354,10 @@ final class KeySearch {
     }
   }
 
-  /** Makes the operation in a slot take effect in every state. Returns false when there are too many. */
+  /**
+   * Makes the operation in a slot take effect in every state. Returns false when there are too
+   * many.
+   */
   private boolean settle(int slot) {
     visited.clear();
     next.clear();
@@ -364,7 +384,8 @@ final class KeySearch {
         now |= Long.lowestOneBit(rest);
       }
     }
-    // Open gets of this value have taken effect by now: without later ones it is as good as any other that nobody sees.
+    // Open gets of this value have taken effect by now: without later ones it is as good as any
+    // other that nobody sees.
     int kept = value >= 0 && laterGets[value] == 0 ? UNREAD : value;
     if ((now >>> slot & 1) != 0) {
       next.add(now & ~(1L << slot), kept, deletes, puts);

@@ -7,11 +7,13 @@ import java.util.TreeSet;
 import java.util.function.LongFunction;
 
 /**
- * Checks that a history is linearizable, key by key: a register with put, get and delete, which begins absent.
+ * Checks that a history is linearizable, key by key: a register with put, get and delete, which
+ * begins absent.
  *
- * <p>A crash is nothing special to it: that an acknowledged operation holds after a crash (durable linearizability) is what
- * linearizability of the whole history says. So the history must ask for no more than the store promised for the crash in question.
- * Time: about a microsecond for each operation while few of a key are open at once. Memory: some 50 bytes for each operation.
+ * <p>A crash is nothing special to it: that an acknowledged operation holds after a crash (durable
+ * linearizability) is what linearizability of the whole history says. So the history must ask for
+ * no more than the store promised for the crash in question. Time: about a microsecond for each
+ * operation while few of a key are open at once. Memory: some 50 bytes for each operation.
  */
 public final class LinearizabilityChecker {
   private final LongFunction<String> keyNames;
@@ -22,14 +24,17 @@ public final class LinearizabilityChecker {
     this(key -> "key " + key, value -> "v" + value);
   }
 
-  /** @param keyNames and {@code valueNames} how reports call them */
+  /**
+   * @param keyNames and {@code valueNames} how reports call them
+   */
   public LinearizabilityChecker(LongFunction<String> keyNames, LongFunction<String> valueNames) {
     this.keyNames = keyNames;
     this.valueNames = valueNames;
   }
 
   /**
-   * Checks a history in which nothing is recorded any more. The first key with a violation is reported, else the first undecided one.
+   * Checks a history in which nothing is recorded any more. The first key with a violation is
+   * reported, else the first undecided one.
    *
    * @throws IllegalArgumentException when two puts of a key have the same value
    */
@@ -40,9 +45,11 @@ public final class LinearizabilityChecker {
       KeySearch search = new KeySearch(history, byKey.get(key));
       switch (search.search()) {
         case UNEXPLAINED -> {
-          return new Verdict.Violation(key, new ViolationReport(history, search, keyNames, valueNames).text());
+          return new Verdict.Violation(
+              key, new ViolationReport(history, search, keyNames, valueNames).text());
         }
-        case UNDECIDED -> undecided = new Verdict.Undecided(key, keyNames.apply(key) + ": " + search.trouble());
+        case UNDECIDED ->
+            undecided = new Verdict.Undecided(key, keyNames.apply(key) + ": " + search.trouble());
         case EXPLAINED -> {}
       }
     }

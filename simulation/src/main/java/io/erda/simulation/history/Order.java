@@ -1,6 +1,8 @@
 package io.erda.simulation.history;
 
-/** Sorts indexes by times: stable, and quick where they are in order already, as recorded ones are. */
+/**
+ * Sorts indexes by times: stable, and quick where they are in order already, as recorded ones are.
+ */
 final class Order {
   private Order() {}
 
@@ -24,7 +26,8 @@ final class Order {
         int left = low;
         int right = middle;
         for (int at = low; at < high; at++) {
-          boolean takeLeft = left < middle && (right >= high || times[from[left]] <= times[from[right]]);
+          boolean takeLeft =
+              left < middle && (right >= high || times[from[left]] <= times[from[right]]);
           to[at] = takeLeft ? from[left++] : from[right++];
         }
       }

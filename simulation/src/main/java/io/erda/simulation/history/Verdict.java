@@ -12,6 +12,9 @@ public sealed interface Verdict {
    */
   record Violation(long key, String report) implements Verdict {}
 
-  /** The checker's memory did not suffice for a key: too many operations at once. Neither good nor bad. */
+  /**
+   * The checker's memory did not suffice for a key: too many operations at once. Neither good nor
+   * bad.
+   */
   record Undecided(long key, String reason) implements Verdict {}
 }

@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.function.LongFunction;
 
 /**
- * Shortens a violation until people can read it: the shortest beginning of the key's history that is unexplained, then the latest start
- * from which it stays so whatever the register held, then without the gets that don't matter.
+ * Shortens a violation until people can read it: the shortest beginning of the key's history that
+ * is unexplained, then the latest start from which it stays so whatever the register held, then
+ * without the gets that don't matter.
  */
 final class ViolationReport {
   private static final int GETS_TRIED_MAX = 200;
@@ -18,7 +19,11 @@ final class ViolationReport {
   private final LongFunction<String> keyNames;
   private final LongFunction<String> valueNames;
 
-  ViolationReport(History history, KeySearch search, LongFunction<String> keyNames, LongFunction<String> valueNames) {
+  ViolationReport(
+      History history,
+      KeySearch search,
+      LongFunction<String> keyNames,
+      LongFunction<String> valueNames) {
     this.history = history;
     this.search = search;
     this.keyNames = keyNames;
@@ -36,21 +41,28 @@ final class ViolationReport {
     BitSet shown = shown(from, to, without);
     long origin = history.invoked(search.id(shown.nextSetBit(0)));
     for (int i = shown.nextSetBit(0); i >= 0; i = shown.nextSetBit(i + 1)) {
-      lines.add(new Line(search.invoked(i), line(i, origin, to) + (i == culprit ? "   <-- unexplained" : "")));
+      lines.add(
+          new Line(
+              search.invoked(i), line(i, origin, to) + (i == culprit ? "   <-- unexplained" : "")));
     }
     for (History.Mark mark : history.marks()) {
       if (mark.time() >= origin && mark.time() <= to) {
-        lines.add(new Line(mark.time(), String.format("  ---- %,13d  %s", mark.time() - origin, mark.text())));
+        lines.add(
+            new Line(
+                mark.time(), String.format("  ---- %,13d  %s", mark.time() - origin, mark.text())));
       }
     }
     lines.sort((a, b) -> Long.compare(a.time, b.time));
     StringBuilder text = new StringBuilder();
-    text.append(keyNames.apply(history.key(search.id(0)))).append(": no order explains these operations");
+    text.append(keyNames.apply(history.key(search.id(0))))
+        .append(": no order explains these operations");
     text.append(" (times from ").append(origin).append(")\n");
     lines.forEach(line -> text.append(line.text).append('\n'));
     long earlier = earlierUnknown(from, shown);
     if (earlier > 0) {
-      text.append("Considered too: ").append(earlier).append(" earlier operations of unknown outcome.\n");
+      text.append("Considered too: ")
+          .append(earlier)
+          .append(" earlier operations of unknown outcome.\n");
     }
     return text.append(reason(culprit)).toString();
   }
@@ -78,7 +90,10 @@ final class ViolationReport {
     return ends[order[low]];
   }
 
-  /** Among the invocations. Too many states count as explained, so a window is rather too long than wrong. */
+  /**
+   * Among the invocations. Too many states count as explained, so a window is rather too long than
+   * wrong.
+   */
   private long latestStart(long to) {
     int low = 0;
     int high = 0;
@@ -118,11 +133,16 @@ final class ViolationReport {
     return search.invoked(i) <= to && search.returned(i) >= from;
   }
 
-  /** What happened in the window, and the puts of what was seen in it. Operations of unknown outcome may come in from any time before. */
+  /**
+   * What happened in the window, and the puts of what was seen in it. Operations of unknown outcome
+   * may come in from any time before.
+   */
   private BitSet shown(long from, long to, BitSet without) {
     BitSet shown = new BitSet();
     for (int i = 0; i < search.count(); i++) {
-      boolean counts = search.outcome(i) != Outcome.FAILED && (search.operation(i) != Operation.GET || search.returned(i) <= to);
+      boolean counts =
+          search.outcome(i) != Outcome.FAILED
+              && (search.operation(i) != Operation.GET || search.returned(i) <= to);
       boolean earlier = search.outcome(i) == Outcome.UNKNOWN && search.invoked(i) < from;
       if (counts && !earlier && overlaps(i, from, to) && !without.get(i)) {
         shown.set(i);
@@ -138,7 +158,8 @@ final class ViolationReport {
   private long earlierUnknown(long from, BitSet shown) {
     long count = 0;
     for (int i = 0; i < search.count(); i++) {
-      boolean unknown = search.outcome(i) == Outcome.UNKNOWN && search.operation(i) != Operation.GET;
+      boolean unknown =
+          search.outcome(i) == Outcome.UNKNOWN && search.operation(i) != Operation.GET;
       count += unknown && search.invoked(i) < from && !shown.get(i) ? 1 : 0;
     }
     return count;
@@ -158,7 +179,8 @@ final class ViolationReport {
     long returned = search.returned(i);
     String end = returned == History.NEVER ? "never" : String.format("%,d", returned - origin);
     return String.format(
-        "  client %-3d %,12d .. %-12s  %s", history.client(search.id(i)), search.invoked(i) - origin, end, what(i, returned > to));
+        "  client %-3d %,12d .. %-12s  %s",
+        history.client(search.id(i)), search.invoked(i) - origin, end, what(i, returned > to));
   }
 
   private String what(int i, boolean open) {
@@ -172,7 +194,9 @@ final class ViolationReport {
     return switch (search.operation(i)) {
       case PUT -> "put " + value + ": " + (result == null ? "done" : result);
       case GET -> "get: " + (result == null ? value : result);
-      case DELETE -> "delete: " + (result == null ? search.value(i) == 0 ? "did not exist" : "existed" : result);
+      case DELETE ->
+          "delete: "
+              + (result == null ? search.value(i) == 0 ? "did not exist" : "existed" : result);
     };
   }
 
@@ -188,6 +212,8 @@ final class ViolationReport {
     if (search.outcome(put) == Outcome.FAILED) {
       return "The put of " + value + " was reported as definitely not done.\n";
     }
-    return search.invoked(put) > search.returned(culprit) ? "The put of " + value + " had not begun.\n" : "";
+    return search.invoked(put) > search.returned(culprit)
+        ? "The put of " + value + " had not begun.\n"
+        : "";
   }
 }

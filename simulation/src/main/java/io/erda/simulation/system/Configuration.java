@@ -18,7 +18,8 @@ import java.util.random.RandomGenerator;
  * @param keyBytesMax and {@code valueBytesMax} longest
  * @param operations until no more are begun
  * @param pipeline operations of a client in flight at most
- * @param putWeight of gets, puts and deletes; the others are {@code deleteWeight} and the rest of 100
+ * @param putWeight of gets, puts and deletes; the others are {@code deleteWeight} and the rest of
+ *     100
  * @param faultGapNs between two faults, about; 0 = none
  * @param stepNs of a node with work
  * @param idleNs of a node without
@@ -54,10 +55,24 @@ public record Configuration(
         domains[random.nextInt(domains.length)],
         random.nextInt(4) == 0 ? NetworkModel.PAPERS : NetworkModel.random(random),
         new StoreOptions(
-            new LogGeometry(1 << random.nextInt(3), 1L << random.nextInt(16, 19), segmentBytes, random.nextInt(2, 10)),
+            new LogGeometry(
+                1 << random.nextInt(3),
+                1L << random.nextInt(16, 19),
+                segmentBytes,
+                random.nextInt(2, 10)),
             1L << random.nextInt(4, 9)),
-        new ServerLimits(random.nextInt(8, 40), 1L << random.nextInt(18, 27), 1 << random.nextInt(10, 14), 50_000),
-        new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 64 << random.nextInt(5), pipeline),
+        new ServerLimits(
+            random.nextInt(8, 40),
+            1L << random.nextInt(18, 27),
+            1 << random.nextInt(10, 14),
+            50_000),
+        new ClientOptions(
+            Duration.ofMillis(50),
+            Duration.ofMillis(200),
+            null,
+            0,
+            64 << random.nextInt(5),
+            pipeline),
         clients,
         keys,
         random.nextBoolean() ? 8 : random.nextInt(1, 200),

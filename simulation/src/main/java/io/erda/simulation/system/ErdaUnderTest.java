@@ -29,7 +29,12 @@ public final class ErdaUnderTest implements StoreUnderTest {
   }
 
   @Override
-  public Server start(MemoryDirectory directory, Device device, String address, LongSupplier nanoTime, RandomGenerator random)
+  public Server start(
+      MemoryDirectory directory,
+      Device device,
+      String address,
+      LongSupplier nanoTime,
+      RandomGenerator random)
       throws IOException {
     if (!directory.lock()) {
       throw new IllegalStateException("the lock of a dead process is still held");
@@ -47,7 +52,8 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   @Override
   public Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events) {
-    ErdaAsyncClient client = ErdaAsyncClient.over(device, address, clientOptions, nanoTime, new Events(events));
+    ErdaAsyncClient client =
+        ErdaAsyncClient.over(device, address, clientOptions, nanoTime, new Events(events));
     return new Client() {
       @Override
       public int doWork() {

@@ -1,10 +1,15 @@
 package io.erda.simulation.system;
 
-/** What a simulation does to a system. Counted when it really happened, not when it was asked for. */
+/**
+ * What a simulation does to a system. Counted when it really happened, not when it was asked for.
+ */
 public enum Fault {
   /** The server's process ends between two steps. */
   SERVER_CRASH,
-  /** The server's process ends inside a store, flush, drain or change of the directory while it serves. */
+  /**
+   * The server's process ends inside a store, flush, drain or change of the directory while it
+   * serves.
+   */
   SERVER_CRASH_IN_STORE,
   /** As before, while it starts. */
   SERVER_CRASH_IN_RECOVERY,

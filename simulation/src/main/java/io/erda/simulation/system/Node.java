@@ -6,8 +6,8 @@ import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * A simulated process: a state machine that is stepped again and again, soon while it has work, and when its device has news or after its
- * idle time otherwise.
+ * A simulated process: a state machine that is stepped again and again, soon while it has work, and
+ * when its device has news or after its idle time otherwise.
  */
 final class Node {
   private final VirtualTime time;
@@ -18,8 +18,10 @@ final class Node {
   private final long idleNs;
   private boolean dead;
   private long pausedUntilNs;
+
   /** Of the step that is scheduled; an event of another number was overtaken by an earlier step. */
   private long schedule;
+
   private long scheduledNs;
   private long steps;
 
@@ -29,7 +31,13 @@ final class Node {
    * @param stepNs what a step with work takes, about
    * @param idleNs how long a node without work sleeps at most
    */
-  Node(VirtualTime time, RandomGenerator random, IntSupplier step, Runnable onCrash, long stepNs, long idleNs) {
+  Node(
+      VirtualTime time,
+      RandomGenerator random,
+      IntSupplier step,
+      Runnable onCrash,
+      long stepNs,
+      long idleNs) {
     this.time = time;
     this.random = random;
     this.step = step;

@@ -24,7 +24,15 @@ public record RunResult(
     String failure) {
   /** Failure, configuration and how to run it again. */
   public String report() {
-    return "seed " + seed + ": " + (failure == null ? "no violation" : failure) + "\nconfiguration: " + configuration
-        + "\nfaults: " + faults + "\nreplay: -Derda.seed=" + seed;
+    return "seed "
+        + seed
+        + ": "
+        + (failure == null ? "no violation" : failure)
+        + "\nconfiguration: "
+        + configuration
+        + "\nfaults: "
+        + faults
+        + "\nreplay: -Derda.seed="
+        + seed;
   }
 }

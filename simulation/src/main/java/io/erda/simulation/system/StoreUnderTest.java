@@ -8,8 +8,8 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * What the simulation runs: the production code, or a decorated one. Nothing that it makes may wait, look at a real clock, or keep anything
- * outside the objects it is given.
+ * What the simulation runs: the production code, or a decorated one. Nothing that it makes may
+ * wait, look at a real clock, or keep anything outside the objects it is given.
  */
 public interface StoreUnderTest {
   /**
@@ -17,7 +17,13 @@ public interface StoreUnderTest {
    *
    * @param directory the disk, as a process of this life sees it; not yet locked
    */
-  Server start(MemoryDirectory directory, Device device, String address, LongSupplier nanoTime, RandomGenerator random) throws IOException;
+  Server start(
+      MemoryDirectory directory,
+      Device device,
+      String address,
+      LongSupplier nanoTime,
+      RandomGenerator random)
+      throws IOException;
 
   /** A client process starts to connect. */
   Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);

@@ -23,14 +23,20 @@ import java.util.function.UnaryOperator;
 /**
  * One server host and some clients, from a seed to a verdict.
  *
- * <p>The server crashes and starts again, its host loses power, clients die and others take their place, connections are lost, processes
- * stop for a while; then faults end, everything heals, every operation must end, a new client gets every key, and the history must be
- * linearizable. Where the power fails the store must promise to survive it, so what was acknowledged must be there.
+ * <p>The server crashes and starts again, its host loses power, clients die and others take their
+ * place, connections are lost, processes stop for a while; then faults end, everything heals, every
+ * operation must end, a new client gets every key, and the history must be linearizable. Where the
+ * power fails the store must promise to survive it, so what was acknowledged must be there.
  */
 public final class SystemSimulation {
   private static final String ADDRESS = "store";
-  /** When faults have ended every operation ends within this. Well above the time-outs of the clients. */
+
+  /**
+   * When faults have ended every operation ends within this. Well above the time-outs of the
+   * clients.
+   */
   private static final long PATIENCE_NS = 3_000_000_000L;
+
   private static final long EVENTS_MAX = 200_000_000L;
 
   private final long seed;
@@ -42,8 +48,10 @@ public final class SystemSimulation {
   private final SimulatedDisk disk;
   private final Workload workload;
   private final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
+
   /** Those that live. */
   private final List<ClientProcess> clients = new ArrayList<>();
+
   private final UnaryOperator<MemoryDirectory> overDirectory;
   private final UnaryOperator<Device> overServerDevice;
   private final long beganNs;
@@ -72,7 +80,8 @@ public final class SystemSimulation {
   /**
    * Any store.
    *
-   * @param overDirectory wraps the directory of each life of the server: where a deliberate defect comes in
+   * @param overDirectory wraps the directory of each life of the server: where a deliberate defect
+   *     comes in
    * @param overServerDevice wraps the device of each life of the server
    */
   public SystemSimulation(
@@ -143,7 +152,9 @@ public final class SystemSimulation {
     ClientProcess reader = startClient();
     for (int key = 0; key < configuration.keys() && workload.failure() == null; key++) {
       reader.getAtTheEnd(key);
-      while (reader.open > 0 && time.nextNs() <= deadline + PATIENCE_NS && workload.failure() == null) {
+      while (reader.open > 0
+          && time.nextNs() <= deadline + PATIENCE_NS
+          && workload.failure() == null) {
         time.step();
       }
       if (reader.open > 0) {
@@ -158,8 +169,14 @@ public final class SystemSimulation {
 
   private String openOperations() {
     StringBuilder text = new StringBuilder();
-    clients.stream().filter(client -> client.open > 0).forEach(
-        client -> text.append("client ").append(client.number).append(": ").append(client.open).append("; "));
+    clients.stream()
+        .filter(client -> client.open > 0)
+        .forEach(client ->
+            text.append("client ")
+                .append(client.number)
+                .append(": ")
+                .append(client.open)
+                .append("; "));
     return text.toString();
   }
 
@@ -179,12 +196,14 @@ public final class SystemSimulation {
   }
 
   private void nextFault() {
-    time.after(1 + random.nextLong(2 * configuration.faultGapNs()), () -> {
-      if (!healing) {
-        fault(Fault.values()[random.nextInt(Fault.values().length)]);
-        nextFault();
-      }
-    });
+    time.after(
+        1 + random.nextLong(2 * configuration.faultGapNs()),
+        () -> {
+          if (!healing) {
+            fault(Fault.values()[random.nextInt(Fault.values().length)]);
+            nextFault();
+          }
+        });
   }
 
   private void fault(Fault fault) {
@@ -196,7 +215,8 @@ public final class SystemSimulation {
         }
       }
       // While it serves or while it starts: as it comes.
-      case SERVER_CRASH_IN_STORE, SERVER_CRASH_IN_RECOVERY -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
+      case SERVER_CRASH_IN_STORE, SERVER_CRASH_IN_RECOVERY ->
+          disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
       case POWER_FAILURE -> {
         if (serves && survivesPower()) {
           powerFailsNext = true;
@@ -213,7 +233,10 @@ public final class SystemSimulation {
       case CLIENT_PAUSE -> {
         if (!clients.isEmpty()) {
           happened(fault);
-          clients.get(random.nextInt(clients.size())).node.pause(random.nextLong(1L << random.nextInt(10, 29)));
+          clients
+              .get(random.nextInt(clients.size()))
+              .node
+              .pause(random.nextLong(1L << random.nextInt(10, 29)));
         }
       }
       case CONNECTION_LOSS -> {
@@ -235,7 +258,13 @@ public final class SystemSimulation {
     Node[] self = new Node[1];
     StoreUnderTest.Server core;
     try {
-      core = store.start(overDirectory.apply(disk.directory()), overServerDevice.apply(serverDevice), ADDRESS, time, random.split());
+      core =
+          store.start(
+              overDirectory.apply(disk.directory()),
+              overServerDevice.apply(serverDevice),
+              ADDRESS,
+              time,
+              random.split());
     } catch (SimulatedCrash crash) {
       serverDied(Fault.SERVER_CRASH_IN_RECOVERY);
       return;
@@ -261,7 +290,8 @@ public final class SystemSimulation {
     if (server != null) {
       server.kill();
     }
-    boolean power = powerFailsNext || (how != Fault.SERVER_CRASH && survivesPower() && random.nextBoolean());
+    boolean power =
+        powerFailsNext || (how != Fault.SERVER_CRASH && survivesPower() && random.nextBoolean());
     powerFailsNext = false;
     if (power) {
       happened(Fault.POWER_FAILURE);
@@ -275,10 +305,12 @@ public final class SystemSimulation {
       serverDevice.crash();
       disk.processCrash();
     }
-    time.after(random.nextLong(1L << random.nextInt(8, 25)), () -> {
-      workload.history.mark("server starts");
-      startServer();
-    });
+    time.after(
+        random.nextLong(1L << random.nextInt(8, 25)),
+        () -> {
+          workload.history.mark("server starts");
+          startServer();
+        });
   }
 
   private static String describe(Throwable e) {
@@ -331,13 +363,21 @@ public final class SystemSimulation {
       client = store.connect(device, ADDRESS, time, this);
       node =
           new Node(
-              time, random.split(), () -> guarded("client " + number, this::step), () -> {}, configuration.stepNs(), configuration.idleNs());
+              time,
+              random.split(),
+              () -> guarded("client " + number, this::step),
+              () -> {},
+              configuration.stepNs(),
+              configuration.idleNs());
       device.onActivity(node::wake);
     }
 
     private int step() {
       int work = client.doWork();
-      if (!healing && open < configuration.pipeline() && time.nowNs() >= thinksUntilNs && !workload.isDone()) {
+      if (!healing
+          && open < configuration.pipeline()
+          && time.nowNs() >= thinksUntilNs
+          && !workload.isDone()) {
         thinksUntilNs = time.nowNs() + thoughts.nextLong(2 * thinkNs);
         time.at(thinksUntilNs, node::wake);
         open++;
@@ -362,7 +402,8 @@ public final class SystemSimulation {
       device.crash();
       clients.remove(this);
       if (!healing) {
-        time.after(random.nextLong(1L << random.nextInt(8, 22)), SystemSimulation.this::startClient);
+        time.after(
+            random.nextLong(1L << random.nextInt(8, 22)), SystemSimulation.this::startClient);
       }
     }
 

@@ -10,7 +10,8 @@ import java.util.random.RandomGenerator;
 
 /** What the clients ask for, what they saw, and the bytes behind the IDs of keys and values. */
 final class Workload {
-  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final int VALUE_BYTES_MIN = 8;
 
   final History history = new History();
@@ -81,10 +82,16 @@ final class Workload {
     return taken;
   }
 
-  /** The bytes of a value: its ID, then what only this ID gives, in a length that only this ID gives. */
+  /**
+   * The bytes of a value: its ID, then what only this ID gives, in a length that only this ID
+   * gives.
+   */
   private MemorySegment value(long id) {
     SplittableRandom bytes = new SplittableRandom(id);
-    byte[] value = new byte[bytes.nextInt(VALUE_BYTES_MIN, Math.max(VALUE_BYTES_MIN, configuration.valueBytesMax()) + 1)];
+    byte[] value =
+        new byte
+            [bytes.nextInt(
+                VALUE_BYTES_MIN, Math.max(VALUE_BYTES_MIN, configuration.valueBytesMax()) + 1)];
     bytes.nextBytes(value);
     MemorySegment segment = MemorySegment.ofArray(value);
     segment.set(LONG, 0, id);
@@ -100,7 +107,13 @@ final class Workload {
     if (id < 1 || id > lastValue) {
       fail("a get returned " + value.byteSize() + " bytes that nobody put");
     } else if (value(id).mismatch(value) >= 0) {
-      fail("a get returned value v" + id + " torn: it differs at byte " + value(id).mismatch(value) + " of " + value.byteSize());
+      fail(
+          "a get returned value v"
+              + id
+              + " torn: it differs at byte "
+              + value(id).mismatch(value)
+              + " of "
+              + value.byteSize());
     }
     return id;
   }

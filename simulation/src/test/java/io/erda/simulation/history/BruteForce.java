@@ -17,7 +17,9 @@ final class BruteForce {
       return true;
     }
     for (int i = 0; i < history.size(); i++) {
-      if ((done >> i & 1) == 0 && history.outcome(i) != Outcome.FAILED && mayBeNext(history, done, i)) {
+      if ((done >> i & 1) == 0
+          && history.outcome(i) != Outcome.FAILED
+          && mayBeNext(history, done, i)) {
         long next = apply(history, i, value);
         if (next >= 0 && extend(history, done | 1 << i, next)) {
           return true;
@@ -30,7 +32,9 @@ final class BruteForce {
   /** Nothing that is still to come had returned before it was invoked. */
   private static boolean mayBeNext(History history, int done, int i) {
     for (int j = 0; j < history.size(); j++) {
-      if ((done >> j & 1) == 0 && history.outcome(j) == Outcome.OK && history.returned(j) < history.invoked(i)) {
+      if ((done >> j & 1) == 0
+          && history.outcome(j) == Outcome.OK
+          && history.returned(j) < history.invoked(i)) {
         return false;
       }
     }

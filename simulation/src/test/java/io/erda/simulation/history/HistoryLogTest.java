@@ -27,7 +27,9 @@ final class HistoryLogTest {
   void theExampleOfTheFormatIsWhatIsWritten() throws IOException {
     String format = Files.readString(Path.of("FORMAT.md"));
     int begin = format.indexOf("```hex\n") + 7;
-    byte[] expected = HexFormat.of().parseHex(format.substring(begin, format.indexOf("```", begin)).replaceAll("\\s", ""));
+    byte[] expected =
+        HexFormat.of()
+            .parseHex(format.substring(begin, format.indexOf("```", begin)).replaceAll("\\s", ""));
     Path file = directory.resolve("a");
     try (HistoryLog log = HistoryLog.create(file, 7, this::clock)) {
       log.ok(log.invoke(Operation.PUT, 5, 0x1122), 0);
@@ -62,7 +64,8 @@ final class HistoryLogTest {
     assertEquals(1, history.marks().size());
     assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history));
 
-    // However much of the last record's bytes are there, the operation before is whole and this one at most unknown.
+    // However much of the last record's bytes are there, the operation before is whole and this one
+    // at most unknown.
     byte[] whole = Files.readAllBytes(second);
     for (int cut = 4 * HistoryLog.RECORD_BYTES; cut < 5 * HistoryLog.RECORD_BYTES; cut++) {
       byte[] torn = whole.clone();
@@ -70,7 +73,10 @@ final class HistoryLogTest {
       Files.write(second, torn);
       History cutShort = HistoryLog.merge(List.of(first, second));
       int zerosAtTheEnd = 7;
-      assertEquals(cut < 5 * HistoryLog.RECORD_BYTES - zerosAtTheEnd ? 2 : 3, cutShort.count(Outcome.OK), "cut at " + cut);
+      assertEquals(
+          cut < 5 * HistoryLog.RECORD_BYTES - zerosAtTheEnd ? 2 : 3,
+          cutShort.count(Outcome.OK),
+          "cut at " + cut);
     }
     assertThrows(FileAlreadyExistsException.class, () -> HistoryLog.create(first, 3, this::clock));
   }
@@ -86,6 +92,7 @@ final class HistoryLogTest {
     }
     History history = HistoryLog.merge(List.of(file));
     assertEquals(operations, history.count(Outcome.OK));
-    assertEquals(new Verdict.Linearizable(operations, 100), new LinearizabilityChecker().check(history));
+    assertEquals(
+        new Verdict.Linearizable(operations, 100), new LinearizabilityChecker().check(history));
   }
 }

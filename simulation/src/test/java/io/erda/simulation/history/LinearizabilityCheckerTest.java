@@ -43,7 +43,8 @@ final class LinearizabilityCheckerTest {
 
     void good() {
       Verdict verdict = new LinearizabilityChecker().check(history);
-      assertInstanceOf(Verdict.Linearizable.class, verdict, () -> ((Verdict.Violation) verdict).report());
+      assertInstanceOf(
+          Verdict.Linearizable.class, verdict, () -> ((Verdict.Violation) verdict).report());
       assertTrue(BruteForce.explains(history));
     }
 
@@ -61,12 +62,26 @@ final class LinearizabilityCheckerTest {
 
   @Test
   void oneAfterTheOther() {
-    table().ok(GET, 0, 1, 2).ok(PUT, 7, 3, 4).ok(GET, 7, 5, 6).ok(DELETE, 1, 7, 8).ok(GET, 0, 9, 10).ok(DELETE, 0, 11, 12).good();
+    table()
+        .ok(GET, 0, 1, 2)
+        .ok(PUT, 7, 3, 4)
+        .ok(GET, 7, 5, 6)
+        .ok(DELETE, 1, 7, 8)
+        .ok(GET, 0, 9, 10)
+        .ok(DELETE, 0, 11, 12)
+        .good();
   }
 
   @Test
   void staleReadAfterAnAcknowledgedPut() {
-    String report = table().ok(PUT, 1, 1, 2).ok(GET, 1, 3, 4).ok(PUT, 2, 5, 6).ok(GET, 2, 7, 8).ok(GET, 1, 9, 10).bad();
+    String report =
+        table()
+            .ok(PUT, 1, 1, 2)
+            .ok(GET, 1, 3, 4)
+            .ok(PUT, 2, 5, 6)
+            .ok(GET, 2, 7, 8)
+            .ok(GET, 1, 9, 10)
+            .bad();
     assertTrue(report.contains("unexplained"), report);
     // From the get of v2 on it can't be; the puts of what was seen are shown with it.
     assertEquals(5, report.lines().count(), report);
@@ -103,22 +118,46 @@ final class LinearizabilityCheckerTest {
 
   @Test
   void unknownPutMayComeAtAnyTimeButStays() {
-    table().ok(PUT, 1, 1, 2).unknown(PUT, 2, 3).ok(GET, 1, 4, 5).ok(GET, 2, 100, 101).ok(GET, 2, 102, 103).good();
+    table()
+        .ok(PUT, 1, 1, 2)
+        .unknown(PUT, 2, 3)
+        .ok(GET, 1, 4, 5)
+        .ok(GET, 2, 100, 101)
+        .ok(GET, 2, 102, 103)
+        .good();
     table().ok(PUT, 1, 1, 2).unknown(PUT, 2, 3).ok(GET, 1, 4, 5).good();
     table().ok(PUT, 1, 1, 2).unknown(PUT, 2, 3).ok(GET, 2, 4, 5).ok(GET, 1, 6, 7).bad();
     table().ok(PUT, 1, 1, 2).unknown(PUT, 2, 10).ok(GET, 2, 4, 5).bad();
     table().ok(PUT, 1, 1, 2).unknown(PUT, 2, 3).ok(DELETE, 1, 4, 5).ok(GET, 2, 6, 7).good();
-    table().ok(PUT, 1, 1, 2).unknown(PUT, 2, 3).ok(GET, 2, 4, 5).ok(DELETE, 1, 6, 7).ok(GET, 2, 8, 9).bad();
+    table()
+        .ok(PUT, 1, 1, 2)
+        .unknown(PUT, 2, 3)
+        .ok(GET, 2, 4, 5)
+        .ok(DELETE, 1, 6, 7)
+        .ok(GET, 2, 8, 9)
+        .bad();
   }
 
   @Test
   void absentBetweenTwoPuts() {
     table().ok(PUT, 1, 1, 2).ok(GET, 0, 3, 4).ok(PUT, 2, 5, 6).bad();
     table().ok(PUT, 1, 1, 2).ok(GET, 0, 3, 4).unknown(DELETE, 0, 5).ok(PUT, 2, 5, 6).bad();
-    table().ok(PUT, 1, 1, 2).unknown(DELETE, 0, 2).ok(GET, 0, 3, 4).ok(PUT, 2, 5, 6).ok(GET, 2, 7, 8).good();
+    table()
+        .ok(PUT, 1, 1, 2)
+        .unknown(DELETE, 0, 2)
+        .ok(GET, 0, 3, 4)
+        .ok(PUT, 2, 5, 6)
+        .ok(GET, 2, 7, 8)
+        .good();
     table().ok(PUT, 1, 1, 2).unknown(DELETE, 0, 2).ok(GET, 0, 3, 4).ok(GET, 1, 5, 6).bad();
     // One unknown delete explains one absence, not two with a put in between.
-    table().ok(PUT, 1, 1, 2).unknown(DELETE, 0, 2).ok(GET, 0, 3, 4).ok(PUT, 2, 5, 6).ok(GET, 0, 7, 8).bad();
+    table()
+        .ok(PUT, 1, 1, 2)
+        .unknown(DELETE, 0, 2)
+        .ok(GET, 0, 3, 4)
+        .ok(PUT, 2, 5, 6)
+        .ok(GET, 0, 7, 8)
+        .bad();
   }
 
   @Test
@@ -147,7 +186,9 @@ final class LinearizabilityCheckerTest {
     assertTrue(table().ok(PUT, 1, 1, 2).ok(GET, 9, 3, 4).bad().contains("Nobody put"));
     assertTrue(table().ok(GET, 1, 1, 2).ok(PUT, 1, 3, 4).bad().contains("had not begun"));
     assertThrows(
-        IllegalArgumentException.class, () -> new LinearizabilityChecker().check(table().ok(PUT, 1, 1, 2).ok(PUT, 1, 3, 4).history));
+        IllegalArgumentException.class,
+        () ->
+            new LinearizabilityChecker().check(table().ok(PUT, 1, 1, 2).ok(PUT, 1, 3, 4).history));
   }
 
   @Test
@@ -175,14 +216,20 @@ final class LinearizabilityCheckerTest {
 
   private static int firstPut(History history, long key) {
     int i = 0;
-    while (history.operation(i) != PUT || history.key(i) != key || history.outcome(i) != Outcome.OK) {
+    while (history.operation(i) != PUT
+        || history.key(i) != key
+        || history.outcome(i) != Outcome.OK) {
       i++;
     }
     return i;
   }
 
-  /** Everything that clients of a right store could record, with operations open together and some of unknown outcome. */
-  static void record(History history, RandomGenerator random, int count, int clients, int keys, long except) {
+  /**
+   * Everything that clients of a right store could record, with operations open together and some
+   * of unknown outcome.
+   */
+  static void record(
+      History history, RandomGenerator random, int count, int clients, int keys, long except) {
     long[] registers = new long[keys + 1];
     long[] nextValue = {history.size() * 10L + 1};
     int[] open = new int[clients];
@@ -238,7 +285,8 @@ final class LinearizabilityCheckerTest {
           counts[expected ? 1 : 0]++;
         });
     if (Long.getLong("erda.seed") == null) {
-      assertTrue(counts[0] > 5_000 && counts[1] > 5_000, counts[0] + " bad, " + counts[1] + " good");
+      assertTrue(
+          counts[0] > 5_000 && counts[1] > 5_000, counts[0] + " bad, " + counts[1] + " good");
     }
   }
 
@@ -253,7 +301,12 @@ final class LinearizabilityCheckerTest {
       long from = random.nextInt(12);
       long to = from + random.nextInt(6);
       int end = random.nextInt(8);
-      Outcome outcome = end < 6 ? Outcome.OK : end == 6 ? Outcome.UNKNOWN : operation == GET ? Outcome.OK : Outcome.values()[random.nextInt(3)];
+      Outcome outcome =
+          end < 6
+              ? Outcome.OK
+              : end == 6
+                  ? Outcome.UNKNOWN
+                  : operation == GET ? Outcome.OK : Outcome.values()[random.nextInt(3)];
       long value =
           switch (operation) {
             case PUT -> ++puts;
@@ -281,7 +334,10 @@ final class LinearizabilityCheckerTest {
   void aMillionOperations() {
     History history = new History();
     record(history, Seeds.random(1), 1_000_000, 8, 300, -1);
-    assertEquals(300, assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history)).keys());
+    assertEquals(
+        300,
+        assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history))
+            .keys());
   }
 
   @Test

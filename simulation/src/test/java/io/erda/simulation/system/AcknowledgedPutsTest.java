@@ -28,13 +28,16 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
- * What was acknowledged and lost once, each by the shortest way to lose it: one client, one operation at a time, memory in which what is
- * visible is not yet durable.
+ * What was acknowledged and lost once, each by the shortest way to lose it: one client, one
+ * operation at a time, memory in which what is visible is not yet durable.
  */
 final class AcknowledgedPutsTest {
   private static final int SEEDS = 200;
 
-  /** The committing store of a put is not drained with it; whoever recovers after a kill has to see to that. */
+  /**
+   * The committing store of a put is not drained with it; whoever recovers after a kill has to see
+   * to that.
+   */
   @Test
   void committedWordsOutliveAKillAndThenAPowerFailure() {
     Seeds.each(
@@ -51,7 +54,10 @@ final class AcknowledgedPutsTest {
         });
   }
 
-  /** Below the low-water mark recovery does not look: an object whose committing store may still be lost must stay above. */
+  /**
+   * Below the low-water mark recovery does not look: an object whose committing store may still be
+   * lost must stay above.
+   */
   @Test
   void lowWaterMarkStaysBelowWhatMayStillBeLost() {
     Seeds.each(
@@ -74,8 +80,12 @@ final class AcknowledgedPutsTest {
 
   /** A server host, and a client on another one that is started anew with the server. */
   private static final class Host implements StoreUnderTest.ClientEvents {
-    /** With segments of 4 KiB the low-water mark is stored every 4 KiB or so instead of every 256: a few puts move it. */
-    private static final StoreOptions STORE = new StoreOptions(new LogGeometry(1, 1 << 16, 4096, 8), 64);
+    /**
+     * With segments of 4 KiB the low-water mark is stored every 4 KiB or so instead of every 256: a
+     * few puts move it.
+     */
+    private static final StoreOptions STORE =
+        new StoreOptions(new LogGeometry(1, 1 << 16, 4096, 8), 64);
 
     private static final ClientOptions CLIENT =
         new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), Promise.POWER, 0, 1024, 1);
@@ -158,15 +168,22 @@ final class AcknowledgedPutsTest {
     }
 
     void requireAcknowledged() {
-      acknowledged.forEach(
-          (key, value) -> {
-            ended = false;
-            assertTrue(client.get(key, segment("key" + key)));
-            untilEnded();
-            if (!value.equals(outcome)) {
-              fail("key" + key + ": put " + number(value) + " of " + puts + " was acknowledged, there is " + number(outcome));
-            }
-          });
+      acknowledged.forEach((key, value) -> {
+        ended = false;
+        assertTrue(client.get(key, segment("key" + key)));
+        untilEnded();
+        if (!value.equals(outcome)) {
+          fail(
+              "key"
+                  + key
+                  + ": put "
+                  + number(value)
+                  + " of "
+                  + puts
+                  + " was acknowledged, there is "
+                  + number(outcome));
+        }
+      });
     }
 
     private void untilEnded() {

@@ -30,24 +30,34 @@ final class MutantsTest {
 
   @Test
   void visibleTakenForDurable() {
-    assertFound("visible is said to be durable", memory -> new Defective(memory, false, true, true));
+    assertFound(
+        "visible is said to be durable", memory -> new Defective(memory, false, true, true));
   }
 
-  private static void assertFound(String what, Function<PersistentMemory, PersistentMemory> defect) {
+  private static void assertFound(
+      String what, Function<PersistentMemory, PersistentMemory> defect) {
     UnaryOperator<MemoryDirectory> over = directory -> new DefectiveDirectory(directory, defect);
     for (long seed = 1; seed <= SEEDS_MAX; seed++) {
       Configuration configuration = Configuration.random(new SplittableRandom(seed));
-      StoreUnderTest erda = new ErdaUnderTest(configuration.store(), configuration.limits(), configuration.client());
-      RunResult result = new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
+      StoreUnderTest erda =
+          new ErdaUnderTest(configuration.store(), configuration.limits(), configuration.client());
+      RunResult result =
+          new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
       if (result.failure() != null) {
-        System.out.println(what + ": found by seed " + seed + ": " + result.failure().lines().findFirst().orElse(""));
+        System.out.println(
+            what
+                + ": found by seed "
+                + seed
+                + ": "
+                + result.failure().lines().findFirst().orElse(""));
         return;
       }
     }
     assertTrue(false, what + ": not found by " + SEEDS_MAX + " seeds");
   }
 
-  private record Defective(PersistentMemory memory, boolean noDrain, boolean noFlush, boolean lies) implements PersistentMemory {
+  private record Defective(PersistentMemory memory, boolean noDrain, boolean noFlush, boolean lies)
+      implements PersistentMemory {
     @Override
     public MemorySegment segment() {
       return memory.segment();
@@ -98,7 +108,8 @@ final class MutantsTest {
     }
   }
 
-  private record DefectiveDirectory(MemoryDirectory directory, Function<PersistentMemory, PersistentMemory> defect)
+  private record DefectiveDirectory(
+      MemoryDirectory directory, Function<PersistentMemory, PersistentMemory> defect)
       implements MemoryDirectory {
     @Override
     public PersistentMemory create(String name, long length) throws IOException {

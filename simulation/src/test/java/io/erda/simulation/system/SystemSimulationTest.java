@@ -25,9 +25,19 @@ final class SystemSimulationTest {
           sums[1] += result.ok();
           sums[2] += result.unknown();
         });
-    System.out.println(runs + " runs, " + sums[0] + " operations, " + sums[1] + " ok, " + sums[2] + " unknown; " + faults);
+    System.out.println(
+        runs
+            + " runs, "
+            + sums[0]
+            + " operations, "
+            + sums[1]
+            + " ok, "
+            + sums[2]
+            + " unknown; "
+            + faults);
     if (Long.getLong("erda.seed") == null) {
-      assertEquals(Fault.values().length, faults.size(), () -> "never injected: all but " + faults.keySet());
+      assertEquals(
+          Fault.values().length, faults.size(), () -> "never injected: all but " + faults.keySet());
       assertTrue(sums[1] > sums[0] / 4, "hardly anything succeeds");
     }
   }
@@ -35,7 +45,8 @@ final class SystemSimulationTest {
   @Test
   void aSeedIsReplayedExactly() {
     for (long seed = 1; seed <= 5; seed++) {
-      assertEquals(SystemSimulation.of(seed).run().toString(), SystemSimulation.of(seed).run().toString());
+      assertEquals(
+          SystemSimulation.of(seed).run().toString(), SystemSimulation.of(seed).run().toString());
     }
   }
 }
