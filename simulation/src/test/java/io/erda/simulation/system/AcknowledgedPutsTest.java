@@ -2,11 +2,14 @@ package io.erda.simulation.system;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
 import io.erda.protocol.Promise;
 import io.erda.server.engine.ServerLimits;
 import io.erda.server.engine.StoreOptions;
@@ -76,6 +79,17 @@ final class AcknowledgedPutsTest {
             host.requireAcknowledged();
           }
         });
+  }
+
+  /** What clients do not ask for is looked at, too: a store that recovery leaves unsound is a finding of its own. */
+  @Test
+  void theStoreIsInspectedWheneverAServerStarts() throws IOException {
+    Host host = new Host(Seeds.random(1));
+    host.put(1);
+    String region = host.disk.names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow();
+    host.disk.corrupt(region, Region.HEADER_BYTES + ObjectLayout.HEADER_BYTES, 1);
+    IllegalStateException e = assertThrows(IllegalStateException.class, host::processCrash);
+    assertTrue(e.getMessage().contains("object is damaged"), e.getMessage());
   }
 
   /** A server host, and a client on another one that is started anew with the server. */
