@@ -81,12 +81,19 @@ final class AcknowledgedPutsTest {
         });
   }
 
-  /** What clients do not ask for is looked at, too: a store that recovery leaves unsound is a finding of its own. */
+  /**
+   * What clients do not ask for is looked at, too: a store that recovery leaves unsound is a
+   * finding of its own.
+   */
   @Test
   void theStoreIsInspectedWheneverAServerStarts() throws IOException {
     Host host = new Host(Seeds.random(1));
     host.put(1);
-    String region = host.disk.names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow();
+    String region =
+        host.disk.names().stream()
+            .filter(name -> name.startsWith("region-"))
+            .findFirst()
+            .orElseThrow();
     host.disk.corrupt(region, Region.HEADER_BYTES + ObjectLayout.HEADER_BYTES, 1);
     IllegalStateException e = assertThrows(IllegalStateException.class, host::processCrash);
     assertTrue(e.getMessage().contains("object is damaged"), e.getMessage());
