@@ -4,190 +4,165 @@ import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
 
 /**
- * How to create and serve a store. {@link #DEFAULTS}, then the withers.
+ * How to create and serve a store: {@link #DEFAULTS}, then the withers. Immutable.
  *
  * <p>Geometry ({@code heads} to {@code buckets}) counts only when the store is created; an existing
  * store keeps what it was created with.
- *
- * @param heads of the log, 1…256; 0: as many as the capacity needs
- * @param regionBytes a power of two, 64 KiB … 1 GiB
- * @param segmentBytes a power of two, 4 KiB … 16 MiB: no object is longer
- * @param capacityBytes that the log may grow to, at least a region; a head reaches 16 GiB
- * @param buckets of the hash table, a power of two: about the most keys the store will hold
- * @param promise what an acknowledgement must mean, or null for the strongest that the files have
- *     without being synchronised. {@link Promise#POWER} on ordinary files synchronises them at
- *     every put
- * @param pollingNs how long an idle server polls before it sleeps
- * @param connectionsMax clients at a time
- * @param counted count the bytes that stores really change (costs a comparison at every store)
- * @param writeLatencyNs extra latency of every drained cache line, to model persistent memory; 0:
- *     none
  */
-public record ServerOptions(
-    int heads,
-    long regionBytes,
-    int segmentBytes,
-    long capacityBytes,
-    long buckets,
-    Promise promise,
-    int pollingNs,
-    int connectionsMax,
-    boolean counted,
-    int writeLatencyNs) {
+public final class ServerOptions {
   /** 1 GiB regions of 8 MiB segments, 16 GiB of log, two million buckets, 50 µs of polling. */
-  public static final ServerOptions DEFAULTS =
-      new ServerOptions(
-          0,
-          LogGeometry.REGION_BYTES_DEFAULT,
-          LogGeometry.SEGMENT_BYTES_DEFAULT,
-          16L << 30,
-          1L << 21,
-          null,
-          50_000,
-          1024,
-          false,
-          0);
+  public static final ServerOptions DEFAULTS = new ServerOptions();
 
   private static final long HEAD_BYTES_MAX = 16L << 30;
 
+  private int heads;
+  private long regionBytes = LogGeometry.REGION_BYTES_DEFAULT;
+  private int segmentBytes = LogGeometry.SEGMENT_BYTES_DEFAULT;
+  private long capacityBytes = 16L << 30;
+  private long buckets = 1L << 21;
+  private Promise promise;
+  private int pollingNs = 50_000;
+  private int connectionsMax = 1024;
+  private boolean counted;
+  private int writeLatencyNs;
+
+  private ServerOptions() {}
+
+  /** The same, to be changed in one field before anyone sees it. */
+  private ServerOptions(ServerOptions other) {
+    heads = other.heads;
+    regionBytes = other.regionBytes;
+    segmentBytes = other.segmentBytes;
+    capacityBytes = other.capacityBytes;
+    buckets = other.buckets;
+    promise = other.promise;
+    pollingNs = other.pollingNs;
+    connectionsMax = other.connectionsMax;
+    counted = other.counted;
+    writeLatencyNs = other.writeLatencyNs;
+  }
+
+  /** Heads of the log, 1…256; 0: as many as the capacity needs. */
+  public int heads() {
+    return heads;
+  }
+
+  /** The same, with another {@link #heads}. */
   public ServerOptions withHeads(int value) {
-    return new ServerOptions(
-        value,
-        regionBytes,
-        segmentBytes,
-        capacityBytes,
-        buckets,
-        promise,
-        pollingNs,
-        connectionsMax,
-        counted,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.heads = value;
+    return copy;
   }
 
+  /** A power of two, 64 KiB … 1 GiB. */
+  public long regionBytes() {
+    return regionBytes;
+  }
+
+  /** The same, with another {@link #regionBytes}. */
   public ServerOptions withRegionBytes(long value) {
-    return new ServerOptions(
-        heads,
-        value,
-        segmentBytes,
-        capacityBytes,
-        buckets,
-        promise,
-        pollingNs,
-        connectionsMax,
-        counted,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.regionBytes = value;
+    return copy;
   }
 
+  /** A power of two, 4 KiB … 16 MiB: no object is longer. */
+  public int segmentBytes() {
+    return segmentBytes;
+  }
+
+  /** The same, with another {@link #segmentBytes}. */
   public ServerOptions withSegmentBytes(int value) {
-    return new ServerOptions(
-        heads,
-        regionBytes,
-        value,
-        capacityBytes,
-        buckets,
-        promise,
-        pollingNs,
-        connectionsMax,
-        counted,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.segmentBytes = value;
+    return copy;
   }
 
+  /** That the log may grow to, at least a region; a head reaches 16 GiB. */
+  public long capacityBytes() {
+    return capacityBytes;
+  }
+
+  /** The same, with another {@link #capacityBytes}. */
   public ServerOptions withCapacityBytes(long value) {
-    return new ServerOptions(
-        heads,
-        regionBytes,
-        segmentBytes,
-        value,
-        buckets,
-        promise,
-        pollingNs,
-        connectionsMax,
-        counted,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.capacityBytes = value;
+    return copy;
   }
 
+  /** Of the hash table, a power of two: about the most keys the store will hold. */
+  public long buckets() {
+    return buckets;
+  }
+
+  /** The same, with another {@link #buckets}. */
   public ServerOptions withBuckets(long value) {
-    return new ServerOptions(
-        heads,
-        regionBytes,
-        segmentBytes,
-        capacityBytes,
-        value,
-        promise,
-        pollingNs,
-        connectionsMax,
-        counted,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.buckets = value;
+    return copy;
   }
 
+  /**
+   * What an acknowledgement must mean, or null for the strongest that the files have without being
+   * synchronised. {@link Promise#POWER} on ordinary files synchronises them at every put.
+   */
+  public Promise promise() {
+    return promise;
+  }
+
+  /** The same, with another {@link #promise}. */
   public ServerOptions withPromise(Promise value) {
-    return new ServerOptions(
-        heads,
-        regionBytes,
-        segmentBytes,
-        capacityBytes,
-        buckets,
-        value,
-        pollingNs,
-        connectionsMax,
-        counted,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.promise = value;
+    return copy;
   }
 
+  /** How long an idle server polls before it sleeps. */
+  public int pollingNs() {
+    return pollingNs;
+  }
+
+  /** The same, with another {@link #pollingNs}. */
   public ServerOptions withPollingNs(int value) {
-    return new ServerOptions(
-        heads,
-        regionBytes,
-        segmentBytes,
-        capacityBytes,
-        buckets,
-        promise,
-        value,
-        connectionsMax,
-        counted,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.pollingNs = value;
+    return copy;
   }
 
+  /** Clients at a time. */
+  public int connectionsMax() {
+    return connectionsMax;
+  }
+
+  /** The same, with another {@link #connectionsMax}. */
   public ServerOptions withConnectionsMax(int value) {
-    return new ServerOptions(
-        heads,
-        regionBytes,
-        segmentBytes,
-        capacityBytes,
-        buckets,
-        promise,
-        pollingNs,
-        value,
-        counted,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.connectionsMax = value;
+    return copy;
   }
 
+  /** Count the bytes that stores really change (costs a comparison at every store). */
+  public boolean counted() {
+    return counted;
+  }
+
+  /** The same, with another {@link #counted}. */
   public ServerOptions withCounted(boolean value) {
-    return new ServerOptions(
-        heads,
-        regionBytes,
-        segmentBytes,
-        capacityBytes,
-        buckets,
-        promise,
-        pollingNs,
-        connectionsMax,
-        value,
-        writeLatencyNs);
+    ServerOptions copy = new ServerOptions(this);
+    copy.counted = value;
+    return copy;
   }
 
+  /** Extra latency of every drained cache line, to model persistent memory; 0: none. */
+  public int writeLatencyNs() {
+    return writeLatencyNs;
+  }
+
+  /** The same, with another {@link #writeLatencyNs}. */
   public ServerOptions withWriteLatencyNs(int value) {
-    return new ServerOptions(
-        heads,
-        regionBytes,
-        segmentBytes,
-        capacityBytes,
-        buckets,
-        promise,
-        pollingNs,
-        connectionsMax,
-        counted,
-        value);
+    ServerOptions copy = new ServerOptions(this);
+    copy.writeLatencyNs = value;
+    return copy;
   }
 
   /** The log's geometry. @throws IllegalArgumentException naming the option and its bounds */
