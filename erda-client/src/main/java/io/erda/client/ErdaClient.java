@@ -134,7 +134,7 @@ public final class ErdaClient implements AutoCloseable {
       return null;
     }
     byte[] value = new byte[(int) get.length];
-    MemorySegment.copy(get.memory, ValueLayout.JAVA_BYTE, get.valueAt(), value, 0, value.length);
+    get.copyValue(value);
     return value;
   }
 
@@ -152,7 +152,7 @@ public final class ErdaClient implements AutoCloseable {
     calls.run(get);
     long length = get.length;
     if (length > 0 && length <= into.byteSize()) {
-      MemorySegment.copy(get.memory, get.valueAt(), into, 0, length);
+      get.copyValue(into);
     }
     return length;
   }

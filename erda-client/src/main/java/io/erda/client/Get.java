@@ -52,6 +52,15 @@ final class Get extends Operation {
   private static final int POST_RESOLVE = OWN_STEPS + 7;
   private static final int RESOLVING = OWN_STEPS + 8;
 
+  /**
+   * All memory, to load the private copy by address. A constant segment costs the load alone; one in
+   * a field costs ten more instructions of checks each time, and a get loads some forty words. What
+   * is loaded lies in {@link #own}: offsets are constants, or lengths that were compared with the
+   * copy's before.
+   */
+  @SuppressWarnings("restricted")
+  private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
   private static final int ROOT = 0;
   private static final int NEIGHBOURHOOD = 64;
   private static final int KEY = NEIGHBOURHOOD + Neighbourhood.BYTES;
@@ -80,8 +89,15 @@ final class Get extends Operation {
   private ObjectChecksum checksum;
   private int objectCapacity;
 
-  /** Where the caller finds the value. */
-  MemorySegment memory;
+  /** Root, neighbourhood, key, object; null until it is needed. Reachable as long as it is used. */
+  private MemorySegment own;
+
+  /** Addresses of the parts of {@link #own}. */
+  private long rootAt;
+
+  private long neighbourhoodAt;
+  private long keyAt;
+  private long objectAt;
 
   /** Of the value, bytes, or {@link #ABSENT}. */
   long length;
@@ -114,7 +130,7 @@ final class Get extends Operation {
 
   /** Makes the memory there; the first thing that happens to a slot. */
   void prepare() {
-    if (memory == null) {
+    if (own == null) {
       allocate(Math.max(OBJECT_BYTES_MIN, ObjectLayout.padded(core.readBytes)));
     }
   }
@@ -122,13 +138,13 @@ final class Get extends Operation {
   /** REQUIRES: the length is in range. */
   void key(byte[] key) {
     keyLength = key.length;
-    MemorySegment.copy(key, 0, memory, JAVA_BYTE, KEY, key.length);
+    MemorySegment.copy(key, 0, ALL, JAVA_BYTE, keyAt, key.length);
   }
 
   /** REQUIRES: the length is in range. */
   void key(MemorySegment key) {
     keyLength = (int) key.byteSize();
-    MemorySegment.copy(key, 0, memory, KEY, keyLength);
+    MemorySegment.copy(key, 0, ALL, keyAt, keyLength);
   }
 
   void begin() {
@@ -154,7 +170,7 @@ final class Get extends Operation {
         fail(ClientCore.badKey(keyLength, usable.welcome.keyBytesMax()));
         return;
       }
-      keyWord = Entry.keyWord(core.keyHash.of(memory, KEY, keyLength), usable.heads);
+      keyWord = Entry.keyWord(core.keyHash.of(ALL, keyAt, keyLength), usable.heads);
       head = Entry.headOf(keyWord);
     }
     session = usable;
@@ -206,15 +222,15 @@ final class Get extends Operation {
   }
 
   private void onRoot() {
-    if (Root.incarnation(memory, ROOT) != map.incarnation) {
+    if (Root.incarnation(ALL, rootAt) != map.incarnation) {
       onOtherIncarnation();
       return;
     }
-    if (Root.epoch(memory, ROOT) != map.epoch) {
+    if (Root.epoch(ALL, rootAt) != map.epoch) {
       onStaleMap();
       return;
     }
-    counterAfter = Root.structureCounter(memory, ROOT);
+    counterAfter = Root.structureCounter(ALL, rootAt);
     session.counterSeen = counterAfter;
     tryEntries(0);
   }
@@ -223,7 +239,7 @@ final class Get extends Operation {
   private void onOtherIncarnation() {
     patient = true;
     Session old = session;
-    long now = Root.incarnation(memory, ROOT);
+    long now = Root.incarnation(ALL, rootAt);
     old.fail(
         "the server was started anew (incarnation "
             + Long.toHexString(now)
@@ -240,7 +256,7 @@ final class Get extends Operation {
                   + ": the region map was stale "
                   + staleMaps
                   + " times; root says epoch "
-                  + Root.epoch(memory, ROOT)
+                  + Root.epoch(ALL, rootAt)
                   + ", map says "
                   + map.epoch));
     } else if (session.map != map) {
@@ -263,8 +279,8 @@ final class Get extends Operation {
 
   /** Tries the entries from {@code from} on: a tag is not a key, so every equal one counts. */
   private void tryEntries(int from) {
-    for (int i = from; (i = Neighbourhood.nextMatch(memory, NEIGHBOURHOOD, keyWord, i)) >= 0; i++) {
-      int committed = VersionWord.committed(Neighbourhood.versionWord(memory, NEIGHBOURHOOD, i));
+    for (int i = from; (i = Neighbourhood.nextMatch(ALL, neighbourhoodAt, keyWord, i)) >= 0; i++) {
+      int committed = VersionWord.committed(Neighbourhood.versionWord(ALL, neighbourhoodAt, i));
       if (committed != VersionWord.NONE) {
         candidate = i;
         readObject(committed);
@@ -329,12 +345,12 @@ final class Get extends Operation {
   }
 
   private void onObject() {
-    if (!ObjectLayout.plausible(memory, OBJECT, room)) {
+    if (!ObjectLayout.plausible(ALL, objectAt, room)) {
       onInvalid();
       return;
     }
-    int objectKeyLength = ObjectLayout.keyLength(memory, OBJECT);
-    int objectValueLength = ObjectLayout.valueLength(memory, OBJECT);
+    int objectKeyLength = ObjectLayout.keyLength(ALL, objectAt);
+    int objectValueLength = ObjectLayout.valueLength(ALL, objectAt);
     if (objectKeyLength > session.welcome.keyBytesMax()
         || objectValueLength > session.welcome.valueBytesMax()) {
       onInvalid();
@@ -379,44 +395,52 @@ final class Get extends Operation {
     core.met(ObjectLayout.padded(objectBytes));
     int positionMix = ObjectChecksum.positionMix(head, generation, offset);
     if (checksum.compute(OBJECT, objectBytes, positionMix)
-        != ObjectLayout.checksum(memory, OBJECT)) {
+        != ObjectLayout.checksum(ALL, objectAt)) {
       onInvalid();
     } else if (!isKey()) {
       tryEntries(candidate + 1);
     } else {
       length =
-          ObjectLayout.tombstone(memory, OBJECT)
+          ObjectLayout.tombstone(ALL, objectAt)
               ? ABSENT
-              : ObjectLayout.valueLength(memory, OBJECT);
+              : ObjectLayout.valueLength(ALL, objectAt);
       finish();
     }
   }
 
   private boolean isKey() {
-    if (ObjectLayout.keyLength(memory, OBJECT) != keyLength) {
+    if (ObjectLayout.keyLength(ALL, objectAt) != keyLength) {
       return false;
     }
     // By words: most keys are a few words long, and the general comparison costs as much as ten of
     // these.
-    long at = (long) OBJECT + ObjectLayout.KEY_OFFSET - KEY;
-    long key = KEY;
-    long end = (long) KEY + keyLength;
-    for (; end - key >= Long.BYTES; key += Long.BYTES) {
-      if (memory.get(JAVA_LONG_UNALIGNED, key) != memory.get(JAVA_LONG_UNALIGNED, at + key)) {
+    long found = objectAt + ObjectLayout.KEY_OFFSET;
+    int at = 0;
+    for (; keyLength - at >= Long.BYTES; at += Long.BYTES) {
+      if (ALL.get(JAVA_LONG_UNALIGNED, keyAt + at) != ALL.get(JAVA_LONG_UNALIGNED, found + at)) {
         return false;
       }
     }
-    for (; key < end; key++) {
-      if (memory.get(JAVA_BYTE, key) != memory.get(JAVA_BYTE, at + key)) {
+    for (; at < keyLength; at++) {
+      if (ALL.get(JAVA_BYTE, keyAt + at) != ALL.get(JAVA_BYTE, found + at)) {
         return false;
       }
     }
     return true;
   }
 
-  /** Where the value is in {@link #memory}. */
-  long valueAt() {
-    return (long) OBJECT + ObjectLayout.KEY_OFFSET + keyLength;
+  /** Copies the value that was found. REQUIRES: {@link #length} is not negative. */
+  void copyValue(byte[] into) {
+    MemorySegment.copy(ALL, JAVA_BYTE, objectAt + valueOffset(), into, 0, (int) length);
+  }
+
+  /** Copies the value that was found. REQUIRES: {@link #length} is in the range of {@code into}. */
+  void copyValue(MemorySegment into) {
+    MemorySegment.copy(ALL, objectAt + valueOffset(), into, 0, length);
+  }
+
+  private long valueOffset() {
+    return ObjectLayout.KEY_OFFSET + keyLength;
   }
 
   /**
@@ -455,7 +479,7 @@ final class Get extends Operation {
     long base = session.requestAt(slot);
     Message.putInt(message, base + Message.RESOLVE_KEY_LENGTH, keyLength);
     Message.putInt(message, base + Message.RESOLVE_KEY_LENGTH + 4, 0);
-    MemorySegment.copy(memory, KEY, message, base + Message.RESOLVE_KEY, keyLength);
+    MemorySegment.copy(ALL, keyAt, message, base + Message.RESOLVE_KEY, keyLength);
     if (session.send(slot, base, Message.RESOLVE, Message.RESOLVE_KEY + keyLength)) {
       step = RESOLVING;
     } else {
@@ -531,12 +555,12 @@ final class Get extends Operation {
 
   @Override
   String describe() {
-    return "get of " + KeyText.of(memory, KEY, keyLength);
+    return "get of " + KeyText.of(own, KEY, keyLength);
   }
 
   @Override
   void deliver(OperationHandler handler) {
-    handler.onGet(token, memory, valueAt(), length);
+    handler.onGet(token, own, OBJECT + valueOffset(), length);
   }
 
   /**
@@ -544,10 +568,10 @@ final class Get extends Operation {
    * outstanding.
    */
   private void grow(int bytes) {
-    MemorySegment old = memory;
+    MemorySegment old = own;
     MemoryRegion oldRegion = region;
     allocate(Integer.highestOneBit(Math.max(bytes, 2) - 1) << 1);
-    MemorySegment.copy(old, 0, memory, 0, OBJECT + readLength);
+    MemorySegment.copy(old, 0, own, 0, OBJECT + readLength);
     core.device.deregister(oldRegion);
   }
 
@@ -556,16 +580,20 @@ final class Get extends Operation {
     // Of the garbage collector: a checksum over memory that can be closed costs two locked
     // instructions, each of which waits for the
     // misses of the object's copy.
-    memory = Arena.ofAuto().allocate(OBJECT + (long) bytes, 64);
-    region = core.registerLocal(memory);
-    checksum = new ObjectChecksum(memory);
+    own = Arena.ofAuto().allocate(OBJECT + (long) bytes, 64);
+    rootAt = own.address() + ROOT;
+    neighbourhoodAt = own.address() + NEIGHBOURHOOD;
+    keyAt = own.address() + KEY;
+    objectAt = own.address() + OBJECT;
+    region = core.registerLocal(own);
+    checksum = new ObjectChecksum(own);
   }
 
   /** REQUIRES: the queue pair is closed. */
   void release() {
-    if (memory != null) {
+    if (own != null) {
       core.device.deregister(region);
-      memory = null;
+      own = null;
     }
   }
 }

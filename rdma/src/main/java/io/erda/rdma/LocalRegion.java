@@ -36,6 +36,13 @@ final class LocalRegion implements MemoryRegion {
     return local;
   }
 
+  /** Before its memory is used by address: its owner may have closed it, against the contract. */
+  void requireAlive() {
+    if (!memory.scope().isAlive()) {
+      throw new IllegalStateException("registered memory was closed before it was deregistered");
+    }
+  }
+
   @Override
   public MemorySegment memory() {
     return memory;

@@ -29,6 +29,14 @@ record RemoteRegion(
     return offset >= 0 && bytes >= 0 && bytes <= length - offset;
   }
 
+  /**
+   * Whether the memory is a mapping of our own, which nobody else can take away: it may be used by
+   * address as long as the queue pair is open.
+   */
+  boolean isOurs() {
+    return mapping != null;
+  }
+
   void release() {
     if (mapping != null) {
       mapping.close();

@@ -191,26 +191,37 @@ abstract class RingQueuePair implements QueuePair {
 
   private int read(
       LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
+    long remote = from.address() + remoteOffset;
+    long own = to.address + localOffset;
+    if (from.isOurs() && ((remote | own | length) & 7) == 0) {
+      to.requireAlive();
+      Words.copy(remote, own, length);
+      return afterRead(from, length);
+    }
     try {
       words.load(
           from.memory(),
           remoteOffset,
-          from.address() + remoteOffset,
+          remote,
           to.memory,
           localOffset,
-          to.address + localOffset,
+          own,
           length);
     } catch (IllegalStateException e) {
       return lost(from, e);
     }
+    return afterRead(from, length);
+  }
+
+  private int afterRead(RemoteRegion from, int length) {
     // Later loads, those of the next READ too, come after these.
     VarHandle.acquireFence();
     counters.read(length);
     long state = Words.acquire(peerState);
-    return state == QueueLayout.OPEN && isValid(from) ? Status.SUCCESS : afterRead(state, from);
+    return state == QueueLayout.OPEN && isValid(from) ? Status.SUCCESS : refused(state, from);
   }
 
-  private int afterRead(long state, RemoteRegion from) {
+  private int refused(long state, RemoteRegion from) {
     if (state != QueueLayout.OPEN && !(state == QueueLayout.GONE && device.readsOutlivePeer())) {
       return Status.FENCED;
     }

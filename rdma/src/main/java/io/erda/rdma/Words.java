@@ -27,6 +27,14 @@ final class Words {
     WORD.setRelease(ALL, address, value);
   }
 
+  /**
+   * Copies whole words: addresses and length are multiples of 8, the ranges don't overlap. Each word
+   * is moved by one load and one store.
+   */
+  static void copy(long from, long to, long length) {
+    MemorySegment.copy(ALL, from, ALL, to, length);
+  }
+
   static void plain(long address, long value) {
     WORD.set(ALL, address, value);
   }
