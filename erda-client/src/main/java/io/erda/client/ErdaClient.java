@@ -5,7 +5,6 @@ import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.LongSupplier;

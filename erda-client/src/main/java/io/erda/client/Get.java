@@ -53,10 +53,10 @@ final class Get extends Operation {
   private static final int RESOLVING = OWN_STEPS + 8;
 
   /**
-   * All memory, to load the private copy by address. A constant segment costs the load alone; one in
-   * a field costs ten more instructions of checks each time, and a get loads some forty words. What
-   * is loaded lies in {@link #own}: offsets are constants, or lengths that were compared with the
-   * copy's before.
+   * All memory, to load the private copy by address. A constant segment costs the load alone; one
+   * in a field costs ten more instructions of checks each time, and a get loads some forty words.
+   * What is loaded lies in {@link #own}: offsets are constants, or lengths that were compared with
+   * the copy's before.
    */
   @SuppressWarnings("restricted")
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -401,9 +401,7 @@ final class Get extends Operation {
       tryEntries(candidate + 1);
     } else {
       length =
-          ObjectLayout.tombstone(ALL, objectAt)
-              ? ABSENT
-              : ObjectLayout.valueLength(ALL, objectAt);
+          ObjectLayout.tombstone(ALL, objectAt) ? ABSENT : ObjectLayout.valueLength(ALL, objectAt);
       finish();
     }
   }

@@ -3,6 +3,7 @@ package io.erda.eval;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.eval.process.AwakeCores;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
@@ -16,17 +17,27 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Redis on a Unix socket against Erda over shared memory: one connection each, one operation at a
  * time, the same keys and values, round for round side by side. Redis keeps nothing on disk here,
  * which is the fastest it has.
+ *
+ * <p>Measured twice. On the machine as it is, cores fall asleep while client and server of Redis
+ * wait for each other, and waking them is most of its round trip: what a user of that machine gets.
+ * Then with all cores kept awake, which is the best that Redis can do there.
  */
 final class RedisExperiment implements Experiment {
   private static final int OBJECTS = 100_000;
   private static final int VALUE_BYTES = 1024;
   private static final double READ_RATIO_MIN = 30;
   private static final double UPDATE_RATIO_MIN = 10;
+
+  private static final String REDIS_GET = "redis get";
+  private static final String ERDA_GET = "erda get";
+  private static final String REDIS_SET = "redis set";
+  private static final String ERDA_PUT = "erda put";
 
   @Override
   public String name() {
@@ -54,7 +65,7 @@ final class RedisExperiment implements Experiment {
         context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
     RedisServer redis = RedisServer.start(context.children(), redisDirectory);
     Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
-    long allPuts = objects + (long) puts * (rounds + 4);
+    long allPuts = objects + (long) puts * 2 * (rounds + 4);
     ServerChild server =
         ServerChild.start(
             context.children(),
@@ -66,44 +77,40 @@ final class RedisExperiment implements Experiment {
       dataset.load(erda, context.progress());
       loadRedis(peer, dataset);
       context.progress().step("Redis and Erda side by side");
-      Rounds measured =
-          new Rounds()
-              .measure("redis get", () -> redisGet(peer, keys, redisOperations, into))
-              .measure("erda get", () -> erdaGet(erda, keys, gets, into))
-              .measure("redis set", () -> redisSet(peer, keys, redisOperations, value))
-              .measure("erda put", () -> erdaPut(erda, keys, puts, value))
-              .run(3, rounds, context.progress());
+      Supplier<Rounds> sideBySide =
+          () ->
+              new Rounds()
+                  .measure(REDIS_GET, () -> redisGet(peer, keys, redisOperations, into))
+                  .measure(ERDA_GET, () -> erdaGet(erda, keys, gets, into))
+                  .measure(REDIS_SET, () -> redisSet(peer, keys, redisOperations, value))
+                  .measure(ERDA_PUT, () -> erdaPut(erda, keys, puts, value));
+      Rounds asItIs = sideBySide.get().run(3, rounds, context.progress());
+      context.progress().step("the same with all cores kept awake");
+      Rounds awake;
+      try (AwakeCores _ = AwakeCores.start(context.children())) {
+        awake = sideBySide.get().run(1, rounds, context.progress());
+      }
       context.progress().done("");
-      Report report = report(measured, benchmark(context, redis));
+      Report report = report(asItIs, awake, benchmark(context, redis));
       server.stop();
       redis.stop();
       return report;
     }
   }
 
-  private static Report report(Rounds measured, Optional<String> benchmark) {
-    double reads = measured.median("erda get") / measured.median("redis get");
-    double updates = measured.median("erda put") / measured.median("redis set");
+  private static Report report(Rounds asItIs, Rounds awake, Optional<String> benchmark) {
+    double reads = readRatio(asItIs);
+    double updates = updateRatio(asItIs);
     Table table =
-        new Table("operation", "Redis ops/s", "Erda ops/s", "ratio", "must be")
-            .row(
-                "read",
-                Table.count(measured.median("redis get")),
-                Table.count(measured.median("erda get")),
-                Table.decimal(reads),
-                "> 30")
-            .row(
-                "update",
-                Table.count(measured.median("redis set")),
-                Table.count(measured.median("erda put")),
-                Table.decimal(updates),
-                "> 10");
+        new Table("operation", "machine", "Redis ops/s", "Erda ops/s", "ratio", "must be");
+    row(table, "read", "as it is", asItIs, REDIS_GET, ERDA_GET, "> 30");
+    row(table, "update", "as it is", asItIs, REDIS_SET, ERDA_PUT, "> 10");
+    row(table, "read", "cores awake", awake, REDIS_GET, ERDA_GET, "");
+    row(table, "update", "cores awake", awake, REDIS_SET, ERDA_PUT, "");
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("valueBytes", VALUE_BYTES);
-    for (String name : List.of("redis get", "erda get", "redis set", "erda put")) {
-      json.put(name.replace(' ', '_') + "_ops_per_second", measured.median(name));
-    }
-    json.put("readRatio", reads).put("updateRatio", updates);
+    figures(json, asItIs);
+    figures(json.putObject("coresAwake"), awake);
     List<String> missed = new ArrayList<>();
     if (reads <= READ_RATIO_MIN) {
       missed.add(
@@ -122,6 +129,38 @@ final class RedisExperiment implements Experiment {
               UPDATE_RATIO_MIN));
     }
     return new Report(table + benchmark.orElse(""), json, missed);
+  }
+
+  private static void row(
+      Table table,
+      String operation,
+      String machine,
+      Rounds rounds,
+      String redis,
+      String erda,
+      String target) {
+    table.row(
+        operation,
+        machine,
+        Table.count(rounds.median(redis)),
+        Table.count(rounds.median(erda)),
+        Table.decimal(rounds.median(erda) / rounds.median(redis)),
+        target);
+  }
+
+  private static void figures(ObjectNode json, Rounds rounds) {
+    for (String name : List.of(REDIS_GET, ERDA_GET, REDIS_SET, ERDA_PUT)) {
+      json.put(name.replace(' ', '_') + "_ops_per_second", rounds.median(name));
+    }
+    json.put("readRatio", readRatio(rounds)).put("updateRatio", updateRatio(rounds));
+  }
+
+  private static double readRatio(Rounds rounds) {
+    return rounds.median(ERDA_GET) / rounds.median(REDIS_GET);
+  }
+
+  private static double updateRatio(Rounds rounds) {
+    return rounds.median(ERDA_PUT) / rounds.median(REDIS_SET);
   }
 
   /** What Redis's own benchmark says of the same server, so that nobody need believe our client. */

@@ -199,14 +199,7 @@ abstract class RingQueuePair implements QueuePair {
       return afterRead(from, length);
     }
     try {
-      words.load(
-          from.memory(),
-          remoteOffset,
-          remote,
-          to.memory,
-          localOffset,
-          own,
-          length);
+      words.load(from.memory(), remoteOffset, remote, to.memory, localOffset, own, length);
     } catch (IllegalStateException e) {
       return lost(from, e);
     }
