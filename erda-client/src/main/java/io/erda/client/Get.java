@@ -524,7 +524,9 @@ final class Get extends Operation {
                   + " times, the last one: "
                   + Status.name(status)));
     } else if (status == Status.REMOTE_ACCESS) {
-      // What was named was retired meanwhile: the map that named it is old.
+      // What was named was retired meanwhile: the map that named it is old. Nobody but another
+      // server that starts retires what a server left.
+      patient |= !session.ready();
       refreshMap();
     } else if (session.ready() || status != Status.FLUSHED || !session.readsOutlive) {
       session.fail("a READ ended with: " + Status.name(status));

@@ -297,6 +297,10 @@ final class Session implements CompletionHandler {
       case Status.UNREACHABLE -> fail("no server is there");
       case Status.TIMEOUT ->
           fail("no answer within " + core.options.connectTimeout().toMillis() + " ms");
+      case Status.NO_SPACE -> {
+        String text = "no connection to " + core.address + ": " + Status.name(status);
+        failWith(new ErdaException.Full(ErdaException.Full.What.DISK, text), text);
+      }
       default -> fail(Status.name(status));
     }
   }

@@ -4,6 +4,7 @@ import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.DelayedDirectory;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.StoreCounter;
 import io.erda.pmem.WriteDelay;
 import io.erda.protocol.ErdaException;
@@ -63,6 +64,8 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(
           e.what(), e.getMessage() + Limits.explain(options.regionBytes()));
+    } catch (OutOfSpaceException e) {
+      throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     } finally {

@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -29,6 +30,9 @@ final class Posix {
   private static final int LOCK_NB = 4;
   private static final int EINTR = 4;
   private static final int EWOULDBLOCK = 11;
+  private static final int EFBIG = 27;
+  private static final int ENOSPC = 28;
+  private static final int EDQUOT = 122;
 
   private static final Linker LINKER = Linker.nativeLinker();
   private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
@@ -50,6 +54,16 @@ final class Posix {
       LINKER.downcallHandle(
           LINKER.defaultLookup().findOrThrow("flock"),
           FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
+          CAPTURE);
+  private static final MethodHandle FALLOCATE =
+      LINKER.downcallHandle(
+          LINKER.defaultLookup().findOrThrow("fallocate"),
+          FunctionDescriptor.of(
+              ValueLayout.JAVA_INT,
+              ValueLayout.JAVA_INT,
+              ValueLayout.JAVA_INT,
+              ValueLayout.JAVA_LONG,
+              ValueLayout.JAVA_LONG),
           CAPTURE);
 
   private Posix() {}
@@ -104,6 +118,42 @@ final class Posix {
         }
         if (errno != EINTR) {
           throw failed("flock", state);
+        }
+      }
+      return true;
+    } catch (IOException e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /**
+   * Makes sure that the first bytes of an open file have space, so that no store into a mapping of
+   * them fails for want of it; makes it that long if it is shorter.
+   *
+   * @return false, and nothing was done, when the file system can't say that without writing
+   * @throws OutOfSpaceException when there is none, or the process's file-size limit forbids it
+   */
+  static boolean allocate(int fd, Path file, long bytes) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      while ((int) FALLOCATE.invokeExact(state, fd, 0, 0L, bytes) != 0) {
+        int errno = (int) ERRNO.get(state, 0L);
+        switch (errno) {
+          case EINTR -> {}
+          case ENOSPC, EDQUOT ->
+              throw new OutOfSpaceException(file + ": no space left for " + bytes + " bytes", null);
+          case EFBIG ->
+              throw new OutOfSpaceException(
+                  file
+                      + ": the file-size limit of this process (ulimit -f) is below "
+                      + bytes
+                      + " bytes",
+                  null);
+          default -> {
+            return false;
+          }
         }
       }
       return true;

@@ -1,9 +1,11 @@
 package io.erda.rdma;
 
+import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -33,9 +35,24 @@ final class QueueFile {
   private final Path file;
   private final Arena arena;
   private final MemorySegment queue;
+
+  /** Who takes the file when its owner is gone: the server's for a peer's; null for one's own. */
+  private final SpareQueueFiles spares;
+
+  /** It was a spare of the server's, and is to be one again. */
+  private final boolean lent;
+
   private int descriptor;
 
-  private QueueFile(Path file, Arena arena, MemorySegment queue, int descriptor) {
+  private QueueFile(
+      Path file,
+      Arena arena,
+      MemorySegment queue,
+      int descriptor,
+      SpareQueueFiles spares,
+      boolean lent) {
+    this.spares = spares;
+    this.lent = lent;
     this.file = file;
     this.arena = arena;
     this.queue = queue;
@@ -46,12 +63,39 @@ final class QueueFile {
     return NAME.matcher(name).matches();
   }
 
-  /** A requester's own: new, full of zeros that take real space, locked. */
+  /** Where the next one of this process may be; whether it is free only its creation tells. */
+  static Path nextName(Path directory) {
+    return directory.resolve(
+        PREFIX
+            + ProcessHandle.current().pid()
+            + "-"
+            + (NEXT.getAndIncrement() & Integer.MAX_VALUE));
+  }
+
+  /**
+   * A requester's: full of zeros that take real space, locked. New where there is room for it, else
+   * one of the spares that the server keeps for that.
+   *
+   * @throws OutOfSpaceException when there is neither
+   */
+  static QueueFile obtain(Path directory) throws IOException {
+    try {
+      return create(directory);
+    } catch (AccessDeniedException | NoSuchFileException e) {
+      throw e;
+    } catch (IOException e) {
+      QueueFile spare = SpareQueueFiles.take(directory);
+      if (spare == null) {
+        throw e;
+      }
+      return spare;
+    }
+  }
+
+  /** A new one. */
   static QueueFile create(Path directory) throws IOException {
-    long pid = ProcessHandle.current().pid();
     for (int tries = 0; tries < NAMES_TRIED; tries++) {
-      Path file =
-          directory.resolve(PREFIX + pid + "-" + (NEXT.getAndIncrement() & Integer.MAX_VALUE));
+      Path file = nextName(directory);
       try (FileChannel channel =
           FileChannel.open(
               file,
@@ -81,10 +125,12 @@ final class QueueFile {
       // A server that starts just now may hold the lock for a moment: it looks whether this file's
       // owner is dead.
       if (Posix.tryLock(descriptor) && Files.exists(file)) {
-        ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
+        if (!Posix.allocate(descriptor, file, QueueLayout.BYTES)) {
+          ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
+        }
         MemorySegment queue =
             channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
-        return new QueueFile(file, arena, queue, descriptor);
+        return new QueueFile(file, arena, queue, descriptor, null, false);
       }
     } catch (NoSuchFileException e) {
       // Removed by that server before it was locked.
@@ -104,8 +150,30 @@ final class QueueFile {
     }
   }
 
-  /** A peer's, or null when it is no plain file of the right size. */
-  static QueueFile open(Path file) throws IOException {
+  /**
+   * A spare that the caller has locked and named {@code file}: full of zeros. The descriptor is the
+   * file's from here on, whatever happens.
+   */
+  static QueueFile lent(Path file, int descriptor) throws IOException {
+    Arena arena = Arena.ofShared();
+    try (FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      MemorySegment queue =
+          channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
+      return new QueueFile(file, arena, queue, descriptor, null, true);
+    } catch (IOException | RuntimeException e) {
+      release(arena, descriptor);
+      throw e;
+    }
+  }
+
+  /**
+   * A peer's, or null when it is no plain file of the right size.
+   *
+   * @param spares who takes it when the peer is gone
+   */
+  static QueueFile open(Path file, SpareQueueFiles spares) throws IOException {
     if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
       return null;
     }
@@ -120,7 +188,9 @@ final class QueueFile {
             file,
             arena,
             channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena),
-            descriptor);
+            descriptor,
+            spares,
+            false);
       }
     } catch (IOException | RuntimeException e) {
       release(arena, descriptor);
@@ -138,7 +208,10 @@ final class QueueFile {
     return queue;
   }
 
-  /** For the responder: whether the requester provably left. Then the file is removed. */
+  /**
+   * For the responder: whether the requester provably left. Then the file becomes a spare, or is
+   * removed when there are enough.
+   */
   boolean isOwnerGone() {
     if (descriptor < 0) {
       return true;
@@ -147,7 +220,9 @@ final class QueueFile {
       if (!Posix.tryLock(descriptor)) {
         return false;
       }
-      Files.deleteIfExists(file);
+      if (!spares.keep(file, descriptor)) {
+        Files.deleteIfExists(file);
+      }
     } catch (IOException e) {
       // Not proven, or left for the next server to remove.
       return false;
@@ -172,11 +247,13 @@ final class QueueFile {
     }
   }
 
-  /** The requester's end of it all. */
+  /** The requester's end of it all. What was lent is left for the server to find. */
   void remove() {
     unmap();
     try {
-      Files.deleteIfExists(file);
+      if (!lent) {
+        Files.deleteIfExists(file);
+      }
     } catch (IOException e) {
       // The next server that starts removes what nobody has locked.
     }

@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -50,13 +51,23 @@ public final class ShmDevice implements Device {
   private final List<QueueFile> strangers = new ArrayList<>();
   private final int lock;
   private final ShmRegistry registry;
+
+  /** Null, as the registry, for a device that only connects. */
+  private final SpareQueueFiles spares;
+
   private ShmListener listener;
   private DeviceStatistics finished = DeviceStatistics.NONE;
   private volatile boolean woken;
   private boolean closed;
 
-  private ShmDevice(ShmOptions options, Selector selector, int lock, ShmRegistry registry) {
+  private ShmDevice(
+      ShmOptions options,
+      Selector selector,
+      int lock,
+      ShmRegistry registry,
+      SpareQueueFiles spares) {
     this.options = options;
+    this.spares = spares;
     this.selector = selector;
     this.lock = lock;
     this.registry = registry;
@@ -66,24 +77,25 @@ public final class ShmDevice implements Device {
    * Opens a device.
    *
    * @throws IOException when the directory can't be used, or another device serves in it
+   * @throws io.erda.pmem.OutOfSpaceException when the disk is full and no server ran here before
    */
   public static ShmDevice open(ShmOptions options) throws IOException {
     Selector selector = Selector.open();
     if (options.directory() == null) {
-      return new ShmDevice(options, selector, -1, null);
+      return new ShmDevice(options, selector, -1, null, null);
     }
     int lock = -1;
     try {
       Files.createDirectories(options.directory());
       lock = lock(options.directory());
+      SpareQueueFiles spares = new SpareQueueFiles(options.directory());
+      spares.open();
       List<QueueFile> strangers = new ArrayList<>();
-      sweep(options.directory(), strangers);
-      ShmDevice device =
-          new ShmDevice(
-              options,
-              selector,
-              lock,
-              ShmRegistry.create(options.directory(), strangers.isEmpty()));
+      sweep(options.directory(), strangers, spares);
+      ShmRegistry registry = ShmRegistry.create(options.directory());
+      // Last: what a server needs to start goes before what its clients may need some day.
+      spares.makeMissing(options.nanoTime().getAsLong());
+      ShmDevice device = new ShmDevice(options, selector, lock, registry, spares);
       device.strangers.addAll(strangers);
       return device;
     } catch (IOException | RuntimeException e) {
@@ -110,10 +122,11 @@ public final class ShmDevice implements Device {
    * Removes what dead clients left, and fences the living ones of an earlier server: nothing they
    * WRITE from now on counts.
    */
-  private static void sweep(Path directory, List<QueueFile> strangers) throws IOException {
+  private static void sweep(Path directory, List<QueueFile> strangers, SpareQueueFiles spares)
+      throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "queue-*")) {
       for (Path path : files) {
-        QueueFile file = openQuietly(path);
+        QueueFile file = openQuietly(path, spares);
         if (file == null || file.isOwnerGone()) {
           if (file != null) {
             file.unmap();
@@ -137,9 +150,9 @@ public final class ShmDevice implements Device {
     }
   }
 
-  private static QueueFile openQuietly(Path path) throws IOException {
+  private static QueueFile openQuietly(Path path, SpareQueueFiles spares) throws IOException {
     try {
-      QueueFile file = QueueFile.open(path);
+      QueueFile file = QueueFile.open(path, spares);
       if (file == null && QueueFile.isName(path.getFileName().toString())) {
         removeUnlocked(path);
       }
@@ -224,7 +237,7 @@ public final class ShmDevice implements Device {
       if (status != Status.SUCCESS) {
         return ShmQueuePair.failed(this, address, status, options);
       }
-      QueueFile file = QueueFile.create(directory);
+      QueueFile file = QueueFile.obtain(directory);
       QueueLayout.initialise(
           file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
       return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
@@ -232,6 +245,8 @@ public final class ShmDevice implements Device {
       return ShmQueuePair.failed(this, address, Status.UNREACHABLE, options);
     } catch (AccessDeniedException e) {
       return ShmQueuePair.failed(this, address, Status.DENIED, options);
+    } catch (OutOfSpaceException e) {
+      return ShmQueuePair.failed(this, address, Status.NO_SPACE, options);
     } catch (IOException e) {
       return ShmQueuePair.failed(
           this, address, isFull(Path.of(address)) ? Status.NO_SPACE : Status.LOCAL, options);
@@ -276,6 +291,10 @@ public final class ShmDevice implements Device {
       }
     }
     return false;
+  }
+
+  SpareQueueFiles spares() {
+    return spares;
   }
 
   long registryId() {

@@ -87,7 +87,7 @@ final class ShmListener implements Listener {
       if (name == null || device.isConnected(name) || isWaiting(name)) {
         return null;
       }
-      QueueFile file = QueueFile.open(directory.resolve(name));
+      QueueFile file = QueueFile.open(directory.resolve(name), device.spares());
       if (file == null) {
         return null;
       }
@@ -134,6 +134,7 @@ final class ShmListener implements Listener {
       lastCheck = nanoTime.getAsLong();
       ready = false;
       advance();
+      device.spares().tend(lastCheck, name -> device.isConnected(name) || isWaiting(name));
     }
     return requests.poll();
   }
@@ -161,6 +162,7 @@ final class ShmListener implements Listener {
     }
     if (decided) {
       device.flushCancelled();
+      device.spares().changed();
     }
   }
 

@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -34,44 +35,65 @@ final class ShmRegistry implements AutoCloseable {
     this.directory = directory;
     this.id = id;
     this.nextSequence = id + 1;
-    try (FileChannel channel =
-        FileChannel.open(
-            file,
-            StandardOpenOption.CREATE_NEW,
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE)) {
-      writeZeros(channel, RegistryLayout.BYTES);
-      registry = channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
-    }
+    this.registry = map(file, arena);
     registry.set(QueueLayout.INT, RegistryLayout.VERSION_OFFSET, RegistryLayout.VERSION);
     registry.set(QueueLayout.INT, RegistryLayout.SLOTS_OFFSET, RegistryLayout.SLOTS);
-    registry.set(QueueLayout.LONG, RegistryLayout.ID_OFFSET, id);
-    registry.set(QueueLayout.LONG, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
+    // Of a registry that is used again: a key that was valid must not seem so any more when what it
+    // stood for changes, and no number may come twice, wherever this is interrupted.
+    for (int slot = 0; slot < RegistryLayout.SLOTS; slot++) {
+      long at = RegistryLayout.slotOffset(slot) + RegistryLayout.KEY;
+      if ((long) QueueLayout.WORD.getAcquire(registry, at) != 0) {
+        QueueLayout.WORD.setVolatile(registry, at, 0L);
+      }
+    }
+    QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
+    QueueLayout.WORD.setRelease(registry, RegistryLayout.ID_OFFSET, id);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.MAGIC_OFFSET, RegistryLayout.MAGIC);
+  }
+
+  private static MemorySegment map(Path file, Arena arena) throws IOException {
+    int descriptor = Posix.open(file);
+    boolean mapped = false;
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      // A copy of a store may have holes, and a store into one on a full disk is a SIGBUS.
+      if (!Posix.allocate(descriptor, file, RegistryLayout.BYTES)
+          && channel.size() < RegistryLayout.BYTES) {
+        writeZeros(channel, RegistryLayout.BYTES);
+      }
+      MemorySegment registry =
+          channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
+      mapped = true;
+      return registry;
+    } finally {
+      Posix.close(descriptor);
+      if (!mapped) {
+        arena.close();
+      }
+    }
   }
 
   /**
    * Replaces the registry of the directory; its key sequence goes on. The caller holds the
    * directory's lock.
    *
-   * @param alone no peer of an earlier server is left. Then, where the disk has no room for both,
-   *     the old one goes first: a server whose disk ran full must start all the same, and a crash
-   *     in between makes keys begin anew for nobody who knows old ones
+   * <p>Peers of an earlier server keep the file that they mapped, and read on until they learn of
+   * the new one. Where the disk has no room for another file the old one is used again: then all
+   * their keys end here, and they learn of it by that.
+   *
+   * @throws OutOfSpaceException when there is no room, and none was there before
    */
-  static ShmRegistry create(Path directory, boolean alone) throws IOException {
+  static ShmRegistry create(Path directory) throws IOException {
     Path file = directory.resolve(FILE);
     boolean exists = Files.exists(file);
     long sequence = exists ? nextSequence(file) : 1;
     try {
       return replace(directory, sequence);
     } catch (IOException e) {
-      if (!exists
-          || !alone
-          || Files.getFileStore(directory).getUsableSpace() >= RegistryLayout.BYTES) {
+      if (!exists || Files.size(file) != RegistryLayout.BYTES) {
         throw e;
       }
-      Files.delete(file);
-      return replace(directory, sequence);
+      return new ShmRegistry(directory, file, sequence);
     }
   }
 
@@ -80,6 +102,7 @@ final class ShmRegistry implements AutoCloseable {
     Files.deleteIfExists(fresh);
     boolean done = false;
     try {
+      Files.createFile(fresh);
       ShmRegistry registry = new ShmRegistry(directory, fresh, sequence);
       Files.move(fresh, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
       done = true;

@@ -35,7 +35,10 @@ public final class Status {
   /** The user of this process may not use the address. */
   public static final int DENIED = 9;
 
-  /** No disk space for what a connection needs on this side. */
+  /**
+   * No disk space for what a connection needs on this side, nor any that the other side keeps for
+   * it.
+   */
   public static final int NO_SPACE = 10;
 
   /** The status in words, for messages. */

@@ -1,0 +1,222 @@
+package io.erda.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.ErdaException.Full;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What {@link FullDiskTest} does in a process of its own, on a small file system or under a
+ * file-size limit. Prints what it did; whatever is not as it should be ends it.
+ */
+final class FullDiskScenario {
+  private static final ServerOptions OPTIONS =
+      ServerOptions.DEFAULTS
+          .withHeads(1)
+          .withRegionBytes(1 << 20)
+          .withSegmentBytes(1 << 16)
+          .withCapacityBytes(64 << 20)
+          .withBuckets(8192);
+  private static final byte[] VALUE = new byte[10_000];
+
+  /** What a server keeps for clients that come when the disk is full. */
+  private static final int CLIENTS_AT_A_TIME = 16;
+
+  private final Path directory;
+  private final Path data;
+  private final Path ballast;
+  private int keys;
+
+  private FullDiskScenario(Path directory) {
+    this.directory = directory;
+    this.data = directory.resolve("data");
+    this.ballast = directory.resolve("ballast");
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    FullDiskScenario scenario = new FullDiskScenario(Path.of(arguments[1]));
+    switch (arguments[0]) {
+      case "disk" -> scenario.disk();
+      case "limited-server" -> scenario.limitedServer();
+      case "limited-client" -> scenario.limitedClient();
+      default -> throw new IllegalArgumentException(arguments[0]);
+    }
+    System.out.println("done");
+  }
+
+  /** In a file system of its own that is a few times as large as the store. */
+  private void disk() throws Exception {
+    try (ErdaServer server = ErdaServer.start(data, OPTIONS);
+        ErdaClient first = ErdaClient.connect(server.uri())) {
+      putUntilFull(first);
+      fillUp();
+      requireFull(first);
+      everyRequestOfANewClient(server);
+      asManyClientsAsAreExpected(server);
+      oneAfterTheOther(server);
+      Files.delete(ballast);
+      put(first, keys++);
+      require(first.get(key(keys - 1)) != null, "written again without a restart");
+    }
+    restarts();
+  }
+
+  /** Of a server, while a client of the one before lives on; each needs space in its own way. */
+  private void restarts() throws Exception {
+    ErdaServer server = ErdaServer.start(data, OPTIONS);
+    fillUp();
+    try (ErdaClient before = ErdaClient.connect(server.uri())) {
+      for (int i = 0; i < 4; i++) {
+        require(before.get(key(1)) != null, "read before restart " + i);
+        server.close();
+        require(before.get(key(1)) != null, "read while there is no server");
+        server = ErdaServer.start(data, OPTIONS);
+        requireFull(before);
+        everyRequestOfANewClient(server);
+        oneAfterTheOther(server);
+      }
+    } finally {
+      server.close();
+    }
+    System.out.println("restarted");
+  }
+
+  private void putUntilFull(ErdaClient client) {
+    while (true) {
+      try {
+        put(client, keys);
+        keys++;
+      } catch (Full e) {
+        require(e.what() == Full.What.DISK, e.toString());
+        require(!e.getMessage().contains("\n"), e.toString());
+        System.out.println("full after " + keys + " puts: " + e.getMessage());
+        return;
+      }
+    }
+  }
+
+  private void fillUp() throws IOException {
+    try (OutputStream out = Files.newOutputStream(ballast)) {
+      while (true) {
+        out.write(new byte[4096]);
+      }
+    } catch (FileSystemException e) {
+      throw e;
+    } catch (IOException e) {
+      System.out.println(
+          "filled up: " + Files.getFileStore(directory).getUsableSpace() + " bytes are left");
+    }
+  }
+
+  private void requireFull(ErdaClient client) {
+    // What the log still has room for is taken too: small objects fit where large ones don't.
+    for (int i = 0; i < 10_000; i++) {
+      try {
+        client.put(("filler" + i % 100).getBytes(UTF_8), Arrays.copyOf(VALUE, 1000));
+      } catch (Full e) {
+        require(e.what() == Full.What.DISK, e.toString());
+        return;
+      }
+    }
+    throw new AssertionError("never full");
+  }
+
+  private void everyRequestOfANewClient(ErdaServer server) {
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      require(Arrays.equals(client.get(key(1)), VALUE), "get");
+      require(client.get(key(keys + 1_000_000)) == null, "get of what is absent");
+      int deleted = --keys;
+      require(client.delete(key(deleted)), "delete");
+      require(!client.delete(key(deleted)), "delete again");
+      require(client.get(key(deleted)) == null, "get of what was deleted");
+      require(client.stats().get("connections") > 0, "stats");
+      requireFull(client);
+    }
+  }
+
+  private void asManyClientsAsAreExpected(ErdaServer server) throws Exception {
+    List<ErdaClient> clients = new ArrayList<>();
+    try {
+      // The server takes back what the client before left, in its own time.
+      while (spares() < CLIENTS_AT_A_TIME) {
+        Thread.sleep(1);
+      }
+      for (int i = 0; i < CLIENTS_AT_A_TIME; i++) {
+        ErdaClient client = ErdaClient.connect(server.uri());
+        clients.add(client);
+        require(client.get(key(i)) != null, "client " + i);
+      }
+      try (ErdaClient oneTooMany = ErdaClient.connect(server.uri())) {
+        throw new AssertionError("a connection without space: " + oneTooMany);
+      } catch (Full e) {
+        require(e.what() == Full.What.DISK && !e.getMessage().contains("\n"), e.toString());
+        System.out.println("one too many: " + e.getMessage());
+      }
+    } finally {
+      clients.forEach(ErdaClient::close);
+    }
+  }
+
+  private long spares() throws IOException {
+    try (Stream<Path> files = Files.list(data.resolve("shm"))) {
+      return files.filter(file -> file.getFileName().toString().startsWith("spare-")).count();
+    }
+  }
+
+  private void oneAfterTheOther(ErdaServer server) {
+    for (int i = 0; i < 3 * CLIENTS_AT_A_TIME; i++) {
+      try (ErdaClient client = ErdaClient.connect(server.uri())) {
+        require(client.get(key(i % 10)) != null, "client " + i);
+      }
+    }
+  }
+
+  /** Its process may make no file as large as a region. */
+  private void limitedServer() throws IOException {
+    try (ErdaServer server = ErdaServer.start(data, OPTIONS);
+        ErdaClient client = ErdaClient.connect(server.uri())) {
+      putUntilFull(client);
+      require(keys == 0, "no region can be made, put " + keys);
+      require(client.get(key(1)) == null, "get");
+      require(!client.delete(key(1)), "delete");
+    }
+  }
+
+  /** Its process may make no file as large as a queue file; the server is another one. */
+  private void limitedClient() {
+    try (ErdaClient client = ErdaClient.connect("erda+shm:" + data)) {
+      put(client, 5);
+      require(Arrays.equals(client.get(key(5)), VALUE), "get");
+      require(client.delete(key(5)), "delete");
+    }
+  }
+
+  private static void put(ErdaClient client, int key) {
+    client.put(key(key), VALUE);
+  }
+
+  private static byte[] key(int key) {
+    return ("key" + key).getBytes(UTF_8);
+  }
+
+  private static void require(boolean condition, String what) {
+    if (!condition) {
+      throw new AssertionError(what);
+    }
+  }
+
+  /** For {@link FullDiskTest}, which serves a limited client. */
+  static ErdaServer serve(Path directory) throws ErdaException {
+    return ErdaServer.start(directory.resolve("data"), OPTIONS);
+  }
+}

@@ -1,0 +1,104 @@
+package io.erda.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A disk that is full, and a limit that says so (rule 6): typed errors, reads and deletes work, so
+ * do new clients and servers, and writing works again when there is space.
+ *
+ * <p>The small file system is one in a mount namespace of the child, which the kernel takes away
+ * with the child. Where this user may not make one, that test is skipped.
+ */
+class FullDiskTest {
+  private static final String UNSHARE = "unshare --user --map-root-user --mount ";
+
+  @TempDir Path directory;
+
+  @Test
+  void aFullDiskIsReadAndDeletedFromByNewClientsAndNewServers() throws Exception {
+    String mount = "mount -t tmpfs -o size=16m erda-test " + directory;
+    Assumptions.assumeTrue(
+        new ProcessBuilder("sh", "-c", UNSHARE + "sh -c '" + mount + "'").start().waitFor() == 0,
+        "no mount namespaces for this user");
+    String output = run(UNSHARE + "sh -c '" + mount + " && exec \"$@\"' sh ", "disk");
+    assertTrue(output.contains("one too many: ") && output.contains("restarted"), output);
+  }
+
+  @Test
+  void aServerThatMayMakeNoRegionSaysSo() throws Exception {
+    // Blocks of 512 bytes: 512 KiB, less than a region of 1 MiB. A registry of 2 MiB must be there.
+    FullDiskScenario.serve(directory).close();
+    String output = run("ulimit -f 1024; exec ", "limited-server");
+    assertTrue(output.contains("full after 0 puts: "), output);
+  }
+
+  @Test
+  void aClientThatMayMakeNoQueueFileTakesASpare() throws Exception {
+    ErdaServer server = FullDiskScenario.serve(directory);
+    try {
+      run("ulimit -f 128; exec ", "limited-client");
+    } finally {
+      server.close();
+    }
+  }
+
+  private String run(String before, String scenario) throws Exception {
+    Path output = directory.resolveSibling(directory.getFileName() + ".out");
+    List<String> command = new ArrayList<>(List.of("sh", "-c", before + "\"$@\"", "sh"));
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(
+        List.of(
+            "-XX:-UsePerfData",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            FullDiskScenario.class.getName(),
+            scenario,
+            directory.toString()));
+    try {
+      // A file that the limit would cut short is no place for the output of the limited.
+      Process child =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(Redirect.to(output.toFile()))
+              .start();
+      try {
+        assertTrue(child.waitFor(120, TimeUnit.SECONDS), "hangs: " + text(output));
+      } finally {
+        child.destroyForcibly().waitFor();
+      }
+      assertEquals(0, child.exitValue(), () -> text(output));
+      assertFalse(text(output).contains("Exception"), () -> text(output));
+      assertTrue(text(output).endsWith("done\n"), () -> text(output));
+      return text(output);
+    } finally {
+      Files.deleteIfExists(output);
+    }
+  }
+
+  private static String text(Path output) {
+    try {
+      return Files.readString(output, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+}
