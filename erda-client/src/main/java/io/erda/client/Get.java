@@ -438,7 +438,7 @@ final class Get extends Operation {
   }
 
   private long valueOffset() {
-    return ObjectLayout.KEY_OFFSET + keyLength;
+    return (long) ObjectLayout.KEY_OFFSET + keyLength;
   }
 
   /**
