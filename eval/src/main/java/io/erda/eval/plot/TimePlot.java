@@ -4,6 +4,7 @@ import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import javax.imageio.ImageIO;
 import org.knowm.xchart.BitmapEncoder;
@@ -28,7 +29,15 @@ public final class TimePlot {
   private final List<double[]> spans = new ArrayList<>();
   private String spanName = "";
 
-  private record Curve(String name, double[] seconds, double[] values) {}
+  private record Curve(String name, double[] seconds, double[] values) {
+    double low() {
+      return Arrays.stream(values).min().orElse(1);
+    }
+
+    double high() {
+      return Arrays.stream(values).max().orElse(10);
+    }
+  }
 
   public TimePlot(String title, String yAxis) {
     this.title = title;
@@ -68,8 +77,16 @@ public final class TimePlot {
     chart.getStyler().setLegendPosition(Styler.LegendPosition.OutsideS);
     chart.getStyler().setLegendLayout(Styler.LegendLayout.Horizontal);
     chart.getStyler().setChartBackgroundColor(Color.WHITE);
+    double low =
+        Math.pow(
+            10, Math.floor(Math.log10(curves.stream().mapToDouble(Curve::low).min().orElse(1))));
+    double high =
+        Math.pow(
+            10, Math.ceil(Math.log10(curves.stream().mapToDouble(Curve::high).max().orElse(10))));
+    chart.getStyler().setYAxisMin(low);
+    chart.getStyler().setYAxisMax(high);
     if (!spans.isEmpty()) {
-      addSpans(chart);
+      addSpans(chart, low, high);
     }
     for (Curve curve : curves) {
       chart.addSeries(curve.name(), curve.seconds(), curve.values()).setMarker(SeriesMarkers.NONE);
@@ -78,15 +95,7 @@ public final class TimePlot {
   }
 
   /** One area as high as the plot, which falls to its foot between two spans. */
-  private void addSpans(XYChart chart) {
-    double low = Double.MAX_VALUE;
-    double high = 0;
-    for (Curve curve : curves) {
-      for (double value : curve.values()) {
-        low = Math.min(low, value);
-        high = Math.max(high, value);
-      }
-    }
+  private void addSpans(XYChart chart, double low, double high) {
     double[] x = new double[4 * spans.size()];
     double[] y = new double[x.length];
     for (int i = 0; i < spans.size(); i++) {
