@@ -96,7 +96,9 @@ public record Configuration(
         pipeline,
         random.nextInt(10, 70),
         shape == Shape.FULL ? random.nextInt(10, 30) : random.nextInt(0, 25),
-        random.nextInt(16) == 0 ? 0 : 1L << random.nextInt(14, 22),
+        random.nextInt(16) == 0
+            ? 0
+            : 1L << random.nextInt(shape == Shape.CONTENDED ? 18 : 16, 22),
         1L << random.nextInt(6, 11),
         1L << random.nextInt(15, 19),
         EnumSet.allOf(Fault.class));
@@ -104,7 +106,7 @@ public record Configuration(
 
   private static int operations(Shape shape, RandomGenerator random) {
     return switch (shape) {
-      case CONTENDED -> random.nextInt(1000, 2000);
+      case CONTENDED -> random.nextInt(1000, 3000);
       case CROWDED -> random.nextInt(100, 800);
       case FULL, MIXED -> 1 << random.nextInt(5, 11);
     };
