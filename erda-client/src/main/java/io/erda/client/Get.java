@@ -78,6 +78,12 @@ final class Get extends Operation {
   private static final int READ_ERRORS_MAX = 4;
 
   /**
+   * READs of one get that may be flushed while READs are thought to outlive the server: the first
+   * may have been under way when the connection ended, another one says that they don't.
+   */
+  private static final int LOST_READS_MAX = 1;
+
+  /**
    * Look-ups repeated at once while entries move; then with pauses. A move takes about a
    * microsecond.
    */
@@ -528,7 +534,10 @@ final class Get extends Operation {
       // server that starts retires what a server left.
       patient |= !session.ready();
       refreshMap();
-    } else if (session.ready() || status != Status.FLUSHED || !session.readsOutlive) {
+    } else if (session.ready()
+        || status != Status.FLUSHED
+        || !session.readsOutlive
+        || readErrors > LOST_READS_MAX) {
       session.fail("a READ ended with: " + Status.name(status));
     } else {
       session = null;

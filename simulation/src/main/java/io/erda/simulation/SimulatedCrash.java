@@ -1,14 +1,53 @@
 package io.erda.simulation;
 
 /**
- * The simulated process ended inside a store. An error, so that no handler of exceptions in
- * production code swallows it: it is caught by the one who steps the process, who drops everything
- * the process had.
+ * The simulated process ended inside a call of one of its seams. An error, so that no handler of
+ * exceptions in production code swallows it: it is caught by the one who steps the process, who
+ * drops everything the process had.
  */
 public final class SimulatedCrash extends Error {
   private static final long serialVersionUID = 1L;
+  private static final String ERDA = "io.erda.";
+  private static final String[] SEAMS = {"io.erda.simulation.", "io.erda.pmem.", "io.erda.rdma."};
+  private static final StackWalker WALKER = StackWalker.getInstance();
+
+  private final String place;
 
   SimulatedCrash(String message, boolean trace) {
     super(message, null, false, trace);
+    place = place();
+  }
+
+  /** Where the production code stood: class and method that called the seam. */
+  public String where() {
+    return place;
+  }
+
+  /** Class and method of the innermost frame of Erda's that is not one of a seam. */
+  static String place() {
+    return WALKER.walk(
+        frames ->
+            frames
+                .filter(frame -> isProduction(frame.getClassName()))
+                .findFirst()
+                .map(SimulatedCrash::name)
+                .orElse("outside"));
+  }
+
+  private static boolean isProduction(String className) {
+    if (!className.startsWith(ERDA)) {
+      return false;
+    }
+    for (String seam : SEAMS) {
+      if (className.startsWith(seam)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String name(StackWalker.StackFrame frame) {
+    String name = frame.getClassName();
+    return name.substring(name.lastIndexOf('.') + 1) + "." + frame.getMethodName();
   }
 }

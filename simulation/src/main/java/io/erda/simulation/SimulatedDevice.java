@@ -28,6 +28,8 @@ public final class SimulatedDevice implements Device {
   private Runnable onActivity = () -> {};
   private boolean closed;
   private boolean crashed;
+  private long postsToCrash;
+  private long heldUntilNs;
 
   long reads;
   long bytesRead;
@@ -91,6 +93,30 @@ public final class SimulatedDevice implements Device {
       List.copyOf(regions).forEach(this::deregister);
     }
     closed = true;
+  }
+
+  /**
+   * The node's process crashes inside its {@code count}-th post from now, 1 being the next, 0 never: before
+   * it took effect or after, as the seed says. The caller of the post gets {@link SimulatedCrash};
+   * whoever steps the process then calls {@link #crash()}.
+   */
+  public void crashAfterPosts(long count) {
+    postsToCrash = count;
+  }
+
+  /** Whether a requested crash strikes in this post. */
+  boolean strikes() {
+    return postsToCrash > 0 && --postsToCrash == 0;
+  }
+
+  /** What completes from now on is not seen by polls for a while; then all of it is. */
+  public void holdCompletions(long ns) {
+    heldUntilNs = Math.max(heldUntilNs, network.time.nowNs() + ns);
+    network.time.at(heldUntilNs, this::activity);
+  }
+
+  boolean holdsCompletions() {
+    return network.time.nowNs() < heldUntilNs;
   }
 
   /**

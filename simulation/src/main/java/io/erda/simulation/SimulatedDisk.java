@@ -4,11 +4,13 @@ import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -51,6 +53,8 @@ public final class SimulatedDisk {
   private boolean struck;
   private long eventsToCrash;
   private Event crashAt;
+  private Aim aim;
+  private Consumer<String> observer;
   private SimulatedDirectory owner;
   private boolean traces;
 
@@ -116,12 +120,40 @@ public final class SimulatedDisk {
       throw new IllegalArgumentException("the " + count + "-th event from now");
     }
     crashAt = kind;
+    aim = null;
     eventsToCrash = count;
+  }
+
+  /**
+   * A place that a crash aims at: stores, flushes and drains of files whose name begins so.
+   *
+   * @param prefix of the file's name; {@code ""} for any file, and for changes of the directory
+   * @param from and {@code to} where in the file a store or flush begins, bytes; a drain has no
+   *     place and counts as 0
+   * @param count events there until it strikes, 1 being the next
+   * @param further events of any kind after that one
+   */
+  public record Aim(String prefix, long from, long to, long count, long further) {}
+
+  /** The process crashes at a place. A request made before is forgotten. */
+  public void crashAt(Aim where) {
+    if (where.count < 1 || where.further < 0) {
+      throw new IllegalArgumentException("not to come: " + where);
+    }
+    crashAt = null;
+    aim = where;
+    eventsToCrash = where.count;
   }
 
   /** Forgets a requested crash. */
   public void crashNever() {
     eventsToCrash = 0;
+    aim = null;
+  }
+
+  /** Where crashes strike is noted, and every event's place is told. Slow: for a run now and then. */
+  public void onEvent(Consumer<String> observer) {
+    this.observer = observer;
   }
 
   /**
@@ -182,6 +214,7 @@ public final class SimulatedDisk {
     incarnation++;
     struck = false;
     eventsToCrash = 0;
+    aim = null;
     owner = null;
     byAddress.values().retainAll(new HashSet<>(files.values()));
   }
@@ -220,6 +253,18 @@ public final class SimulatedDisk {
     return find(name).durableWord(offset);
   }
 
+  /** What everyone sees of a file, not to be stored to; null where there is none. */
+  public MemorySegment image(String name) {
+    SimulatedFile file = files.get(name);
+    return file == null ? null : file.image.asSlice(0, file.length()).asReadOnly();
+  }
+
+  /** Whether all of a stretch that is seen would survive every power failure from now on. */
+  public boolean settled(String name, long offset, long bytes) {
+    SimulatedFile file = files.get(name);
+    return file != null && file.settled(offset, bytes);
+  }
+
   /** Words that a power failure now might lose. */
   public long unsettledWords() {
     long sum = 0;
@@ -242,12 +287,34 @@ public final class SimulatedDisk {
    *
    * @throws SimulatedCrash when the process is dead
    */
-  boolean event(long ofIncarnation, Event kind, SimulatedFile file) {
+  boolean event(long ofIncarnation, Event kind, SimulatedFile file, long offset) {
     if (struck || ofIncarnation != incarnation) {
       throw new SimulatedCrash(
           "a dead process touches " + (file == null ? "the directory" : file.name), traces);
     }
-    return eventsToCrash > 0 && (crashAt == null || crashAt == kind) && --eventsToCrash == 0;
+    if (observer != null) {
+      observer.accept(SimulatedCrash.place());
+    }
+    return eventsToCrash > 0 && counts(kind, file, offset) && --eventsToCrash == 0 && strikes();
+  }
+
+  private boolean counts(Event kind, SimulatedFile file, long offset) {
+    if (aim == null) {
+      return crashAt == null || crashAt == kind;
+    }
+    String name = file == null ? "" : file.name;
+    return name.startsWith(aim.prefix) && offset >= aim.from && offset < aim.to;
+  }
+
+  /** The aim was met: what is left of it are further events of any kind. */
+  private boolean strikes() {
+    if (aim == null || aim.further == 0) {
+      return true;
+    }
+    eventsToCrash = aim.further;
+    aim = null;
+    crashAt = null;
+    return false;
   }
 
   void strike() {
@@ -265,7 +332,7 @@ public final class SimulatedDisk {
   }
 
   SimulatedFile create(long ofIncarnation, String name, long length) throws IOException {
-    boolean crash = event(ofIncarnation, Event.DIRECTORY, null);
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null, 0);
     if (files.containsKey(name)) {
       throw new FileAlreadyExistsException(name);
     }
@@ -282,7 +349,7 @@ public final class SimulatedDisk {
   }
 
   void delete(long ofIncarnation, String name) {
-    boolean crash = event(ofIncarnation, Event.DIRECTORY, null);
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null, 0);
     SimulatedFile file = files.get(name);
     if (file != null) {
       change(crash, new Change(name, null, file));
@@ -290,7 +357,7 @@ public final class SimulatedDisk {
   }
 
   void rename(long ofIncarnation, String from, String to) throws IOException {
-    boolean crash = event(ofIncarnation, Event.DIRECTORY, null);
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null, 0);
     SimulatedFile file = find(from);
     change(crash, new Change(from, to, file));
     file.name = to;
@@ -310,7 +377,7 @@ public final class SimulatedDisk {
   }
 
   void sync(long ofIncarnation) {
-    boolean crash = event(ofIncarnation, Event.DIRECTORY, null);
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null, 0);
     if (!crash || random.nextBoolean()) {
       unsynced.clear();
       durableFiles = new TreeMap<>(files);

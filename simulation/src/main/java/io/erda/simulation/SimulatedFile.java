@@ -177,6 +177,17 @@ final class SimulatedFile {
     flushedCount = kept;
   }
 
+  /** Whether the words of a stretch are as durable as they are seen. */
+  boolean settled(long offset, long bytes) {
+    int end = (int) ((offset + bytes + 7) >>> 3);
+    for (int word = (int) (offset >>> 3); word < end; word++) {
+      if (durable[word] != image.get(WORD, (long) word << 3)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Words that a power failure may lose. */
   int unsettledWords() {
     return unsettledCount;

@@ -64,7 +64,7 @@ public final class SimulatedMemory implements PersistentMemory {
     Objects.checkFromIndexSize(offset, length, file.length());
     Objects.checkFromIndexSize(sourceOffset, length, source.byteSize());
     checkOpen();
-    boolean crash = disk.event(incarnation, SimulatedDisk.Event.STORE, file);
+    boolean crash = disk.event(incarnation, SimulatedDisk.Event.STORE, file, offset);
     disk.countStore(length);
     RandomGenerator random = disk.random;
     int part = crash ? random.nextInt(9) : 8;
@@ -113,7 +113,7 @@ public final class SimulatedMemory implements PersistentMemory {
       throw new IllegalArgumentException("offset " + offset + " is not 8-aligned");
     }
     checkOpen();
-    boolean crash = disk.event(incarnation, SimulatedDisk.Event.STORE, file);
+    boolean crash = disk.event(incarnation, SimulatedDisk.Event.STORE, file, offset);
     disk.countStore(8);
     if (!crash || disk.random.nextBoolean()) {
       file.storeWord((int) (offset >>> 3), value);
@@ -133,7 +133,7 @@ public final class SimulatedMemory implements PersistentMemory {
   private void flushLocked(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, file.length());
     checkOpen();
-    boolean crash = disk.event(incarnation, SimulatedDisk.Event.FLUSH, file);
+    boolean crash = disk.event(incarnation, SimulatedDisk.Event.FLUSH, file, offset);
     disk.countFlush();
     int part = crash ? disk.random.nextInt(9) : 8;
     // Whole cache lines, as the instruction does.
@@ -159,7 +159,7 @@ public final class SimulatedMemory implements PersistentMemory {
 
   private void drainLocked() {
     checkOpen();
-    boolean crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file);
+    boolean crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file, 0);
     disk.countDrain();
     if (!crash || disk.random.nextBoolean()) {
       file.drain();

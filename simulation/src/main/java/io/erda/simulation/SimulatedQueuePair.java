@@ -297,6 +297,10 @@ final class SimulatedQueuePair implements QueuePair {
     if (phase == Phase.CONNECTING || occupied >= model.queueDepth()) {
       return false;
     }
+    boolean strikes = device.strikes();
+    if (strikes && random.nextBoolean()) {
+      throw new SimulatedCrash("requested, before a post", false);
+    }
     occupied++;
     boolean outlives = work.opcode == Opcode.READ && peerCrashed;
     if (phase == Phase.ENDED && !outlives) {
@@ -306,6 +310,9 @@ final class SimulatedQueuePair implements QueuePair {
     outstanding.add(work);
     unissued.add(work);
     issue();
+    if (strikes) {
+      throw new SimulatedCrash("requested, after a post", false);
+    }
     return true;
   }
 
@@ -611,6 +618,9 @@ final class SimulatedQueuePair implements QueuePair {
   @Override
   public int poll(CompletionHandler handler, int limit) {
     int count = 0;
+    if (device.holdsCompletions()) {
+      return 0;
+    }
     while (count < limit && !completions.isEmpty()) {
       Completion completion = completions.poll();
       if (completion.ofOwnWork) {

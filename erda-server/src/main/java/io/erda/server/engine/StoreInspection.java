@@ -151,8 +151,7 @@ public final class StoreInspection {
 
   /**
    * The key of a damaged object, as its entry's key word proves it: as stored, or with another
-   * length, or with one bit the other way round. With 56 bits of tag a match by accident is out of
-   * the question.
+   * length, or with one other byte. With 56 bits of tag a match by accident is out of the question.
    */
   private Optional<byte[]> keyAt(int head, int offset, long keyWord) {
     Region region = engine.log().region(head, offset);
@@ -177,12 +176,15 @@ public final class StoreInspection {
         return Optional.of(Arrays.copyOf(bytes, length));
       }
     }
-    for (int bit = 0; stored <= room && bit < 8 * stored; bit++) {
-      bytes[bit >>> 3] ^= (byte) (1 << (bit & 7));
-      if (engine.keyWord(view, 0, stored) == keyWord) {
-        return Optional.of(Arrays.copyOf(bytes, stored));
+    for (int at = 0; stored <= room && at < stored; at++) {
+      byte damaged = bytes[at];
+      for (int difference = 1; difference < 256; difference++) {
+        bytes[at] = (byte) (damaged ^ difference);
+        if (engine.keyWord(view, 0, stored) == keyWord) {
+          return Optional.of(Arrays.copyOf(bytes, stored));
+        }
       }
-      bytes[bit >>> 3] ^= (byte) (1 << (bit & 7));
+      bytes[at] = damaged;
     }
     return Optional.empty();
   }

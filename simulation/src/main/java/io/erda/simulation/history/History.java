@@ -3,6 +3,7 @@ package io.erda.simulation.history;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.TreeMap;
 
 /**
  * Operations of clients on keys: who asked for what when, and what came of it.
@@ -171,6 +172,50 @@ public final class History {
       count += outcomes[i] == outcome.ordinal() ? 1 : 0;
     }
     return count;
+  }
+
+  /** Whether any operation is one on this key. */
+  public synchronized boolean knows(long key) {
+    for (int i = 0; i < size; i++) {
+      if (keys[i] == key) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Everything that happened, a line for each operation and mark, by time of beginning. */
+  public synchronized String text() {
+    TreeMap<Long, String> lines = new TreeMap<>();
+    for (int i = 0; i < size; i++) {
+      String end = returned[i] == NEVER ? "never" : Long.toString(returned[i]);
+      lines.put(
+          invoked[i],
+          String.format(
+              "  %6d .. %-6s  client %-3d %s%n", invoked[i], end, clients[i], describe(i)));
+    }
+    for (Mark mark : marks) {
+      lines.merge(
+          mark.time, String.format("  %6d  ---- %s%n", mark.time, mark.text), String::concat);
+    }
+    return String.join("", lines.values());
+  }
+
+  private String describe(int i) {
+    String value = values[i] == ABSENT ? "absent" : "v" + values[i];
+    boolean ok = outcome(i) == Outcome.OK;
+    String how =
+        switch (outcome(i)) {
+          case OK -> "done";
+          case FAILED -> "not done";
+          case UNKNOWN -> "outcome unknown";
+        };
+    return switch (operation(i)) {
+      case PUT -> "put    key " + keys[i] + " = " + value + ": " + how;
+      case GET -> "get    key " + keys[i] + ": " + (ok ? value : how);
+      case DELETE ->
+          "delete key " + keys[i] + ": " + (ok ? values[i] == 1 ? "existed" : "did not exist" : how);
+    };
   }
 
   // For the checker, which runs when nothing is recorded any more.

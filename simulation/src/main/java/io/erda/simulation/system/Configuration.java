@@ -7,6 +7,8 @@ import io.erda.server.engine.StoreOptions;
 import io.erda.simulation.NetworkModel;
 import io.erda.simulation.PersistenceDomain;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
@@ -23,6 +25,7 @@ import java.util.random.RandomGenerator;
  * @param faultGapNs between two faults, about; 0 = none
  * @param stepNs of a node with work
  * @param idleNs of a node without
+ * @param faults that may happen
  */
 public record Configuration(
     PersistenceDomain domain,
@@ -40,27 +43,39 @@ public record Configuration(
     int deleteWeight,
     long faultGapNs,
     long stepNs,
-    long idleNs) {
+    long idleNs,
+    Set<Fault> faults) {
   private static final int KEY_OPERATIONS_MAX = 10;
+
+  /** What kind of trouble a run looks for. */
+  private enum Shape {
+    /** Several clients, few keys, many operations. */
+    CONTENDED,
+    /** A tiny table that fills up with keys: entries are displaced. */
+    CROWDED,
+    /** A tiny log: full, and entries are emptied. */
+    FULL,
+    /** Anything. */
+    MIXED
+  }
 
   /** Draws one. */
   public static Configuration random(RandomGenerator random) {
-    PersistenceDomain[] domains = PersistenceDomain.values();
-    int clients = random.nextInt(1, 7);
-    int keys = random.nextInt(1, 9);
+    Shape shape =
+        switch (random.nextInt(10)) {
+          case 0, 1, 2 -> Shape.CONTENDED;
+          case 3, 4, 5 -> Shape.CROWDED;
+          case 6, 7 -> Shape.FULL;
+          default -> Shape.MIXED;
+        };
+    int clients = shape == Shape.CONTENDED ? random.nextInt(3, 7) : random.nextInt(1, 7);
+    int keys = shape == Shape.CROWDED ? random.nextInt(20, 40) : random.nextInt(1, 9);
     // No more operations of one key open at once than the checker decides with ease.
     int pipeline = Math.clamp(KEY_OPERATIONS_MAX * keys / clients, 1, random.nextInt(1, 5));
-    int segmentBytes = 1 << random.nextInt(12, 15);
     return new Configuration(
-        domains[random.nextInt(domains.length)],
+        domain(random),
         random.nextInt(4) == 0 ? NetworkModel.PAPERS : NetworkModel.random(random),
-        new StoreOptions(
-            new LogGeometry(
-                1 << random.nextInt(3),
-                1L << random.nextInt(16, 19),
-                segmentBytes,
-                random.nextInt(2, 10)),
-            1L << random.nextInt(4, 9)),
+        store(shape, random),
         new ServerLimits(
             random.nextInt(8, 40),
             1L << random.nextInt(18, 27),
@@ -76,13 +91,89 @@ public record Configuration(
         clients,
         keys,
         random.nextBoolean() ? 8 : random.nextInt(1, 200),
-        1 << random.nextInt(4, 12),
-        1 << random.nextInt(5, 12),
+        1 << random.nextInt(shape == Shape.FULL ? 8 : 4, 12),
+        operations(shape, random),
         pipeline,
         random.nextInt(10, 70),
-        random.nextInt(0, 25),
-        random.nextInt(8) == 0 ? 0 : 1L << random.nextInt(14, 23),
+        shape == Shape.FULL ? random.nextInt(10, 30) : random.nextInt(0, 25),
+        random.nextInt(16) == 0
+            ? 0
+            : 1L << random.nextInt(shape == Shape.CONTENDED ? 18 : 16, 22),
         1L << random.nextInt(6, 11),
-        1L << random.nextInt(15, 19));
+        1L << random.nextInt(15, 19),
+        EnumSet.allOf(Fault.class));
+  }
+
+  private static int operations(Shape shape, RandomGenerator random) {
+    return switch (shape) {
+      case CONTENDED -> random.nextInt(1000, 3000);
+      case CROWDED -> random.nextInt(100, 800);
+      case FULL, MIXED -> 1 << random.nextInt(5, 11);
+    };
+  }
+
+  /** Half of them where most can be lost: memory whose caches are not durable. */
+  private static PersistenceDomain domain(RandomGenerator random) {
+    PersistenceDomain[] domains = PersistenceDomain.values();
+    return random.nextBoolean()
+        ? PersistenceDomain.MEMORY_CONTROLLER
+        : domains[random.nextInt(domains.length)];
+  }
+
+  private static StoreOptions store(Shape shape, RandomGenerator random) {
+    boolean small = shape == Shape.FULL;
+    int segmentBytes = 1 << random.nextInt(12, small ? 14 : 15);
+    LogGeometry geometry =
+        new LogGeometry(
+            1 << random.nextInt(small ? 2 : 3),
+            1L << random.nextInt(16, small ? 17 : 19),
+            segmentBytes,
+            small ? random.nextInt(1, 4) : random.nextInt(2, 10));
+    int buckets = shape == Shape.CROWDED ? 4 : random.nextInt(4, 9);
+    return new StoreOptions(geometry, 1L << buckets);
+  }
+
+  /** The same with fewer. */
+  Configuration with(int fewerClients, int fewerKeys, int fewerOperations, int shorterPipeline) {
+    return new Configuration(
+        domain,
+        network,
+        store,
+        limits,
+        client,
+        fewerClients,
+        fewerKeys,
+        keyBytesMax,
+        valueBytesMax,
+        fewerOperations,
+        shorterPipeline,
+        putWeight,
+        deleteWeight,
+        faultGapNs,
+        stepNs,
+        idleNs,
+        faults);
+  }
+
+  /** The same with other faults. */
+  Configuration withFaults(Set<Fault> others) {
+    return new Configuration(
+        domain,
+        network,
+        store,
+        limits,
+        client,
+        clients,
+        keys,
+        keyBytesMax,
+        valueBytesMax,
+        operations,
+        pipeline,
+        putWeight,
+        deleteWeight,
+        faultGapNs,
+        stepNs,
+        idleNs,
+        others);
   }
 }

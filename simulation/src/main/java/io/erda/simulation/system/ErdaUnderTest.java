@@ -3,6 +3,8 @@ package io.erda.simulation.system;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaAsyncClient;
 import io.erda.client.OperationHandler;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.Region;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
@@ -13,6 +15,7 @@ import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOptions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
@@ -21,6 +24,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private final StoreOptions options;
   private final ServerLimits limits;
   private final ClientOptions clientOptions;
+
+  /** Of the process that lives, and of the one before. */
+  private StoreEngine engine;
+
+  private StoreEngine before;
 
   public ErdaUnderTest(StoreOptions options, ServerLimits limits, ClientOptions clientOptions) {
     this.options = options;
@@ -36,14 +44,74 @@ public final class ErdaUnderTest implements StoreUnderTest {
       LongSupplier nanoTime,
       RandomGenerator random)
       throws IOException {
+    Server server =
+        startDamaged(
+            directory, device, address, nanoTime, random, (key, what) -> requireSound(what));
+    requireNoSpaceLost(directory);
+    return server;
+  }
+
+  @Override
+  public Server startDamaged(
+      MemoryDirectory directory,
+      Device device,
+      String address,
+      LongSupplier nanoTime,
+      RandomGenerator random,
+      BiConsumer<byte[], String> findings)
+      throws IOException {
     if (!directory.lock()) {
       throw new IllegalStateException("the lock of a dead process is still held");
     }
-    StoreEngine engine = StoreEngine.open(directory, options, random);
-    new StoreInspection(engine, (key, what) -> requireSound(what)).run();
+    before = engine;
+    engine = StoreEngine.open(directory, options, random);
+    new StoreInspection(engine, findings::accept).run();
     ServerCore core = new ServerCore(engine, limits, nanoTime);
     core.listen(device, device.listen(address));
-    return core::doWork;
+    LogStore log = engine.log();
+    return new Server() {
+      @Override
+      public int doWork() {
+        return core.doWork();
+      }
+
+      @Override
+      public String wrongWhenIdle() {
+        LogStore.Usage usage = log.usage();
+        return usage.openExtents() == 0 && usage.openBytes() == 0
+            ? null
+            : "space that nobody holds is not given up: " + usage;
+      }
+    };
+  }
+
+  /**
+   * What a restart may cost is what a head's high-water mark was ahead: the end of a segment that
+   * was skipped, an extent, and a step. And nothing that was handed out before is handed out again.
+   * Looks into the memory of the dead process.
+   */
+  private void requireNoSpaceLost(MemoryDirectory directory) throws IOException {
+    LogStore log = engine.log();
+    long files =
+        directory.names().stream().filter(name -> name.startsWith("region-")).count();
+    if (files != log.regions().size()) {
+      requireSound(files + " region files, " + log.regions().size() + " regions");
+    }
+    for (int head = 0; before != null && head < log.geometry().heads(); head++) {
+      Region then = before.log().appendRegion(head);
+      Region now = log.appendRegion(head);
+      if (then == null || now == null || then.generation() != now.generation()) {
+        continue;
+      }
+      long lost = log.appendPlace(head) - before.log().appendPlace(head);
+      if (before.log().appendPlace(head) > 0
+          && (lost < 0 || lost > 3L * log.geometry().segmentBytes())
+          && before.log().appendPlace(head) < log.geometry().regionBytes()) {
+        requireSound(
+            "head " + head + " appends at " + log.appendPlace(head) + ", before it was "
+                + before.log().appendPlace(head));
+      }
+    }
   }
 
   private static void requireSound(String finding) {

@@ -19,8 +19,24 @@ public enum Fault {
   SERVER_PAUSE,
   /** A client's process ends. */
   CLIENT_CRASH,
+  /** A client's process ends while it posts: at each step of a put, as it comes. */
+  CLIENT_CRASH_IN_POST,
   /** A client's process stops for a while. */
   CLIENT_PAUSE,
+  /** A client's process becomes slow for a while. */
+  CLIENT_SLOW,
+  /** A client sees no completions for a while, then all of them. */
+  COMPLETIONS_DELAYED,
   /** A connection is lost. */
-  CONNECTION_LOSS
+  CONNECTION_LOSS,
+  /** The disk takes no new file for a while; counted when a client was told. */
+  DISK_FULL,
+  /** The log has no room; counted when a client was told. */
+  LOG_FULL,
+  /** The table has no room; counted when a client was told. */
+  TABLE_FULL,
+  /** A byte of a file changes on the medium, at the end. */
+  BYTE_CORRUPTED,
+  /** A file loses its end, at the end. */
+  FILE_CUT
 }

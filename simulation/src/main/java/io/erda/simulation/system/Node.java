@@ -2,6 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.VirtualTime;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
 
@@ -13,11 +14,13 @@ final class Node {
   private final VirtualTime time;
   private final RandomGenerator random;
   private final IntSupplier step;
-  private final Runnable onCrash;
+  private final Consumer<SimulatedCrash> onCrash;
   private final long stepNs;
   private final long idleNs;
   private boolean dead;
   private long pausedUntilNs;
+  private int slowness = 1;
+  private long slowUntilNs;
 
   /** Of the step that is scheduled; an event of another number was overtaken by an earlier step. */
   private long schedule;
@@ -35,7 +38,7 @@ final class Node {
       VirtualTime time,
       RandomGenerator random,
       IntSupplier step,
-      Runnable onCrash,
+      Consumer<SimulatedCrash> onCrash,
       long stepNs,
       long idleNs) {
     this.time = time;
@@ -65,6 +68,12 @@ final class Node {
     pausedUntilNs = Math.max(pausedUntilNs, time.nowNs() + ns);
   }
 
+  /** Its steps take so many times as long for a while. */
+  void slowDown(int factor, long ns) {
+    slowness = factor;
+    slowUntilNs = time.nowNs() + ns;
+  }
+
   /** There is news for it. */
   void wake() {
     if (!dead && scheduledNs > time.nowNs() + 2 * stepNs) {
@@ -74,7 +83,8 @@ final class Node {
 
   private void schedule(long delayNs) {
     long mine = ++schedule;
-    scheduledNs = Math.max(time.nowNs() + 1 + random.nextLong(2 * delayNs), pausedUntilNs);
+    long takesNs = time.nowNs() < slowUntilNs ? delayNs * slowness : delayNs;
+    scheduledNs = Math.max(time.nowNs() + 1 + random.nextLong(2 * takesNs), pausedUntilNs);
     time.at(scheduledNs, () -> run(mine));
   }
 
@@ -92,7 +102,7 @@ final class Node {
       work = step.getAsInt();
     } catch (SimulatedCrash crash) {
       dead = true;
-      onCrash.run();
+      onCrash.accept(crash);
       return;
     }
     if (!dead) {

@@ -2,6 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.simulation.StoreStatistics;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What came of one run.
@@ -10,6 +11,10 @@ import java.util.Map;
  * @param ok of them acknowledged, with a result
  * @param unknown of them of unknown outcome
  * @param simulatedNs virtual time that passed
+ * @param crashes of server and clients, by where they struck
+ * @param places of the server's production code that called its memory, in runs that watch it; else
+ *     empty
+ * @param history null, or of a run that failed what everyone did, and what the memory held
  * @param failure null, or what went wrong, for people
  */
 public record RunResult(
@@ -21,7 +26,36 @@ public record RunResult(
     long simulatedNs,
     Map<Fault, Long> faults,
     StoreStatistics stores,
+    Map<Crash, Long> crashes,
+    Set<String> places,
+    String history,
     String failure) {
+  /** Of a run in which nothing else was noted. */
+  public RunResult(
+      long seed,
+      Configuration configuration,
+      int operations,
+      int ok,
+      int unknown,
+      long simulatedNs,
+      Map<Fault, Long> faults,
+      StoreStatistics stores,
+      String failure) {
+    this(
+        seed,
+        configuration,
+        operations,
+        ok,
+        unknown,
+        simulatedNs,
+        faults,
+        stores,
+        Map.of(),
+        Set.of(),
+        null,
+        failure);
+  }
+
   /** Failure, configuration and how to run it again. */
   public String report() {
     return "seed "

@@ -4,6 +4,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.rdma.Device;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
@@ -25,6 +26,22 @@ public interface StoreUnderTest {
       RandomGenerator random)
       throws IOException;
 
+  /**
+   * As {@link #start}, of a store that was damaged: what an inspection finds is told, not thrown.
+   *
+   * @param findings gets the key, or null where it can't be told, and what is wrong with it
+   */
+  default Server startDamaged(
+      MemoryDirectory directory,
+      Device device,
+      String address,
+      LongSupplier nanoTime,
+      RandomGenerator random,
+      BiConsumer<byte[], String> findings)
+      throws IOException {
+    return start(directory, device, address, nanoTime, random);
+  }
+
   /** A client process starts to connect. */
   Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);
 
@@ -32,6 +49,11 @@ public interface StoreUnderTest {
   interface Server {
     /** One step. Returns 0 when there was nothing to do. */
     int doWork();
+
+    /** What is wrong where nobody has asked for anything for a while; null where nothing is. */
+    default String wrongWhenIdle() {
+      return null;
+    }
   }
 
   /** A state machine of a client. A crash drops it without closing it. */

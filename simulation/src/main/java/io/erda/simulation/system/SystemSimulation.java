@@ -2,10 +2,12 @@ package io.erda.simulation.system;
 
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.Survives;
+import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import io.erda.simulation.SimulatedDisk;
+import io.erda.simulation.SimulatedDisk.Aim;
 import io.erda.simulation.SimulatedNetwork;
 import io.erda.simulation.VirtualTime;
 import io.erda.simulation.history.LinearizabilityChecker;
@@ -17,7 +19,10 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 
 /**
@@ -39,6 +44,17 @@ public final class SystemSimulation {
 
   private static final long EVENTS_MAX = 200_000_000L;
 
+  /** In one run of so many, every place that stores is noted, crash or not. */
+  private static final long WATCHED_ODDS = 64;
+
+  /** How long what is idle is kept, at most: reservations and time-outs. */
+  private static final long IDLE_NS = 1_000_000_000L;
+
+  private static final long FAILURE_PAUSE_NS = 1 << 14;
+  private static final int FAILURES_MAX = 8;
+  private static final long DAMAGED_STEP_NS = 1000;
+  private static final Fault[] FAULTS = Fault.values();
+
   private final long seed;
   private final SplittableRandom random;
   private final Configuration configuration;
@@ -47,7 +63,11 @@ public final class SystemSimulation {
   private final SimulatedNetwork network;
   private final SimulatedDisk disk;
   private final Workload workload;
+  private final StoreView view;
+  private final VersionWordRules rules;
   private final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
+  private final Map<Crash, Long> crashes = new TreeMap<>();
+  private final Set<String> places = new TreeSet<>();
 
   /** Those that live. */
   private final List<ClientProcess> clients = new ArrayList<>();
@@ -57,6 +77,7 @@ public final class SystemSimulation {
   private final long beganNs;
 
   private SimulatedDevice serverDevice;
+  private StoreUnderTest.Server core;
   private Node server;
   private boolean powerFailsNext;
   private boolean healing;
@@ -99,7 +120,12 @@ public final class SystemSimulation {
     time = new VirtualTime(random.split());
     network = new SimulatedNetwork(time, random.split(), configuration.network());
     disk = new SimulatedDisk(configuration.domain(), random.split());
+    view = new StoreView(disk, configuration.store().geometry());
+    rules = new VersionWordRules(disk, configuration.store().geometry());
     workload = new Workload(configuration, random.split());
+    if (Long.remainderUnsigned(seed, WATCHED_ODDS) == 0) {
+      disk.onEvent(places::add);
+    }
     beganNs = time.nowNs();
   }
 
@@ -124,6 +150,12 @@ public final class SystemSimulation {
     if (workload.failure() == null) {
       check();
     }
+    if (workload.failure() == null) {
+      requireNothingHeld();
+    }
+    if (workload.failure() == null) {
+      new Damage(random.split()).strike();
+    }
     return new RunResult(
         seed,
         configuration,
@@ -133,7 +165,26 @@ public final class SystemSimulation {
         time.nowNs() - beganNs,
         faults,
         disk.statistics(),
+        crashes,
+        places,
+        workload.failure() == null ? null : story(),
         workload.failure());
+  }
+
+  /** What everyone did, and what the memory holds now. */
+  private String story() {
+    StringBuilder text = new StringBuilder(workload.history.text());
+    for (int key = 0; key < configuration.keys(); key++) {
+      if (workload.history.knows(key)) {
+        text.append("memory of key ").append(key).append(":\n");
+        try {
+          text.append(view.describe(workload.key(key)));
+        } catch (IOException | RuntimeException e) {
+          text.append("  can't be told: ").append(e).append('\n');
+        }
+      }
+    }
+    return text.toString();
   }
 
   // The end
@@ -141,26 +192,46 @@ public final class SystemSimulation {
   private void heal() {
     healing = true;
     disk.crashNever();
+    disk.limit(Long.MAX_VALUE);
+    clients.forEach(client -> client.device.crashAfterPosts(0));
     long deadline = time.nowNs() + PATIENCE_NS;
-    while (busy() && time.nextNs() <= deadline && workload.failure() == null) {
+    while ((busy() || !serves()) && time.nextNs() <= deadline && workload.failure() == null) {
       time.step();
     }
     if (busy()) {
       workload.fail("operations that never end: " + openOperations());
       return;
     }
-    ClientProcess reader = startClient();
-    for (int key = 0; key < configuration.keys() && workload.failure() == null; key++) {
-      reader.getAtTheEnd(key);
-      while (reader.open > 0
-          && time.nextNs() <= deadline + PATIENCE_NS
-          && workload.failure() == null) {
-        time.step();
-      }
-      if (reader.open > 0) {
-        workload.fail("the last get of key " + key + " never ends");
+    // Those that lived through it, and one that begins afresh.
+    List<ClientProcess> readers = new ArrayList<>(clients);
+    readers.add(startClient());
+    for (ClientProcess reader : readers) {
+      for (int key = 0; key < configuration.keys() && workload.failure() == null; key++) {
+        reader.mustSucceed = true;
+        reader.getAtTheEnd(key);
+        long patience = time.nowNs() + PATIENCE_NS;
+        while (reader.open > 0 && time.nextNs() <= patience && workload.failure() == null) {
+          time.step();
+        }
+        if (reader.open > 0) {
+          workload.fail("the last get of key " + key + " never ends");
+        }
       }
     }
+  }
+
+  /** When every client has gone and some time has passed nothing is held for them. */
+  private void requireNothingHeld() {
+    List.copyOf(clients).forEach(ClientProcess::crash);
+    time.runFor(IDLE_NS);
+    String wrong = core.wrongWhenIdle();
+    if (wrong != null) {
+      workload.fail(wrong);
+    }
+  }
+
+  private boolean serves() {
+    return server != null && !server.isDead();
   }
 
   private boolean busy() {
@@ -190,6 +261,10 @@ public final class SystemSimulation {
 
   // Faults
 
+  private void crashed(String place, boolean recovering) {
+    crashes.merge(new Crash(place, recovering, ProtocolState.of(disk)), 1L, Long::sum);
+  }
+
   private void happened(Fault fault) {
     faults.merge(fault, 1L, Long::sum);
     workload.history.mark(fault.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '));
@@ -200,26 +275,30 @@ public final class SystemSimulation {
         1 + random.nextLong(2 * configuration.faultGapNs()),
         () -> {
           if (!healing) {
-            fault(Fault.values()[random.nextInt(Fault.values().length)]);
+            Fault fault = FAULTS[random.nextInt(FAULTS.length)];
+            if (configuration.faults().contains(fault)) {
+              fault(fault);
+            }
             nextFault();
           }
         });
   }
 
   private void fault(Fault fault) {
-    boolean serves = server != null && !server.isDead();
+    boolean serves = serves();
     switch (fault) {
       case SERVER_CRASH -> {
         if (serves) {
+          crashed(Crash.BETWEEN_STEPS, false);
           serverDied(fault);
         }
       }
       // While it serves or while it starts: as it comes.
-      case SERVER_CRASH_IN_STORE, SERVER_CRASH_IN_RECOVERY ->
-          disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
+      case SERVER_CRASH_IN_STORE, SERVER_CRASH_IN_RECOVERY -> crashSoon();
       case POWER_FAILURE -> {
         if (serves && survivesPower()) {
           powerFailsNext = true;
+          crashed(Crash.BETWEEN_STEPS, false);
           serverDied(Fault.SERVER_CRASH);
         }
       }
@@ -233,10 +312,26 @@ public final class SystemSimulation {
       case CLIENT_PAUSE -> {
         if (!clients.isEmpty()) {
           happened(fault);
-          clients
-              .get(random.nextInt(clients.size()))
+          anyClient().node.pause(random.nextLong(1L << random.nextInt(10, 29)));
+        }
+      }
+      case CLIENT_CRASH_IN_POST -> {
+        if (!clients.isEmpty()) {
+          anyClient().device.crashAfterPosts(1 + random.nextInt(1 << random.nextInt(1, 6)));
+        }
+      }
+      case CLIENT_SLOW -> {
+        if (!clients.isEmpty()) {
+          happened(fault);
+          anyClient()
               .node
-              .pause(random.nextLong(1L << random.nextInt(10, 29)));
+              .slowDown(1 << random.nextInt(2, 12), random.nextLong(1L << random.nextInt(10, 26)));
+        }
+      }
+      case COMPLETIONS_DELAYED -> {
+        if (!clients.isEmpty()) {
+          happened(fault);
+          anyClient().device.holdCompletions(random.nextLong(1L << random.nextInt(8, 24)));
         }
       }
       case CONNECTION_LOSS -> {
@@ -244,6 +339,34 @@ public final class SystemSimulation {
           happened(fault);
         }
       }
+      case DISK_FULL -> {
+        if (serves) {
+          disk.limit(0);
+          time.after(
+              random.nextLong(1L << random.nextInt(14, 24)), () -> disk.limit(Long.MAX_VALUE));
+        }
+      }
+      case LOG_FULL, TABLE_FULL, BYTE_CORRUPTED, FILE_CUT -> {
+        // The workload sees to the first two, the end to the others.
+      }
+    }
+  }
+
+  private ClientProcess anyClient() {
+    return clients.get(random.nextInt(clients.size()));
+  }
+
+  /** Anywhere, or where little happens and much can go wrong. */
+  private void crashSoon() {
+    int further = random.nextBoolean() ? 0 : random.nextInt(24);
+    switch (random.nextInt(6)) {
+      case 0 -> disk.crashAt(new Aim("table-", 64, 112, 1 + random.nextInt(12), further));
+      case 1 ->
+          disk.crashAt(
+              new Aim("table-", 4096, Long.MAX_VALUE, 1 + random.nextInt(16), further / 4));
+      case 2 -> disk.crashAt(new Aim("regions", 0, Long.MAX_VALUE, 1 + random.nextInt(4), further));
+      case 3 -> disk.crashAfter(SimulatedDisk.Event.DRAIN, 1 + random.nextInt(20));
+      default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
     }
   }
 
@@ -255,33 +378,36 @@ public final class SystemSimulation {
 
   private void startServer() {
     serverDevice = network.device("server", disk);
-    Node[] self = new Node[1];
-    StoreUnderTest.Server core;
     try {
       core =
           store.start(
-              overDirectory.apply(disk.directory()),
+              overDirectory.apply(rules.over(disk.directory())),
               overServerDevice.apply(serverDevice),
               ADDRESS,
               time,
               random.split());
+      rules.serves();
     } catch (SimulatedCrash crash) {
+      crashed(crash.where(), true);
       serverDied(Fault.SERVER_CRASH_IN_RECOVERY);
       return;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | AssertionError e) {
       workload.fail("the server does not start: " + describe(e));
       return;
     }
-    self[0] =
+    StoreUnderTest.Server starting = core;
+    server =
         new Node(
             time,
             random.split(),
-            () -> guarded("the server", core::doWork),
-            () -> serverDied(Fault.SERVER_CRASH_IN_STORE),
+            () -> guarded("the server", starting::doWork),
+            crash -> {
+              crashed(crash.where(), false);
+              serverDied(Fault.SERVER_CRASH_IN_STORE);
+            },
             configuration.stepNs(),
             configuration.idleNs());
-    server = self[0];
-    serverDevice.onActivity(self[0]::wake);
+    serverDevice.onActivity(server::wake);
   }
 
   /** Its process is gone, and sometimes its host's power; another one starts a little later. */
@@ -291,7 +417,11 @@ public final class SystemSimulation {
       server.kill();
     }
     boolean power =
-        powerFailsNext || (how != Fault.SERVER_CRASH && survivesPower() && random.nextBoolean());
+        powerFailsNext
+            || (how != Fault.SERVER_CRASH
+                && survivesPower()
+                && configuration.faults().contains(Fault.POWER_FAILURE)
+                && random.nextBoolean());
     powerFailsNext = false;
     if (power) {
       happened(Fault.POWER_FAILURE);
@@ -305,12 +435,20 @@ public final class SystemSimulation {
       serverDevice.crash();
       disk.processCrash();
     }
+    if (!healing && random.nextInt(4) == 0 && mayCrashInRecovery()) {
+      crashSoon();
+    }
+    int longest = random.nextInt(8) == 0 ? 25 : 21;
     time.after(
-        random.nextLong(1L << random.nextInt(8, 25)),
+        random.nextLong(1L << random.nextInt(8, longest)),
         () -> {
           workload.history.mark("server starts");
           startServer();
         });
+  }
+
+  private boolean mayCrashInRecovery() {
+    return configuration.faults().contains(Fault.SERVER_CRASH_IN_RECOVERY);
   }
 
   private static String describe(Throwable e) {
@@ -342,7 +480,25 @@ public final class SystemSimulation {
   private void crashClient() {
     if (!clients.isEmpty()) {
       happened(Fault.CLIENT_CRASH);
-      clients.get(random.nextInt(clients.size())).crash();
+      anyClient().crash();
+    }
+  }
+
+  private void clientCrashes(String place) {
+    crashes.merge(
+        new Crash(place, server == null || server.isDead(), ProtocolState.of(disk)),
+        1L,
+        Long::sum);
+  }
+
+  private void wasFull(ErdaException.Full.What what) {
+    switch (what) {
+      case LOG -> faults.merge(Fault.LOG_FULL, 1L, Long::sum);
+      case TABLE -> faults.merge(Fault.TABLE_FULL, 1L, Long::sum);
+      case DISK -> faults.merge(Fault.DISK_FULL, 1L, Long::sum);
+      case CONNECTIONS -> {
+        // As configured.
+      }
     }
   }
 
@@ -355,7 +511,11 @@ public final class SystemSimulation {
     private final SplittableRandom thoughts = random.split();
     private final long thinkNs = 1L << random.nextInt(1, 17);
     private long thinksUntilNs;
+    private int failures;
     int open;
+
+    /** Everything is well: no operation may fail any more. */
+    boolean mustSucceed;
 
     ClientProcess(int number) {
       this.number = number;
@@ -366,7 +526,11 @@ public final class SystemSimulation {
               time,
               random.split(),
               () -> guarded("client " + number, this::step),
-              () -> {},
+              crash -> {
+                happened(Fault.CLIENT_CRASH_IN_POST);
+                clientCrashes(crash.where());
+                crash();
+              },
               configuration.stepNs(),
               configuration.idleNs());
       device.onActivity(node::wake);
@@ -411,24 +575,36 @@ public final class SystemSimulation {
     public void got(long token, MemorySegment value) {
       open--;
       workload.history.ok((int) token, workload.identify(value));
+      failures = 0;
     }
 
     @Override
     public void done(long token) {
       open--;
       workload.history.ok((int) token, 0);
+      failures = 0;
     }
 
     @Override
     public void deleted(long token, boolean existed) {
       open--;
       workload.history.ok((int) token, existed ? 1 : 0);
+      failures = 0;
     }
 
     @Override
     public void failed(long token, RuntimeException why) {
       open--;
       workload.history.failed((int) token);
+      if (mustSucceed) {
+        workload.fail("all is well, and client " + number + " was told: " + why);
+      }
+      if (why instanceof ErdaException.Full full) {
+        wasFull(full.what());
+      }
+      // Who hammers at a server that is not there learns nothing, and costs the most.
+      failures = Math.min(failures + 1, FAILURES_MAX);
+      thinksUntilNs = time.nowNs() + thoughts.nextLong(FAILURE_PAUSE_NS << failures);
     }
 
     @Override
@@ -440,6 +616,183 @@ public final class SystemSimulation {
     public void broken(long token, RuntimeException why) {
       open--;
       workload.fail("client " + number + " was told: " + why);
+    }
+  }
+
+  // Damage
+
+  /** The medium changes under a store that was stopped; the next process has to notice. */
+  private final class Damage implements StoreUnderTest.ClientEvents {
+    private final SplittableRandom random;
+    private final List<String> findings = new ArrayList<>();
+    private boolean keyNamed;
+    private boolean ended;
+    private MemorySegment got;
+    private RuntimeException refused;
+
+    Damage(SplittableRandom random) {
+      this.random = random;
+    }
+
+    void strike() {
+      Fault kind = random.nextInt(4) == 0 ? Fault.FILE_CUT : Fault.BYTE_CORRUPTED;
+      if (!configuration.faults().contains(kind) || random.nextInt(4) != 0) {
+        return;
+      }
+      server.kill();
+      serverDevice.crash();
+      disk.processCrash();
+      int key = random.nextInt(configuration.keys());
+      try {
+        StoreView.Place place = random.nextInt(3) > 0 ? view.committed(workload.key(key)) : null;
+        if (kind == Fault.FILE_CUT) {
+          cut();
+          inspect(-1);
+        } else if (place != null) {
+          disk.corrupt(
+              place.file(), place.offset() + random.nextInt(place.bytes()), bits());
+          happened(kind);
+          inspect(key);
+        } else {
+          corruptAnything();
+          inspect(-1);
+        }
+      } catch (IOException e) {
+        workload.fail(describe(e));
+      }
+    }
+
+    private int bits() {
+      return random.nextBoolean() ? 1 << random.nextInt(8) : 1 + random.nextInt(255);
+    }
+
+    private String anyFile() {
+      List<String> names = disk.names();
+      return names.get(random.nextInt(names.size()));
+    }
+
+    private void cut() throws IOException {
+      String name = anyFile();
+      happened(Fault.FILE_CUT);
+      disk.setLength(name, random.nextLong(disk.length(name)));
+    }
+
+    private void corruptAnything() throws IOException {
+      String name = anyFile();
+      happened(Fault.BYTE_CORRUPTED);
+      long length = disk.length(name);
+      disk.corrupt(name, random.nextLong(random.nextBoolean() ? Math.min(length, 8192) : length), bits());
+    }
+
+    /**
+     * @param damaged the key whose committed object was hit, or -1
+     */
+    private void inspect(int damaged) throws IOException {
+      serverDevice = network.device("server", disk);
+      try {
+        core =
+            store.startDamaged(
+                overDirectory.apply(disk.directory()),
+                overServerDevice.apply(serverDevice),
+                ADDRESS,
+                time,
+                random.split(),
+                (key, what) -> {
+                  findings.add(what);
+                  keyNamed |=
+                      damaged >= 0
+                          && key != null
+                          && workload.key(damaged).mismatch(MemorySegment.ofArray(key)) < 0;
+                });
+      } catch (ErdaException e) {
+        // It says what is wrong and refuses to serve.
+        return;
+      } catch (RuntimeException | AssertionError e) {
+        workload.fail("a damaged store is not refused in order: " + describe(e));
+        return;
+      }
+      if (damaged >= 0 && findings.isEmpty()) {
+        workload.fail("verify does not find the damage of key " + damaged);
+      } else if (damaged >= 0 && !keyNamed) {
+        workload.fail("verify finds " + findings + " and does not name key " + damaged);
+      } else {
+        getAll(damaged);
+      }
+    }
+
+    private void getAll(int damaged) {
+      StoreUnderTest.Client client =
+          store.connect(network.device("client of a damaged store"), ADDRESS, time, this);
+      for (int key = 0; key < configuration.keys() && workload.failure() == null; key++) {
+        get(client, key);
+        if (got != null) {
+          workload.identify(got);
+        }
+        if (key == damaged && refused == null) {
+          workload.fail(
+              "the damaged object of key " + key + " was taken for "
+                  + (got == null ? "absent" : "a value of " + got.byteSize() + " bytes"));
+        }
+      }
+    }
+
+    private void get(StoreUnderTest.Client client, int key) {
+      ended = false;
+      got = null;
+      refused = null;
+      if (!client.get(key, workload.key(key))) {
+        workload.fail("an idle client takes no get");
+        return;
+      }
+      long deadline = time.nowNs() + PATIENCE_NS;
+      while (!ended && time.nowNs() < deadline) {
+        try {
+          core.doWork();
+          client.doWork();
+        } catch (RuntimeException | AssertionError e) {
+          workload.fail("with a damaged store: " + describe(e));
+          return;
+        }
+        time.runFor(DAMAGED_STEP_NS);
+      }
+      if (!ended) {
+        workload.fail("a get of a damaged store never ends: key " + key);
+      }
+    }
+
+    @Override
+    public void got(long token, MemorySegment value) {
+      ended = true;
+      got =
+          value == null
+              ? null
+              : MemorySegment.ofArray(value.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+    }
+
+    @Override
+    public void done(long token) {
+      ended = true;
+    }
+
+    @Override
+    public void deleted(long token, boolean existed) {
+      ended = true;
+    }
+
+    @Override
+    public void failed(long token, RuntimeException why) {
+      ended = true;
+      refused = why;
+    }
+
+    @Override
+    public void unknown(long token, RuntimeException why) {
+      failed(token, why);
+    }
+
+    @Override
+    public void broken(long token, RuntimeException why) {
+      failed(token, why);
     }
   }
 }

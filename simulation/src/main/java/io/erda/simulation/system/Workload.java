@@ -52,7 +52,9 @@ final class Workload {
   /** Begins an operation. Returns false when the client takes no more now. */
   boolean begin(int client, StoreUnderTest.Client to) {
     int draw = random.nextInt(100);
-    int key = random.nextInt(keys.length);
+    // Keys come one by one: so that the table fills up all along, among everything else.
+    int known = Math.min(keys.length, 4 + 2 * keys.length * invoked / configuration.operations());
+    int key = random.nextInt(known);
     invoked++;
     if (draw < configuration.putWeight()) {
       return put(client, to, key);
@@ -96,6 +98,16 @@ final class Workload {
     MemorySegment segment = MemorySegment.ofArray(value);
     segment.set(LONG, 0, id);
     return segment;
+  }
+
+  /** The bytes of a key. */
+  MemorySegment key(int key) {
+    return keys[key];
+  }
+
+  /** The bytes of the value of an ID: for whoever compares. */
+  MemorySegment bytesOf(long id) {
+    return value(id);
   }
 
   /** The ID of what was got: whole, or the run has failed. */

@@ -1,0 +1,306 @@
+package io.erda.simulation.system;
+
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.pmem.Backing;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
+import io.erda.simulation.SimulatedDisk;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/**
+ * Sees every store into a table and holds it against the rules for version words (rules 3 and 5):
+ * what an offset is set to is a whole object that the failures which the store promises to survive
+ * leave whole; two undecided versions never stand in one word; what is pending is durable before it
+ * is committed; nothing committed goes but by an update, a relocation, an emptying or a
+ * displacement.
+ *
+ * <p>Looks at the disk from outside: at what is seen, and at what would survive. Throws {@link
+ * AssertionError} out of the store that breaks a rule.
+ */
+final class VersionWordRules {
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final String TABLE = "table-";
+  private static final long INTENT_AT = 64;
+  private static final long INTENT_VALID_AT = 104;
+  private static final long RECORDS_AT = 4096;
+  private static final long RECORD_BYTES = 64;
+  private static final int STATE_LINKED = 0xA5;
+  private static final int ENTRY_BYTES = 16;
+
+  private final SimulatedDisk disk;
+  private final LogGeometry geometry;
+  private final boolean durably;
+  private final boolean pendingFirst;
+  private boolean serving;
+
+  VersionWordRules(SimulatedDisk disk, LogGeometry geometry) {
+    this.disk = disk;
+    this.geometry = geometry;
+    this.durably = disk.domain().survives() == Survives.POWER_FAILURE;
+    this.pendingFirst = disk.domain().visibleBeforeDurable();
+  }
+
+  /** The directory of a process that starts, with its tables watched. */
+  MemoryDirectory over(MemoryDirectory directory) {
+    serving = false;
+    return new Watched(directory);
+  }
+
+  /**
+   * The process begins to serve. While it started nobody believed what they read, so words could be
+   * committed before they were durable: that is over.
+   */
+  void serves() {
+    serving = true;
+    if (!durably) {
+      return;
+    }
+    for (String name : disk.names()) {
+      if (name.startsWith(TABLE) && !disk.settled(name, 0, disk.image(name).byteSize())) {
+        throw new AssertionError(name + " is served and not durable");
+      }
+    }
+  }
+
+  private void check(String table, MemorySegment memory, long offset, long next) {
+    if (offset < HashTable.entriesOffset() || offset % ENTRY_BYTES == 0) {
+      return;
+    }
+    long slot = (offset - HashTable.entriesOffset()) / ENTRY_BYTES;
+    long word = memory.get(WORD, offset);
+    if (next == word || partOfMove(memory, slot, word, next)) {
+      return;
+    }
+    String wrong = wrong(table, memory, offset, word, next);
+    if (wrong != null) {
+      throw new AssertionError(
+          "version word of slot "
+              + slot
+              + ": "
+              + VersionWord.toString(word)
+              + " -> "
+              + VersionWord.toString(next)
+              + ": "
+              + wrong);
+    }
+  }
+
+  /** What a displacement stores while its intent is valid; {@code CrashTest} knows more of it. */
+  private static boolean partOfMove(MemorySegment table, long slot, long word, long next) {
+    if (table.get(WORD, INTENT_VALID_AT) == 0) {
+      return false;
+    }
+    long moved = table.get(WORD, INTENT_AT + 24);
+    boolean fills = slot == table.get(WORD, INTENT_AT + 8) && word == 0 && next == moved;
+    boolean empties = slot == table.get(WORD, INTENT_AT) && word == moved && next == 0;
+    return fills || empties;
+  }
+
+  private String wrong(String table, MemorySegment memory, long offset, long word, long next) {
+    if (VersionWord.pending(word)) {
+      if (next == VersionWord.commit(word)) {
+        return serving && durably && !disk.settled(table, offset, 8)
+            ? "committed before its pending word is durable"
+            : null;
+      }
+      if (next == VersionWord.rollback(word)) {
+        return null;
+      }
+    }
+    if (next == 0) {
+      return VersionWord.pending(word) ? "a pending entry is emptied" : null;
+    }
+    long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
+    int head = (int) (memory.get(WORD, offset - 8) >>> 56);
+    boolean update = base == 0 || (base < 0) != (next < 0);
+    return update
+        ? wrongUpdate(table, memory, offset, base, next, head)
+        : wrongRelocation(base, next, head);
+  }
+
+  private String wrongUpdate(
+      String table, MemorySegment memory, long offset, long base, long next, int head) {
+    if (VersionWord.older(next) != (base == 0 ? VersionWord.NONE : VersionWord.newest(base))) {
+      return "the version before is not the one that was committed";
+    }
+    if (VersionWord.pending(next) != pendingFirst) {
+      return pendingFirst ? "committed at once" : "pending without need";
+    }
+    if (base == 0 && durably && !disk.settled(table, offset - 8, 8)) {
+      return "stored before its key word is durable";
+    }
+    return wrongObject(head, VersionWord.newest(next), "the new version");
+  }
+
+  private String wrongRelocation(long base, long next, int head) {
+    if (VersionWord.pending(next)) {
+      return "a committed version becomes pending";
+    }
+    int newest = VersionWord.newest(next);
+    int older = VersionWord.older(next);
+    String wrong =
+        newest == VersionWord.newest(base) ? null : wrongObject(head, newest, "the moved version");
+    if (wrong == null && older != VersionWord.NONE && older != VersionWord.older(base)) {
+      wrong = wrongObject(head, older, "the moved older version");
+    }
+    return wrong;
+  }
+
+  /** What is wrong with a version: null when its object is whole and stays so. */
+  private String wrongObject(int head, int offset, String what) {
+    MemorySegment records = disk.image("regions");
+    int index = geometry.regionIndex(offset);
+    for (int slot = 0; slot < geometry.regionsMax(); slot++) {
+      long link = records.get(WORD, RECORDS_AT + RECORD_BYTES * slot);
+      if (link >>> 56 == STATE_LINKED
+          && (int) (link >>> 48 & 0xFF) == head
+          && (int) (link >>> 32 & 0xFFFF) == index) {
+        return wrongObject("region-" + slot + "-" + (int) link, (int) link, head, offset, what);
+      }
+    }
+    return what + " lies where no region is linked: head " + head + ", offset " + offset;
+  }
+
+  private String wrongObject(String file, int generation, int head, int offset, String what) {
+    MemorySegment region = disk.image(file);
+    if (region == null) {
+      return what + " lies in " + file + ", which is not there";
+    }
+    long place = geometry.place(offset);
+    int mix = ObjectChecksum.positionMix(head, generation, offset);
+    int bytes = new ObjectChecksum(region).validBytes(place, geometry.room(place), mix);
+    if (bytes == 0) {
+      return what + " is not whole: " + file + ", byte " + place;
+    }
+    return durably && !disk.settled(file, place, bytes)
+        ? what + " is not durable: " + file + ", byte " + place
+        : null;
+  }
+
+  private final class Watched implements MemoryDirectory {
+    private final MemoryDirectory directory;
+
+    Watched(MemoryDirectory directory) {
+      this.directory = directory;
+    }
+
+    private PersistentMemory watched(String name, PersistentMemory memory) {
+      return name.startsWith(TABLE) ? new WatchedTable(name, memory) : memory;
+    }
+
+    @Override
+    public PersistentMemory create(String name, long length) throws IOException {
+      return watched(name, directory.create(name, length));
+    }
+
+    @Override
+    public PersistentMemory open(String name) throws IOException {
+      return watched(name, directory.open(name));
+    }
+
+    @Override
+    public void delete(String name) throws IOException {
+      directory.delete(name);
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+      directory.rename(from, to);
+    }
+
+    @Override
+    public boolean exists(String name) {
+      return directory.exists(name);
+    }
+
+    @Override
+    public List<String> names() throws IOException {
+      return directory.names();
+    }
+
+    @Override
+    public void sync() throws IOException {
+      directory.sync();
+    }
+
+    @Override
+    public boolean lock() throws IOException {
+      return directory.lock();
+    }
+
+    @Override
+    public Survives survives() {
+      return directory.survives();
+    }
+
+    @Override
+    public void close() {
+      directory.close();
+    }
+  }
+
+  private final class WatchedTable implements PersistentMemory {
+    private final String name;
+    private final PersistentMemory memory;
+
+    WatchedTable(String name, PersistentMemory memory) {
+      this.name = name;
+      this.memory = memory;
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return memory.segment();
+    }
+
+    @Override
+    public void put(long offset, MemorySegment source, long sourceOffset, long length) {
+      memory.put(offset, source, sourceOffset, length);
+    }
+
+    @Override
+    public void putLongRelease(long offset, long value) {
+      check(name, memory.segment(), offset, value);
+      memory.putLongRelease(offset, value);
+    }
+
+    @Override
+    public void flush(long offset, long length) {
+      memory.flush(offset, length);
+    }
+
+    @Override
+    public void drain() {
+      memory.drain();
+    }
+
+    @Override
+    public Survives survives() {
+      return memory.survives();
+    }
+
+    @Override
+    public boolean visibleBeforeDurable() {
+      return memory.visibleBeforeDurable();
+    }
+
+    @Override
+    public Backing backing() {
+      return memory.backing();
+    }
+
+    @Override
+    public void close() {
+      memory.close();
+    }
+  }
+}

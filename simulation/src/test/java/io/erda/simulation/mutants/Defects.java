@@ -1,0 +1,121 @@
+package io.erda.simulation.mutants;
+
+import io.erda.logstore.ObjectChecksum;
+import io.erda.pmem.PersistentMemory;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What mutants do instead, where leaving something out is not enough. */
+public final class Defects {
+  private static final long ENTRIES_AT = 4096;
+  private static final long ENTRY_BYTES = 16;
+  private static final List<Runnable> LATER = new ArrayList<>();
+
+  private Defects() {}
+
+  /** An object is taken for whole. */
+  public static int believe(ObjectChecksum checksum, long place, long room, int mix) {
+    return (int) room;
+  }
+
+  /** A flush that waits for {@link #runLater}. */
+  public static void flushLater(PersistentMemory memory, long offset, long length) {
+    LATER.add(() -> memory.flush(offset, length));
+  }
+
+  /** A drain that waits for {@link #runLater}. */
+  public static void drainLater(PersistentMemory memory) {
+    LATER.add(memory::drain);
+  }
+
+  /** A WRITE that waits for {@link #runLater}. */
+  public static boolean writeLater(
+      QueuePair queuePair,
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    LATER.add(
+        () ->
+            queuePair.postWrite(
+                wrId, local, localOffset, remoteKey, remoteOffset, length, flags));
+    return true;
+  }
+
+  /** Forgets what a process that died had put off. */
+  public static void forgetLater() {
+    LATER.clear();
+  }
+
+  /** What was put off. */
+  public static void runLater() {
+    List<Runnable> now = List.copyOf(LATER);
+    LATER.clear();
+    now.forEach(Runnable::run);
+  }
+
+  /** A displacement that empties the source before the destination is durable, or even stored. */
+  public static void carryBackwards(
+      PersistentMemory memory, long source, long destination, long keyWord, long versionWord) {
+    long from = ENTRIES_AT + source * ENTRY_BYTES;
+    long to = ENTRIES_AT + destination * ENTRY_BYTES;
+    memory.putLongRelease(from + 8, 0);
+    memory.putLongRelease(from, 0);
+    memory.flush(from, ENTRY_BYTES);
+    memory.drain();
+    memory.putLongRelease(to + 8, versionWord);
+    memory.putLongRelease(to, keyWord);
+    memory.flush(to, ENTRY_BYTES);
+    memory.drain();
+  }
+
+  /** Where recovery begins to look: only in the last page below the high-water mark. */
+  public static long lastPage(Object regionState) {
+    return Math.max(field(regionState, "low"), field(regionState, "high") - 1 & -4096L);
+  }
+
+  /** The rest of an extent goes back to the log when it was the last one. */
+  public static void giveBack(Object extent) {
+    Object state = object(extent, "state");
+    long end = field(extent, "place") + field(extent, "length");
+    if (field(state, "append") == end) {
+      set(state, "append", field(extent, "settled"));
+    }
+  }
+
+  private static Object object(Object of, String name) {
+    try {
+      return accessible(of, name).get(of);
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static long field(Object of, String name) {
+    return ((Number) object(of, name)).longValue();
+  }
+
+  private static void set(Object of, String name, long value) {
+    try {
+      accessible(of, name).setLong(of, value);
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Field accessible(Object of, String name) {
+    try {
+      Field field = of.getClass().getDeclaredField(name);
+      field.setAccessible(true);
+      return field;
+    } catch (NoSuchFieldException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,316 @@
+package io.erda.simulation.mutants;
+
+import static io.erda.simulation.mutants.Patch.before;
+import static io.erda.simulation.mutants.Patch.beforeReturn;
+import static io.erda.simulation.mutants.Patch.body;
+import static io.erda.simulation.mutants.Patch.callDefect;
+import static io.erda.simulation.mutants.Patch.constant;
+import static io.erda.simulation.mutants.Patch.defect;
+import static io.erda.simulation.mutants.Patch.field;
+import static io.erda.simulation.mutants.Patch.instead;
+import static io.erda.simulation.mutants.Patch.result;
+import static io.erda.simulation.mutants.Patch.without;
+import static io.erda.simulation.mutants.Patch.withoutStore;
+
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.Opcode;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.List;
+
+/** The defects that the simulation is measured by. */
+final class Mutants {
+  private static final String PUBLICATION = "server.engine.Publication";
+  private static final String ENGINE = "server.engine.StoreEngine";
+  private static final String TABLE = "hashtable.HashTable";
+  private static final String MOVE = "hashtable.Displacement";
+  private static final String LOG = "logstore.LogStore";
+  private static final String GET = "client.Get";
+  private static final String OPERATION = "client.Operation";
+  private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
+  private static final ClassDesc MEMORY_CLASS = ClassDesc.of("io.erda.pmem.PersistentMemory");
+  private static final ClassDesc GET_CLASS = ClassDesc.of("io.erda.client.Get");
+  private static final ClassDesc MAP_CLASS = ClassDesc.of("io.erda.client.RegionMap");
+  private static final ClassDesc OPERATION_CLASS = ClassDesc.of("io.erda.client.Operation");
+
+  private static final MethodTypeDesc BOOLEAN = MethodTypeDesc.of(ConstantDescs.CD_boolean);
+
+  private Mutants() {}
+
+  static final List<Mutant> ALL =
+      List.of(
+          // Durability of a publication (rule 5)
+          Mutant.of(
+              "data not flushed",
+              "the object is not flushed before its word is stored",
+              () -> List.of(without(PUBLICATION, "makeDataDurable", "flush"))),
+          Mutant.of(
+              "data not drained",
+              "the object is flushed, but its word is stored without waiting",
+              () -> List.of(without(PUBLICATION, "makeDataDurable", "drain"))),
+          Mutant.of(
+              "word before data",
+              "flush and drain of the object follow the store of its word",
+              () ->
+                  List.of(
+                      before(PUBLICATION, "publish", code -> callDefect(code, "forgetLater", "()V")),
+                      defect(PUBLICATION, "makeDataDurable", "flush", "flushLater"),
+                      defect(PUBLICATION, "makeDataDurable", "drain", "drainLater"),
+                      beforeReturn(
+                          PUBLICATION, "publish", code -> callDefect(code, "runLater", "()V")))),
+          Mutant.of(
+              "word not flushed",
+              "a version word is stored and not flushed",
+              () -> List.of(without(TABLE, "putVersionWord", "flush"))),
+          Mutant.of(
+              "word not drained",
+              "a put is acknowledged before its word is drained",
+              () -> List.of(without(PUBLICATION, "commit", "drain"))),
+          Mutant.of(
+              "visible is durable",
+              "words are committed at once where what is visible may still be lost",
+              () -> List.of(constant(ENGINE, "<init>", "visibleBeforeDurable", 0))),
+          Mutant.of(
+              "unchecked publish",
+              "the client sends PUBLISH before its WRITE, and the server takes the object for whole",
+              () ->
+                  List.of(
+                      defect(PUBLICATION, "check", "validBytes", "believe"),
+                      defect("client.Put", "post", "postWrite", "writeLater"),
+                      beforeReturn("client.Put", "post", code -> callDefect(code, "runLater", "()V")))),
+          Mutant.of(
+              "ignores rule 3",
+              "a second put of a key is stored over the first one's pending word",
+              () ->
+                  List.of(
+                      constant(PUBLICATION, "storeWord", "undecided", 0),
+                      instead(PUBLICATION, "storeWord", "rollback", "commit"),
+                      result(PUBLICATION, "commit", "storeWord", 1))),
+          // The log
+          Mutant.of(
+              "position not in the checksum",
+              "an object is valid wherever it lies",
+              () ->
+                  List.of(
+                      body(
+                          "logstore.ObjectChecksum",
+                          "positionMix",
+                          code -> code.iconst_0().ireturn()))),
+          Mutant.of(
+              "place handed out twice",
+              "the point of appending does not move on",
+              () -> List.of(withoutStore(LOG, "grant", "append"))),
+          Mutant.of(
+              "rest of an extent handed out again",
+              "an ended extent's unused part goes back, and its holder may still write there",
+              () ->
+                  List.of(
+                      beforeReturn(
+                          LOG,
+                          "end",
+                          code -> {
+                            code.aload(1);
+                            callDefect(code, "giveBack", "(Ljava/lang/Object;)V");
+                          }))),
+          Mutant.of(
+              "above the high-water mark",
+              "space is handed out and the mark is not stored",
+              () -> List.of(without(LOG, "raiseHigh", "storeHigh"))),
+          Mutant.of(
+              "high-water mark not drained",
+              "space is handed out before the mark is durable",
+              () -> List.of(without(LOG, "raiseHigh", "drain"))),
+          Mutant.of(
+              "low-water mark too high",
+              "the low-water mark passes commits that are not drained",
+              () -> List.of(without(PUBLICATION, "settle", "drain"))),
+          Mutant.of(
+              "low-water mark not closed",
+              "recovery leaves the low-water mark where it was",
+              () -> List.of(without(LOG, "closeMarks", "storeLow"))),
+          Mutant.of(
+              "generation not stored",
+              "a region is made before its number is used up",
+              () -> List.of(without(LOG, "createMemory", "storeNextGeneration"))),
+          Mutant.of(
+              "region not synchronised",
+              "a region is linked before its file's name is durable",
+              () -> List.of(body(LOG, "syncNameOf", CodeBuilder::return_))),
+          Mutant.of(
+              "link not drained",
+              "a lease is granted in a region whose link is not durable",
+              () -> List.of(without(LOG, "link", "drain"))),
+          Mutant.of(
+              "region map not announced",
+              "the epoch stays when a region is linked",
+              () -> List.of(without("server.engine.ServerCore", "linked", "nextEpoch"))),
+          // Recovery
+          Mutant.of(
+              "recovers the last page only",
+              "recovery looks at the last 4 KiB below the high-water mark",
+              () -> List.of(field(LOG, "scan", "low", "lastPage"))),
+          Mutant.of(
+              "recovers nothing",
+              "recovery commits no pending word",
+              () -> List.of(body(ENGINE, "commitIfPending", code -> code.iconst_0().ireturn()))),
+          Mutant.of(
+              "recovered words not flushed",
+              "recovery serves words that a killed server did not drain",
+              () -> List.of(without(ENGINE, "recover", "flush"))),
+          Mutant.of(
+              "region table not flushed",
+              "recovery builds on records that a killed server did not drain",
+              () -> List.of(without(LOG, "open", "flushAll"))),
+          // The table
+          Mutant.of(
+              "key word not drained",
+              "an insertion stores the version word before the key word is durable",
+              () -> List.of(without(TABLE, "fill", "drain"))),
+          Mutant.of(
+              "emptied word not drained",
+              "an entry's key word goes before its emptied version word is durable",
+              () -> List.of(without(TABLE, "free", "drain"))),
+          Mutant.of(
+              "left key words stay",
+              "an insertion believes a slot free whose emptying may not be durable",
+              () -> List.of(body(TABLE, "clearLeftKeyWord", CodeBuilder::return_))),
+          Mutant.of(
+              "moves backwards",
+              "a displacement empties the source before it stores the destination",
+              () -> List.of(body(MOVE, "carry", Mutants::carryBackwards))),
+          Mutant.of(
+              "move not drained",
+              "a displacement empties the source before the destination is durable",
+              () -> List.of(without(MOVE, "carry", "drain"))),
+          Mutant.of(
+              "intent not drained",
+              "a displacement begins before its intent is durable",
+              () ->
+                  List.of(
+                      without(MOVE, "storeIntent", "drain"),
+                      without(MOVE, "storeValidWord", "drain"))),
+          Mutant.of(
+              "intent stays",
+              "a finished displacement is replayed at the next start",
+              () -> List.of(body(MOVE, "clearIntent", CodeBuilder::return_))),
+          Mutant.of(
+              "pending entry moved",
+              "entries with pending words are displaced, and the committing store does not look again",
+              () ->
+                  List.of(
+                      constant(TABLE, "movable", "pending", 0),
+                      body(TABLE, "holds", code -> code.iconst_1().ireturn()))),
+          Mutant.of(
+              "structure counter stays even",
+              "readers don't learn that an entry moves",
+              () ->
+                  List.of(
+                      body("server.engine.RootFile", "beginMove", CodeBuilder::return_),
+                      body("server.engine.RootFile", "endMove", CodeBuilder::return_))),
+          Mutant.of(
+              "erased, not drained",
+              "an entry's emptying is acknowledged before it is durable",
+              () -> List.of(without(ENGINE, "erase", "drain"))),
+          // Connections and clients
+          Mutant.of(
+              "dead writer not fenced",
+              "the server keeps the queue pair of a connection that it gave up",
+              () -> List.of(without("server.engine.Connection", "close", "close"))),
+          Mutant.of(
+              "acknowledged when sent",
+              "the client takes its SEND for the server's answer",
+              () ->
+                  List.of(
+                      beforeReturn("client.Put", "post", Mutants::finishWhenPublished),
+                      before("client.Put", "onResponse", Mutants::returnUnlessPublished))),
+          Mutant.of(
+              "broken connection acknowledged",
+              "a put counts as done when its connection breaks after it was sent",
+              () ->
+                  List.of(
+                      new Patch(
+                          OPERATION,
+                          "onSessionLost",
+                          Patch.onCall(
+                              "fail#1",
+                              (code, call) -> {
+                                code.pop();
+                                finish(code);
+                              })))),
+          Mutant.of(
+              "put replayed",
+              "a put that was sent is sent again over the next connection",
+              () -> List.of(constant(OPERATION, "onSessionLost", "published", 0))),
+          Mutant.of(
+              "incarnation not checked",
+              "a get believes a map of an earlier server",
+              () -> List.of(constantOfMap("incarnation"))),
+          Mutant.of(
+              "epoch not checked",
+              "a get believes an old map",
+              () -> List.of(constantOfMap("epoch"))),
+          Mutant.of(
+              "absent at once",
+              "a get finds nothing while an entry moves, and says absent",
+              () -> List.of(withoutCounter())),
+          Mutant.of(
+              "reads what is pending",
+              "a get takes the newest version, committed or not",
+              () -> List.of(instead(GET, "tryEntries", "committed", "newest"))),
+          Mutant.of(
+              "get without checksum",
+              "a get believes what it read",
+              () ->
+                  List.of(constant(GET, "check", "compute", 0), constant(GET, "check", "checksum", 0))),
+          Mutant.of(
+              "tag taken for the key",
+              "a get does not compare the key",
+              () -> List.of(body(GET, "isKey", code -> code.iconst_1().ireturn()))));
+
+  private static void carryBackwards(CodeBuilder code) {
+    code.aload(0).getfield(MOVE_CLASS, "memory", MEMORY_CLASS);
+    code.lload(1).lload(3).lload(5).lload(7);
+    callDefect(code, "carryBackwards", "(Lio/erda/pmem/PersistentMemory;JJJJ)V");
+    code.return_();
+  }
+
+  private static void finish(CodeBuilder code) {
+    code.invokevirtual(OPERATION_CLASS, "finish", MethodTypeDesc.of(ConstantDescs.CD_void));
+  }
+
+  private static void finishWhenPublished(CodeBuilder code) {
+    code.aload(0).invokevirtual(OPERATION_CLASS, "published", BOOLEAN);
+    code.ifThen(then -> finish(then.aload(0)));
+  }
+
+  private static void returnUnlessPublished(CodeBuilder code) {
+    code.aload(0).invokevirtual(OPERATION_CLASS, "published", BOOLEAN);
+    code.ifThen(Opcode.IFEQ, CodeBuilder::return_);
+  }
+
+  /** What the root says is what the map says. */
+  private static Patch constantOfMap(String name) {
+    return new Patch(
+        GET,
+        "onRoot",
+        Patch.onCall(
+            name,
+            (code, call) -> {
+              Patch.pop(code, call);
+              code.aload(0).getfield(GET_CLASS, "map", MAP_CLASS);
+              code.getfield(MAP_CLASS, name, ConstantDescs.CD_long);
+            }));
+  }
+
+  private static Patch withoutCounter() {
+    return body(
+        GET,
+        "onNoMatch",
+        code -> {
+          code.aload(0).loadConstant(-1L).putfield(GET_CLASS, "length", ConstantDescs.CD_long);
+          finish(code.aload(0));
+          code.return_();
+        });
+  }
+}
