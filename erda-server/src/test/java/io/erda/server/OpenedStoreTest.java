@@ -239,6 +239,26 @@ class OpenedStoreTest {
     assertEquals(List.of(), StoreVerifier.verify(data).findings());
   }
 
+  /** Every byte of an object, with all of its bits the other way round: still named. */
+  @Test
+  void anyWrongByteOfAnObjectIsFoundAndNamed() throws IOException {
+    byte[] key = "another key".getBytes(StandardCharsets.UTF_8);
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      erda.put(key, new byte[5]);
+    }
+    Path region =
+        data.resolve(
+            names().stream().filter(name -> name.startsWith("region-")).findFirst().orElseThrow());
+    for (int at = 0; at < 10 + key.length + 5; at++) {
+      flip(region, 64 + at, 0xff);
+      VerifyReport report = StoreVerifier.verify(data);
+      assertEquals(1, report.findings().size(), "byte " + at);
+      assertArrayEquals(key, report.findings().getFirst().key(), "byte " + at);
+      flip(region, 64 + at, 0xff);
+    }
+  }
+
   @Test
   void aPutHealsADamagedKey() throws IOException {
     create();

@@ -69,7 +69,7 @@ public record Configuration(
           default -> Shape.MIXED;
         };
     int clients = shape == Shape.CONTENDED ? random.nextInt(3, 7) : random.nextInt(1, 7);
-    int keys = shape == Shape.CROWDED ? random.nextInt(20, 40) : random.nextInt(1, 9);
+    int keys = shape == Shape.CROWDED ? random.nextInt(22, 36) : random.nextInt(1, 9);
     // No more operations of one key open at once than the checker decides with ease.
     int pipeline = Math.clamp(KEY_OPERATIONS_MAX * keys / clients, 1, random.nextInt(1, 5));
     return new Configuration(
@@ -98,16 +98,24 @@ public record Configuration(
         shape == Shape.FULL ? random.nextInt(10, 30) : random.nextInt(0, 25),
         random.nextInt(16) == 0
             ? 0
-            : 1L << random.nextInt(shape == Shape.CONTENDED ? 18 : 16, 22),
+            : 1L << random.nextInt(gapShift(shape), 22),
         1L << random.nextInt(6, 11),
         1L << random.nextInt(15, 19),
         EnumSet.allOf(Fault.class));
   }
 
+  private static int gapShift(Shape shape) {
+    return switch (shape) {
+      case CONTENDED -> 18;
+      case CROWDED -> 15;
+      case FULL, MIXED -> 16;
+    };
+  }
+
   private static int operations(Shape shape, RandomGenerator random) {
     return switch (shape) {
       case CONTENDED -> random.nextInt(1000, 3000);
-      case CROWDED -> random.nextInt(100, 800);
+      case CROWDED -> random.nextInt(60, 400);
       case FULL, MIXED -> 1 << random.nextInt(5, 11);
     };
   }

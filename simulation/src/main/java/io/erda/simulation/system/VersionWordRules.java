@@ -72,10 +72,14 @@ final class VersionWordRules {
   }
 
   private void check(String table, MemorySegment memory, long offset, long next) {
-    if (offset < HashTable.entriesOffset() || offset % ENTRY_BYTES == 0) {
+    if (offset < HashTable.entriesOffset()) {
       return;
     }
     long slot = (offset - HashTable.entriesOffset()) / ENTRY_BYTES;
+    if (offset % ENTRY_BYTES == 0) {
+      checkKeyWord(table, memory, slot, offset);
+      return;
+    }
     long word = memory.get(WORD, offset);
     if (next == word || partOfMove(memory, slot, word, next)) {
       return;
@@ -92,6 +96,21 @@ final class VersionWordRules {
               + ": "
               + wrong);
     }
+  }
+
+  /** A key word changes only beside a version word that is 0, and stays so. */
+  private void checkKeyWord(String table, MemorySegment memory, long slot, long offset) {
+    boolean moving = memory.get(WORD, INTENT_VALID_AT) != 0;
+    long word = memory.get(WORD, offset + 8);
+    if (moving || (word == 0 && (!durably || disk.settled(table, offset + 8, 8)))) {
+      return;
+    }
+    throw new AssertionError(
+        "key word of slot "
+            + slot
+            + " changes beside a version word that is "
+            + VersionWord.toString(word)
+            + (word == 0 ? " and not durably so" : ""));
   }
 
   /** What a displacement stores while its intent is valid; {@code CrashTest} knows more of it. */

@@ -99,6 +99,24 @@ final class AcknowledgedPutsTest {
     assertTrue(e.getMessage().contains("object is damaged"), e.getMessage());
   }
 
+  /**
+   * Where READs outlive a server, a connection that was lost while the server lives is no use for
+   * READs either: the client has to make another one, not to fail each get.
+   */
+  @Test
+  void getsGoOnOverAnotherConnection() {
+    Seeds.each(
+        SEEDS,
+        seed -> {
+          RandomGenerator random = Seeds.random(seed);
+          Host host = new Host(random, NetworkModel.PAPERS.withReadsOutlivePeer(true));
+          host.put(1);
+          host.network.breakConnection(random);
+          host.rounds(random.nextInt(2000));
+          host.requireAcknowledged();
+        });
+  }
+
   /** A server host, and a client on another one that is started anew with the server. */
   private static final class Host implements StoreUnderTest.ClientEvents {
     /**
@@ -129,9 +147,13 @@ final class AcknowledgedPutsTest {
     private String outcome;
 
     Host(RandomGenerator random) {
+      this(random, NetworkModel.PAPERS);
+    }
+
+    Host(RandomGenerator random, NetworkModel model) {
       this.random = random;
       time = new VirtualTime(random);
-      network = new SimulatedNetwork(time, random, NetworkModel.PAPERS);
+      network = new SimulatedNetwork(time, random, model);
       disk = new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, random);
       start();
     }

@@ -1,0 +1,94 @@
+package io.erda.simulation.system;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Makes a failing run small: fewer operations, clients and keys, and only the faults it takes.
+ *
+ * <p>Greedy. A smaller configuration is another run, since everything is drawn from the seed in
+ * order; so each is tried with some seeds, and taken when one of them fails. It need not fail in the
+ * same way: what is shown is a failure of the same system that people can read.
+ */
+public final class Shrinker {
+  /** What a configuration comes to under a seed. */
+  public interface Simulation {
+    RunResult run(long seed, Configuration configuration);
+  }
+
+  private static final int SEEDS_EACH = 24;
+
+  private final Simulation simulation;
+  private int runsLeft;
+
+  /**
+   * @param runsMax how many runs to spend
+   */
+  public Shrinker(Simulation simulation, int runsMax) {
+    this.simulation = simulation;
+    this.runsLeft = runsMax;
+  }
+
+  /** The smallest failing run found, maybe {@code failed} itself. */
+  public RunResult shrink(RunResult failed) {
+    RunResult best = failed;
+    boolean smaller = true;
+    while (smaller && runsLeft > 0) {
+      smaller = false;
+      for (Configuration candidate : candidates(best)) {
+        RunResult result = tryWith(best.seed(), candidate);
+        if (result != null) {
+          best = result;
+          smaller = true;
+          break;
+        }
+      }
+    }
+    return best;
+  }
+
+  /** The seed that failed, then others. */
+  private RunResult tryWith(long seed, Configuration configuration) {
+    for (int i = 0; i < SEEDS_EACH && runsLeft > 0; i++) {
+      runsLeft--;
+      RunResult result = simulation.run(seed + i, configuration);
+      if (result.failure() != null) {
+        return result;
+      }
+    }
+    return null;
+  }
+
+  private static List<Configuration> candidates(RunResult best) {
+    Configuration now = best.configuration();
+    int operations = Math.min(now.operations(), best.operations());
+    List<Configuration> candidates = new ArrayList<>();
+    for (int divisor : new int[] {8, 4, 2}) {
+      if (operations / divisor >= 1) {
+        candidates.add(now.with(now.clients(), now.keys(), operations / divisor, now.pipeline()));
+      }
+    }
+    if (now.clients() > 1) {
+      candidates.add(now.with(1, now.keys(), operations, now.pipeline()));
+      candidates.add(now.with(now.clients() - 1, now.keys(), operations, now.pipeline()));
+    }
+    if (now.keys() > 1) {
+      candidates.add(now.with(now.clients(), 1, operations, now.pipeline()));
+      candidates.add(now.with(now.clients(), (now.keys() + 1) / 2, operations, now.pipeline()));
+    }
+    if (now.pipeline() > 1) {
+      candidates.add(now.with(now.clients(), now.keys(), operations, 1));
+    }
+    for (Fault fault : now.faults()) {
+      Set<Fault> fewer = EnumSet.copyOf(now.faults());
+      fewer.remove(fault);
+      candidates.add(now.withFaults(fewer));
+    }
+    if (operations > 1 && operations * 3 / 4 < now.operations()) {
+      candidates.add(now.with(now.clients(), now.keys(), operations * 3 / 4, now.pipeline()));
+    }
+    return candidates;
+  }
+}
