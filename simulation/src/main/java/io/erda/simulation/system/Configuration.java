@@ -1,5 +1,6 @@
 package io.erda.simulation.system;
 
+import io.erda.cleaner.CleanerOptions;
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
 import io.erda.server.engine.ServerLimits;
@@ -47,25 +48,32 @@ public record Configuration(
   public static Configuration random(RandomGenerator random) {
     PersistenceDomain[] domains = PersistenceDomain.values();
     int clients = random.nextInt(1, 7);
-    int keys = random.nextInt(1, 9);
+    // Few keys meet each other, many keep a log full of what is live.
+    int keys = random.nextBoolean() ? random.nextInt(1, 9) : random.nextInt(9, 65);
     // No more operations of one key open at once than the checker decides with ease.
     int pipeline = Math.clamp(KEY_OPERATIONS_MAX * keys / clients, 1, random.nextInt(1, 5));
     int segmentBytes = 1 << random.nextInt(12, 15);
+    int heads = 1 << random.nextInt(3);
+    // Small enough that most runs overwrite their log more than once.
+    int regionsMax = heads + random.nextInt(1, 6);
     return new Configuration(
         domains[random.nextInt(domains.length)],
         random.nextInt(4) == 0 ? NetworkModel.PAPERS : NetworkModel.random(random),
         new StoreOptions(
-            new LogGeometry(
-                1 << random.nextInt(3),
-                1L << random.nextInt(16, 19),
-                segmentBytes,
-                random.nextInt(2, 10)),
+            new LogGeometry(heads, 1L << random.nextInt(16, 18), segmentBytes, regionsMax),
             1L << random.nextInt(4, 9)),
         new ServerLimits(
             random.nextInt(8, 40),
             1L << random.nextInt(18, 27),
             1 << random.nextInt(10, 14),
-            50_000),
+            50_000,
+            random.nextInt(8) == 0
+                ? CleanerOptions.NEVER
+                : new CleanerOptions(
+                    random.nextInt(1, 9),
+                    1L << random.nextInt(10, 23),
+                    1L << random.nextInt(10, 26),
+                    1L << random.nextInt(20, 27))),
         new ClientOptions(
             Duration.ofMillis(50),
             Duration.ofMillis(200),
@@ -76,8 +84,8 @@ public record Configuration(
         clients,
         keys,
         random.nextBoolean() ? 8 : random.nextInt(1, 200),
-        1 << random.nextInt(4, 12),
-        1 << random.nextInt(5, 12),
+        random.nextInt(16, 1 << random.nextInt(5, 13)) * 3 / 4,
+        1 << random.nextInt(5, 13),
         pipeline,
         random.nextInt(10, 70),
         random.nextInt(0, 25),

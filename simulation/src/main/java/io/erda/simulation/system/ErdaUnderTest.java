@@ -43,7 +43,17 @@ public final class ErdaUnderTest implements StoreUnderTest {
     new StoreInspection(engine, (key, what) -> requireSound(what)).run();
     ServerCore core = new ServerCore(engine, limits, nanoTime);
     core.listen(device, device.listen(address));
-    return core::doWork;
+    return new Server() {
+      @Override
+      public int doWork() {
+        return core.doWork();
+      }
+
+      @Override
+      public long cleanings() {
+        return core.cleaner().cleanings();
+      }
+    };
   }
 
   private static void requireSound(String finding) {

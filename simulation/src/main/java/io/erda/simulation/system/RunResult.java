@@ -10,6 +10,7 @@ import java.util.Map;
  * @param ok of them acknowledged, with a result
  * @param unknown of them of unknown outcome
  * @param simulatedNs virtual time that passed
+ * @param cleanings regions that were cleaned
  * @param failure null, or what went wrong, for people
  */
 public record RunResult(
@@ -21,6 +22,7 @@ public record RunResult(
     long simulatedNs,
     Map<Fault, Long> faults,
     StoreStatistics stores,
+    long cleanings,
     String failure) {
   /** Failure, configuration and how to run it again. */
   public String report() {

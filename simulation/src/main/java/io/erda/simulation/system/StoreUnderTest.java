@@ -32,6 +32,11 @@ public interface StoreUnderTest {
   interface Server {
     /** One step. Returns 0 when there was nothing to do. */
     int doWork();
+
+    /** Regions that were cleaned so far. */
+    default long cleanings() {
+      return 0;
+    }
   }
 
   /** A state machine of a client. A crash drops it without closing it. */

@@ -58,6 +58,11 @@ public final class SystemSimulation {
 
   private SimulatedDevice serverDevice;
   private Node server;
+  private StoreUnderTest.Server serving;
+
+  /** Of the servers that died. */
+  private long cleanings;
+
   private boolean powerFailsNext;
   private boolean healing;
   private int nextClient = 1;
@@ -133,6 +138,7 @@ public final class SystemSimulation {
         time.nowNs() - beganNs,
         faults,
         disk.statistics(),
+        cleanings + (serving == null ? 0 : serving.cleanings()),
         workload.failure());
   }
 
@@ -281,12 +287,17 @@ public final class SystemSimulation {
             configuration.stepNs(),
             configuration.idleNs());
     server = self[0];
+    serving = core;
     serverDevice.onActivity(self[0]::wake);
   }
 
   /** Its process is gone, and sometimes its host's power; another one starts a little later. */
   private void serverDied(Fault how) {
     happened(how);
+    if (serving != null) {
+      cleanings += serving.cleanings();
+      serving = null;
+    }
     if (server != null) {
       server.kill();
     }
