@@ -5,6 +5,7 @@
 module io.erda.server {
   requires transitive io.erda.client;
   requires transitive io.erda.protocol;
+  requires transitive io.erda.cleaner;
   requires io.erda.hashtable;
   requires io.erda.logstore;
   requires transitive io.erda.pmem;

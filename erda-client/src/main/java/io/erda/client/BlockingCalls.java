@@ -66,10 +66,21 @@ final class BlockingCalls {
     return put.existed;
   }
 
+  /** Asks the server to clean a head, −1 for all; the figures when it has noted that. */
+  Map<String, Long> clean(int head) {
+    core.doWork();
+    core.query.beginCleaning(head);
+    return figures();
+  }
+
   Map<String, Long> stats() {
     core.doWork();
+    core.query.begin();
+    return figures();
+  }
+
+  private Map<String, Long> figures() {
     StatsQuery query = core.query;
-    query.begin();
     drive(query);
     if (query.error != null) {
       throw free(query);

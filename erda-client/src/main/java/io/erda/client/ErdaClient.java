@@ -174,6 +174,18 @@ public final class ErdaClient implements AutoCloseable {
     return calls.stats();
   }
 
+  /**
+   * Asks the server to clean the log: every region that holds something dead. Returns its figures
+   * when it has noted that; the cleaning is done when the figure {@code cleaner.asked} is 0.
+   *
+   * @param head of the log, or −1 for all
+   * @throws ErdaException.Unavailable when the server does not clean, or has no such head
+   */
+  public Map<String, Long> clean(int head) {
+    core.requireOpen();
+    return calls.clean(head);
+  }
+
   /** What this client has done. */
   public ClientStatistics statistics() {
     return core.statistics();

@@ -521,15 +521,18 @@ final class Get extends Operation {
     }
     // The other READs of this attempt end in nothing.
     serial++;
-    if (++readErrors > READ_ERRORS_MAX) {
+    boolean stale = status == Status.REMOTE_ACCESS;
+    readErrors += stale ? 0 : 1;
+    staleMaps += stale ? 1 : 0;
+    if (readErrors > READ_ERRORS_MAX || staleMaps > STALE_MAPS_MAX) {
       fail(
           new ErdaException.Unavailable(
               describe()
                   + ": READs failed "
-                  + readErrors
+                  + (readErrors + staleMaps)
                   + " times, the last one: "
                   + Status.name(status)));
-    } else if (status == Status.REMOTE_ACCESS) {
+    } else if (stale) {
       // What was named was retired meanwhile: the map that named it is old. Nobody but another
       // server that starts retires what a server left.
       patient |= !session.ready();

@@ -183,6 +183,8 @@ final class Leases {
   void onMap() {
     for (int head = 0; head < heads.length; head++) {
       boolean waiting = unresolved(heads[head].first) | unresolved(heads[head].second);
+      dropRetired(head, heads[head].first);
+      dropRetired(head, heads[head].second);
       resolve(head, heads[head].first);
       resolve(head, heads[head].second);
       if (waiting) {
@@ -190,6 +192,16 @@ final class Leases {
         requireResolved(head, heads[head].second);
         session.core.leaseArrived(session, head);
       }
+    }
+  }
+
+  /** Its region was cleaned: what is left of it is nobody's. */
+  private void dropRetired(int head, Lease lease) {
+    if (lease.held
+        && lease.epoch < session.map.epoch
+        && (session.map.remoteKey(head, lease.regionIndex) == RegionMap.NONE
+            || session.map.generation(head, lease.regionIndex) != lease.generation)) {
+      lease.drop();
     }
   }
 

@@ -1,5 +1,7 @@
 package io.erda.client;
 
+import io.erda.rdma.QueuePair;
+
 /**
  * The region map of one epoch: where each region along a head's regions is reached, and the table's
  * geometry. Immutable once published by its session.
@@ -46,6 +48,24 @@ final class RegionMap {
   long remoteKey(int head, int index) {
     long[] ofHead = keys[head];
     return index < ofHead.length ? ofHead[index] : NONE;
+  }
+
+  /**
+   * Releases what reaching regions took that {@code newer} does not name. Returns whether there are
+   * any.
+   */
+  boolean forgetMissing(RegionMap newer, QueuePair queuePair) {
+    boolean missing = false;
+    for (int head = 0; head < keys.length; head++) {
+      for (int index = 0; index < keys[head].length; index++) {
+        long key = keys[head][index];
+        if (key != NONE && newer.remoteKey(head, index) != key) {
+          queuePair.forget(key);
+          missing = true;
+        }
+      }
+    }
+    return missing;
   }
 
   /** Generation of a region that is linked. */

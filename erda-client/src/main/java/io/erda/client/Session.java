@@ -463,6 +463,18 @@ final class Session implements CompletionHandler {
     }
   }
 
+  /**
+   * Tells the server that nothing is used here any more that the map does not name. When it can't
+   * be sent now it is not sent: the server waits a bounded time only.
+   */
+  private void sendLeft() {
+    int control = freeControl();
+    if (control >= 0) {
+      Message.putLong(memory, controlAt(control) + Message.LEFT_EPOCH, map.epoch);
+      sendControl(control, Message.LEFT, Message.LEFT_REQUEST_BYTES);
+    }
+  }
+
   private void postReceive(int receive) {
     if (queuePair.postReceive(receive, region, receiveAt(receive), Protocol.MESSAGE_BYTES_MAX)) {
       unpostedReceives &= ~(1L << receive);
@@ -547,7 +559,8 @@ final class Session implements CompletionHandler {
           leases.onResponse(controlHeads[control], controlAsked[control], result, memory, base);
       case Message.MAP -> onMapPage(result, base, byteLength);
       default -> {
-        // END: whether the server still knew the extent makes no difference.
+        // END: whether the server still knew the extent makes no difference. LEFT: nor what it
+        // says.
       }
     }
   }
@@ -644,15 +657,19 @@ final class Session implements CompletionHandler {
   }
 
   private void publishMap() {
+    RegionMap old = map;
     map = incoming;
     incoming = null;
     refreshing = false;
     core.mapRefreshes++;
+    leases.onMap();
+    if (old != null && old.forgetMissing(map, queuePair)) {
+      sendLeft();
+    }
     if (phase == MAPPING) {
       phase = READY;
       core.attention = true;
     }
-    leases.onMap();
     core.mapArrived(this);
   }
 

@@ -9,20 +9,38 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Asks for the server's figures, page by page. Allocates; it is not for hot paths. */
+/**
+ * Asks for the server's figures, page by page; or asks it to clean, then for them. Allocates; it is
+ * not for hot paths.
+ */
 final class StatsQuery extends Operation {
   private static final int POST = OWN_STEPS;
   private static final int ASKED = OWN_STEPS + 1;
+  private static final int POST_CLEAN = OWN_STEPS + 2;
   private static final int FIGURES_MAX = 65536;
+  private static final int NOTHING = -2;
 
   Map<String, Long> figures;
   private int next;
+
+  /** The head to clean before, −1 for all. */
+  private int clean;
 
   StatsQuery(ClientCore core, int slot) {
     super(core, slot);
   }
 
   void begin() {
+    begin(NOTHING);
+  }
+
+  /** Asks the server to clean a head, −1 for all, first. */
+  void beginCleaning(int head) {
+    begin(head);
+  }
+
+  private void begin(int head) {
+    clean = head;
     open();
     needsServer = true;
     restart();
@@ -38,12 +56,28 @@ final class StatsQuery extends Operation {
     session = usable;
     figures = new LinkedHashMap<>();
     next = 0;
+    step = clean == NOTHING ? POST : POST_CLEAN;
     resume();
+  }
+
+  private void postClean() {
+    long base = session.requestAt(slot);
+    Message.putInt(session.memory, base + Message.CLEAN_HEAD, clean);
+    Message.putInt(session.memory, base + Message.CLEAN_HEAD + 4, 0);
+    if (session.send(slot, base, Message.CLEAN, Message.CLEAN_REQUEST_BYTES)) {
+      step = ASKED;
+    } else {
+      stall();
+    }
   }
 
   @Override
   void resume() {
     stalled = false;
+    if (step == POST_CLEAN) {
+      postClean();
+      return;
+    }
     step = POST;
     long base = session.requestAt(slot);
     Message.putInt(session.memory, base + Message.STATS_FROM, next);
@@ -59,6 +93,11 @@ final class StatsQuery extends Operation {
   void onResponse(int type, int result, MemorySegment memory, long base, int length) {
     if (result != Result.OK) {
       fail(new ErdaException.Unavailable(describe() + ": " + Result.name(result)));
+      return;
+    }
+    if (type == Message.CLEAN) {
+      step = POST;
+      resume();
       return;
     }
     int all = Message.getInt(memory, base + Message.STATS_FIGURES);

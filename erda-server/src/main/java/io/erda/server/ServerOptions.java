@@ -25,6 +25,7 @@ public final class ServerOptions {
   private int connectionsMax = 1024;
   private boolean counted;
   private int writeLatencyNs;
+  private boolean cleaning = true;
 
   private ServerOptions() {}
 
@@ -40,6 +41,7 @@ public final class ServerOptions {
     connectionsMax = other.connectionsMax;
     counted = other.counted;
     writeLatencyNs = other.writeLatencyNs;
+    cleaning = other.cleaning;
   }
 
   /** Heads of the log, 1…256; 0: as many as the capacity needs. */
@@ -162,6 +164,18 @@ public final class ServerOptions {
   public ServerOptions withWriteLatencyNs(int value) {
     ServerOptions copy = new ServerOptions(this);
     copy.writeLatencyNs = value;
+    return copy;
+  }
+
+  /** Whether the log is cleaned: by itself when it runs full, and when somebody asks. */
+  public boolean cleaning() {
+    return cleaning;
+  }
+
+  /** The same, with another {@link #cleaning}. */
+  public ServerOptions withCleaning(boolean value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.cleaning = value;
     return copy;
   }
 

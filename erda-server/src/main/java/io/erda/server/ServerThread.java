@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import io.erda.cleaner.CleanerOptions;
 import io.erda.rdma.Device;
 import io.erda.rdma.Poller;
 import io.erda.server.engine.ServerCore;
@@ -45,7 +46,8 @@ final class ServerThread implements AutoCloseable {
         options.connectionsMax(),
         defaults.reservationIdleNs(),
         defaults.extentBytesMax(),
-        options.pollingNs());
+        options.pollingNs(),
+        options.cleaning() ? defaults.cleaning() : CleanerOptions.NEVER);
   }
 
   /** Waits until the server has ended. Returns why it failed, or null when it was closed. */

@@ -1,6 +1,7 @@
 package io.erda.launcher;
 
 import io.erda.launcher.commands.ClasspathCommand;
+import io.erda.launcher.commands.CleanCommand;
 import io.erda.launcher.commands.DeleteCommand;
 import io.erda.launcher.commands.EvalCommand;
 import io.erda.launcher.commands.GetCommand;
@@ -34,6 +35,7 @@ import picocli.CommandLine.Spec;
       PutCommand.class,
       DeleteCommand.class,
       StatsCommand.class,
+      CleanCommand.class,
       VerifyCommand.class,
       YcsbCommand.class,
       EvalCommand.class,

@@ -29,9 +29,10 @@ class ArchitectureTest {
           "hashtable", Set.of("pmem"),
           "logstore", Set.of("pmem"),
           "client", STRUCTURES,
-          "server", and(STRUCTURES, "client"), // ErdaStore offers a client
+          "cleaner", Set.of("pmem", "hashtable", "logstore"),
+          "server", and(STRUCTURES, "client", "cleaner"), // ErdaStore offers a client
           "ycsb", Set.of("client", "protocol"),
-          "simulation", and(STRUCTURES, "client", "server"),
+          "simulation", and(STRUCTURES, "client", "server", "cleaner"),
           "eval", and(STRUCTURES, "client", "server", "ycsb"));
 
   /** They are wiring from end to end: they start processes and measure them. */

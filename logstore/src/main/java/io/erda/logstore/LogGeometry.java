@@ -75,6 +75,17 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
     return place + room(place);
   }
 
+  /**
+   * Where an object goes that is put behind {@code place}: there, or at the beginning of the next
+   * segment when what is left of this one is too short.
+   *
+   * <p>Objects packed so one behind the other never need more when some of them are left out, or
+   * when they begin earlier: by induction, the end of what is packed so far is never later.
+   */
+  public long placeBehind(long place, int padded) {
+    return room(place) < padded ? segmentEnd(place) : place;
+  }
+
   /** The longest object, bytes: what the first segment holds behind the region header. */
   public int objectBytesMax() {
     return segmentBytes - Region.HEADER_BYTES;

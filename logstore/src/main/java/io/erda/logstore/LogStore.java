@@ -81,6 +81,12 @@ public final class LogStore implements AutoCloseable {
   /** Whether the stored next generation is beyond {@link #generation} already. */
   private boolean generationStored;
 
+  /** Regions that leases leave to the cleaner. */
+  private int spareRegions;
+
+  /** Of a cleaning that the last run did not finish; null when there is none. */
+  private Stretch interrupted;
+
   private boolean marksClosed;
   private boolean closed;
   private long openBytes;
@@ -158,6 +164,7 @@ public final class LogStore implements AutoCloseable {
   private void openRegions() throws IOException {
     generation = table.nextGeneration();
     long[] linkWords = table.linkWords();
+    finishRetirements(linkWords);
     for (int slot = 0; slot < linkWords.length; slot++) {
       if (linkWords[slot] != 0) {
         openRegion(slot, linkWords[slot]);
@@ -169,6 +176,48 @@ public final class LogStore implements AutoCloseable {
       }
     }
     listRegions();
+    findInterrupted();
+  }
+
+  /**
+   * What was retired is reachable for nobody; what is left is to remove its file and its record.
+   */
+  private void finishRetirements(long[] linkWords) throws IOException {
+    int finished = 0;
+    for (int slot = 0; slot < linkWords.length; slot++) {
+      if (RegionTable.state(linkWords[slot]) == RegionTable.STATE_RETIRED) {
+        int itsGeneration = RegionTable.generation(linkWords[slot]);
+        requireGeneration("region table, slot " + slot + ": ", itsGeneration);
+        removeFile(slot, itsGeneration);
+        linkWords[slot] = 0;
+        finished++;
+      }
+    }
+    if (finished > 0) {
+      notes.add("removed " + finished + " region file(s) whose cleaning was done");
+    }
+  }
+
+  /** The name durably first: an object's file that no record names would count as damage. */
+  private void removeFile(int slot, int itsGeneration) throws IOException {
+    directory.delete(RegionHeader.fileName(slot, itsGeneration));
+    directory.sync();
+    table.storeLinkWord(slot, 0);
+    table.drain();
+  }
+
+  private void findInterrupted() {
+    for (Region target : regions) {
+      int victim = table.cleaning(target.slot());
+      for (Region region : victim == 0 ? List.<Region>of() : regions) {
+        RegionState state = bySlot[target.slot()];
+        if (region.generation() == victim
+            && region.head() == target.head()
+            && state.stretchBegin < state.stretchEnd) {
+          interrupted = new Stretch(state, region, geometry, state.stretchBegin, state.stretchEnd);
+        }
+      }
+    }
   }
 
   private void openRegion(int slot, long linkWord) throws IOException {
@@ -186,6 +235,8 @@ public final class LogStore implements AutoCloseable {
       long high = table.high(slot);
       RegionState state = new RegionState(region, table.low(slot), high, high);
       state.announced = true;
+      state.stretchBegin = table.stretchBegin(slot);
+      state.stretchEnd = table.stretchEnd(slot);
       add(state);
       added = true;
     } finally {
@@ -237,10 +288,7 @@ public final class LogStore implements AutoCloseable {
               + byHead[head][index].region.slot()
               + " too");
     }
-    if (itsGeneration <= 0 || itsGeneration >= generation) {
-      throw new DamagedLogException(
-          what + "generation " + itsGeneration + ", next is " + generation);
-    }
+    requireGeneration(what, itsGeneration);
     long high = table.high(slot);
     long low = table.low(slot);
     boolean ordered = Region.HEADER_BYTES <= low && low <= high && high <= geometry.regionBytes();
@@ -254,6 +302,19 @@ public final class LogStore implements AutoCloseable {
               + " in a region of "
               + geometry.regionBytes()
               + " bytes");
+    }
+    long begin = table.stretchBegin(slot);
+    long end = table.stretchEnd(slot);
+    if (begin < 0 || begin > high || end < 0 || end > high || ((begin | end) & 7) != 0) {
+      throw new DamagedLogException(
+          what + "stretch " + begin + " to " + end + ", high mark " + high);
+    }
+  }
+
+  private void requireGeneration(String what, int itsGeneration) {
+    if (itsGeneration <= 0 || itsGeneration >= generation) {
+      throw new DamagedLogException(
+          what + "generation " + itsGeneration + ", next is " + generation);
     }
   }
 
@@ -332,6 +393,13 @@ public final class LogStore implements AutoCloseable {
      * tells all listeners again.
      */
     void linked(Region region);
+
+    /**
+     * A region is no longer the head's: makes the map newer, then ends every way to reach it. When
+     * it returns nobody accepts anything that is read there, and what is written there is nobody's.
+     * From then on the region's memory is the listener's, who closes it.
+     */
+    default void retired(Region region) {}
   }
 
   public void onLink(LinkListener listener) {
@@ -365,7 +433,8 @@ public final class LogStore implements AutoCloseable {
     int least = ObjectLayout.padded(bytesMin);
     RegionState state = newest[head];
     if (state == null || placeFor(state, least) < 0) {
-      LeaseResult refusal = link(head);
+      LeaseResult refusal =
+          mayGrow(head) ? link(head, null, 0) : new LeaseResult.LogFull(geometry.capacityBytes());
       if (refusal != null) {
         return refusal;
       }
@@ -380,8 +449,8 @@ public final class LogStore implements AutoCloseable {
    */
   private long placeFor(RegionState state, int bytes) {
     long place = state.append;
-    if (place < geometry.regionBytes() && geometry.room(place) < bytes) {
-      place = geometry.segmentEnd(place);
+    if (place < geometry.regionBytes()) {
+      place = geometry.placeBehind(place, bytes);
     }
     return place < geometry.regionBytes() ? place : -1;
   }
@@ -404,14 +473,201 @@ public final class LogStore implements AutoCloseable {
   }
 
   private void raiseHigh(RegionState state, long end) {
-    long high = Math.min(geometry.regionBytes(), (end + highStepBytes - 1) & -(long) highStepBytes);
+    long high = stepAbove(end);
     table.storeHigh(state.region.slot(), high);
     table.drain();
     state.high = high;
   }
 
-  /** Links another region to a head; null when that worked. See the order in the class comment. */
-  private LeaseResult link(int head) {
+  /** A high-water mark for everything below {@code end}. */
+  private long stepAbove(long end) {
+    return Math.min(geometry.regionBytes(), (end + highStepBytes - 1) & -(long) highStepBytes);
+  }
+
+  // Cleaning.
+
+  /** Nothing more is handed out in a region: for one that is to be cleaned. */
+  public void seal(Region region) {
+    seal(bySlot[region.slot()]);
+  }
+
+  /** Whether a writer holds space in a region. */
+  public boolean hasOpenExtents(Region region) {
+    return bySlot[region.slot()].hasOpenExtents();
+  }
+
+  /** Where a region's unwritten rest begins, bytes; its length when it is sealed. */
+  public long appendPlace(Region region) {
+    return bySlot[region.slot()].append;
+  }
+
+  /**
+   * Sets space aside for all that is live in {@code victim}, durably: behind what the head appends
+   * to, where it fits, else at the beginning of another region, the spare one too.
+   *
+   * @param packedEnd where the live objects end when they are packed from the beginning of a region
+   * @param packedBytes how far they reach when they are packed from the beginning of a segment
+   * @return null when there is no room for it
+   * @throws UncheckedIOException when the directory fails otherwise than for want of space
+   */
+  public Stretch reserve(Region victim, long packedEnd, long packedBytes) {
+    requireReady();
+    RegionState state = newest[victim.head()];
+    if (state != null && state.region != victim && state.append < geometry.regionBytes()) {
+      long begin = state.append;
+      // What is packed from a later place needs no less: the next segment is the worst of all.
+      long end =
+          ((begin + geometry.segmentBytes() - 1) & -(long) geometry.segmentBytes()) + packedBytes;
+      if (end <= geometry.regionBytes()) {
+        return reserve(state, victim, begin, end);
+      }
+    }
+    if (link(victim.head(), victim, packedEnd) != null) {
+      return null;
+    }
+    RegionState fresh = newest[victim.head()];
+    announce(fresh);
+    return new Stretch(fresh, victim, geometry, fresh.stretchBegin, fresh.stretchEnd);
+  }
+
+  /** The beginning first: at no time does a stretch show that clients' objects lie in. */
+  private Stretch reserve(RegionState state, Region victim, long begin, long end) {
+    int slot = state.region.slot();
+    if (end > state.high) {
+      raiseHigh(state, end);
+    }
+    table.storeCleaning(slot, 0);
+    table.storeStretchBegin(slot, begin);
+    table.drain();
+    table.storeStretchEnd(slot, end);
+    table.storeCleaning(slot, victim.generation());
+    table.drain();
+    state.append = end;
+    state.stretchBegin = begin;
+    state.stretchEnd = end;
+    return new Stretch(state, victim, geometry, begin, end);
+  }
+
+  /**
+   * What the last run had set aside and not filled when it ended, or null. Nothing at or behind its
+   * {@link Stretch#next()} was ever named.
+   */
+  public Stretch interrupted() {
+    return interrupted;
+  }
+
+  /**
+   * Before places of a stretch are named: durably, nothing of it before {@code place} is used again
+   * after a crash.
+   */
+  public void advance(Stretch stretch, long place) {
+    RegionState state = stretch.state;
+    table.storeStretchBegin(state.region.slot(), place);
+    table.drain();
+    state.stretchBegin = place;
+  }
+
+  /**
+   * The cleaning that a stretch is for has ended, or was given up; what is left of it is a hole.
+   */
+  public void release(Stretch stretch) {
+    table.storeCleaning(stretch.state.region.slot(), 0);
+  }
+
+  /**
+   * Takes a region from its head for good: record, listeners, name, in this order, each durable
+   * before the next. A crash in between is finished by {@link #open}. Its slot and its index are
+   * free afterwards.
+   *
+   * <p>REQUIRES: no extent is open in it, no word names a place in it and none ever will, durably.
+   *
+   * @throws UncheckedIOException when the directory fails; the region is gone from the map all the
+   *     same
+   */
+  public void retire(Region region) {
+    requireReady();
+    RegionState state = bySlot[region.slot()];
+    if (state == null || state.region != region || state.hasOpenExtents()) {
+      throw new IllegalStateException("region can't be retired: " + state);
+    }
+    int head = region.head();
+    long linkWord = RegionTable.linkWord(head, region.index(), region.generation());
+    table.storeLinkWord(region.slot(), RegionTable.retired(linkWord));
+    table.drain();
+    byHead[head][region.index()] = null;
+    if (newest[head] == state) {
+      newest[head] = newestOf(byHead[head]);
+    }
+    listRegions();
+    for (LinkListener listener : listeners) {
+      listener.retired(region);
+    }
+    try {
+      removeFile(region.slot(), region.generation());
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove " + state, e);
+    }
+    bySlot[region.slot()] = null;
+  }
+
+  private static RegionState newestOf(RegionState[] ofHead) {
+    RegionState newest = null;
+    for (RegionState state : ofHead) {
+      if (state != null
+          && (newest == null || newest.region.generation() < state.region.generation())) {
+        newest = state;
+      }
+    }
+    return newest;
+  }
+
+  /**
+   * Sets regions aside that only {@link #reserve} may link: cleaning needs room to make room. The
+   * first region of a head may be the last one, because without it the head's keys could not be
+   * stored at all; so heads that have none yet keep others from taking it.
+   */
+  public void leaveSpare(int count) {
+    spareRegions = count;
+  }
+
+  private boolean mayGrow(int head) {
+    if (spareRegions == 0 || newest[head] == null) {
+      return true;
+    }
+    int without = 0;
+    for (RegionState state : newest) {
+      without += state == null ? 1 : 0;
+    }
+    return freeRegions() > spareRegions + without
+        && geometry.regionsPerHeadMax() - count(byHead[head]) > spareRegions;
+  }
+
+  /** How many more regions can be linked. */
+  public int freeRegions() {
+    return geometry.regionsMax() - count(bySlot);
+  }
+
+  /** Whether a lease of this head would find no room now, in its append region or another one. */
+  public boolean exhausted(int head, int bytesMin) {
+    RegionState state = newest[head];
+    boolean room = state != null && placeFor(state, ObjectLayout.padded(bytesMin)) >= 0;
+    return !room && !(mayGrow(head) && freeRegions() > 0);
+  }
+
+  private static int count(RegionState[] states) {
+    int count = 0;
+    for (RegionState state : states) {
+      count += state == null ? 0 : 1;
+    }
+    return count;
+  }
+
+  /**
+   * Links another region to a head; null when that worked. See the order in the class comment.
+   *
+   * @param victim for whose objects its beginning is reserved, or null
+   */
+  private LeaseResult link(int head, Region victim, long stretchEnd) {
     int slot = freeIn(bySlot, geometry.regionsMax());
     int index = freeIn(byHead[head], geometry.regionsPerHeadMax());
     if (slot < 0 || index < 0 || generation == Integer.MAX_VALUE) {
@@ -420,8 +676,9 @@ public final class LogStore implements AutoCloseable {
     try {
       PersistentMemory memory = createMemory(slot);
       link(
-          new Region(
-              slot, head, index, generation++, memory, new ObjectChecksum(memory.segment())));
+          new Region(slot, head, index, generation++, memory, new ObjectChecksum(memory.segment())),
+          victim,
+          stretchEnd);
       return null;
     } catch (OutOfSpaceException e) {
       return new LeaseResult.DiskFull(e.getMessage());
@@ -452,20 +709,27 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  private void link(Region region) throws IOException {
+  private void link(Region region, Region victim, long stretchEnd) throws IOException {
     int slot = region.slot();
     RegionHeader.format(
         region.memory(), geometry, store, slot, region.head(), region.index(), region.generation());
     syncNameOf(region);
-    long high = Math.min(geometry.regionBytes(), highStepBytes);
-    table.storeLow(slot, Region.HEADER_BYTES);
+    long append = victim == null ? Region.HEADER_BYTES : stretchEnd;
+    long high = stepAbove(append);
+    table.storeLow(slot, append);
     table.storeHigh(slot, high);
+    table.storeStretchBegin(slot, victim == null ? 0 : Region.HEADER_BYTES);
+    table.storeStretchEnd(slot, victim == null ? 0 : stretchEnd);
+    table.storeCleaning(slot, victim == null ? 0 : victim.generation());
     table.drain();
     table.storeLinkWord(
         slot, RegionTable.linkWord(region.head(), region.index(), region.generation()));
     table.drain();
     seal(newest[region.head()]);
-    add(new RegionState(region, Region.HEADER_BYTES, high, Region.HEADER_BYTES));
+    RegionState state = new RegionState(region, append, high, append);
+    state.stretchBegin = victim == null ? 0 : Region.HEADER_BYTES;
+    state.stretchEnd = victim == null ? 0 : stretchEnd;
+    add(state);
     listRegions();
   }
 
@@ -611,8 +875,9 @@ public final class LogStore implements AutoCloseable {
   /**
    * Walks [low, high) of every region, by head and index, rising. Returns bytes looked at. Every
    * 8-byte place is looked at, also inside objects that were found, and an object never counts that
-   * reaches beyond its segment or the high-water mark. The time is bounded by the bytes, whatever
-   * clients wrote there; memory beside is 1.5 times the longest stretch in one segment.
+   * reaches beyond its segment or the high-water mark. A stretch of the cleaner's is passed over:
+   * no pending word names anything there. The time is bounded by the bytes, whatever clients wrote
+   * there; memory beside is 1.5 times the longest stretch in one segment.
    */
   public long scan(ScanVisitor visitor) {
     ObjectScan scan = new ObjectScan();
@@ -620,7 +885,14 @@ public final class LogStore implements AutoCloseable {
     for (Region region : regions) {
       RegionState state = bySlot[region.slot()];
       for (long from = state.low; from < state.high; ) {
+        if (from >= state.stretchBegin && from < state.stretchEnd) {
+          from = state.stretchEnd;
+          continue;
+        }
         long to = Math.min(state.high, geometry.segmentEnd(from));
+        if (from < state.stretchBegin && state.stretchBegin < state.stretchEnd) {
+          to = Math.min(to, state.stretchBegin);
+        }
         scan.scan(
             region.memory().segment(),
             region.head(),

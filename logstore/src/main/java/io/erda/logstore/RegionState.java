@@ -23,6 +23,14 @@ final class RegionState {
   /** As stored; maybe not yet durable. */
   long low;
 
+  /**
+   * The stretch that the cleaner copies into, as stored; empty when the end is not beyond the
+   * beginning. Recovery has nothing to look for in it.
+   */
+  long stretchBegin;
+
+  long stretchEnd;
+
   /** Whether every listener knows of it. */
   boolean announced;
 
@@ -34,6 +42,10 @@ final class RegionState {
     this.low = low;
     this.high = high;
     this.append = append;
+  }
+
+  boolean hasOpenExtents() {
+    return first != null;
   }
 
   void opened(Extent extent) {

@@ -14,10 +14,10 @@ import java.util.UUID;
  *   8  layout version                   4          0  link word            8
  *  12  CRC32C of bytes 0 … 63, this     4          8  high-water mark      8  place in the region, bytes
  *      field as 0                                 16  low-water mark       8  the same
- *  16  store UUID, high half           8         24  high, low of a       16  0; for a cleaning target
- *  24  store UUID, low half            8             reserved stretch
- *  32  heads                            4         40  0                    24
- *  36  segment bytes                    4
+ *  16  store UUID, high half           8         24  stretch end          8  a cleaner's copies; 0: none
+ *  24  store UUID, low half            8         32  stretch begin        8  below, places were named
+ *  32  heads                            4         40  cleaning word        8  the victim's generation
+ *  36  segment bytes                    4         48  0                    16
  *  40  region bytes                     8        link word, 0 while the slot is free:
  *  48  regions at most                  4        63     56 55    48 47      32 31           0
  *  52  0                               12         state     head      index     generation
@@ -38,10 +38,16 @@ final class RegionTable {
   /** A region is linked. Far from 0 and from what one flipped bit makes of it. */
   static final int STATE_LINKED = 0xA5;
 
+  /** Nobody can reach the region any more; its file is being removed. */
+  static final int STATE_RETIRED = 0x5A;
+
   private static final int FIXED_BYTES = 64;
   private static final int NEXT_GENERATION_OFFSET = 64;
   private static final int HIGH_OFFSET = 8;
   private static final int LOW_OFFSET = 16;
+  private static final int STRETCH_END_OFFSET = 24;
+  private static final int STRETCH_BEGIN_OFFSET = 32;
+  private static final int CLEANING_OFFSET = 40;
 
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -144,6 +150,11 @@ final class RegionTable {
     return (long) STATE_LINKED << 56 | (long) head << 48 | (long) index << 32 | generation;
   }
 
+  /** The same record, retired. */
+  static long retired(long linkWord) {
+    return (linkWord & ~(0xFFL << 56)) | (long) STATE_RETIRED << 56;
+  }
+
   /**
    * Of all slots, by slot. One bulk copy, because this runs before the compiler has come and there
    * may be 65536.
@@ -179,6 +190,43 @@ final class RegionTable {
 
   long low(int slot) {
     return memory.segment().get(LONG, record(slot) + LOW_OFFSET);
+  }
+
+  long stretchEnd(int slot) {
+    return memory.segment().get(LONG, record(slot) + STRETCH_END_OFFSET);
+  }
+
+  long stretchBegin(int slot) {
+    return memory.segment().get(LONG, record(slot) + STRETCH_BEGIN_OFFSET);
+  }
+
+  /**
+   * Generation of the region whose live objects go into the stretch; 0 when there is none, or the
+   * word is not whole.
+   */
+  int cleaning(int slot) {
+    long word = memory.segment().get(LONG, record(slot) + CLEANING_OFFSET);
+    int generation = (int) word;
+    return generation > 0 && (int) (word >>> 32) == ~generation ? generation : 0;
+  }
+
+  /** Stored and flushed, not drained. */
+  void storeStretchEnd(int slot, long place) {
+    store(record(slot) + STRETCH_END_OFFSET, place);
+  }
+
+  /** Stored and flushed, not drained. */
+  void storeStretchBegin(int slot, long place) {
+    store(record(slot) + STRETCH_BEGIN_OFFSET, place);
+  }
+
+  /**
+   * Stored and flushed, not drained.
+   *
+   * @param generation of the victim, or 0
+   */
+  void storeCleaning(int slot, int generation) {
+    store(record(slot) + CLEANING_OFFSET, generation == 0 ? 0 : nextGenerationWord(generation));
   }
 
   /** Stored and flushed, not drained. */

@@ -30,6 +30,12 @@ class LogStoreCrashTest {
   /** What was promised to somebody outside. */
   private static final class Promises {
     boolean created;
+
+    /** A cleaning is under way, and whether its victim is on its way out. */
+    boolean cleaning;
+
+    boolean retiring;
+    long advanced;
     final List<Grant> grants = new ArrayList<>();
   }
 
@@ -46,6 +52,20 @@ class LogStoreCrashTest {
     final Extent extent;
     int bytes;
     boolean decided;
+
+    /** Its region was cleaned: nothing of it is promised any more. */
+    boolean gone;
+
+    Grant(Stretch stretch) {
+      Region region = stretch.region();
+      this.file = RegionHeader.fileName(region.slot(), region.generation());
+      this.head = region.head();
+      this.index = region.index();
+      this.place = stretch.next();
+      this.end = stretch.end();
+      this.extent = null;
+      this.decided = true;
+    }
 
     Grant(Extent extent) {
       Region region = extent.region();
@@ -178,8 +198,41 @@ class LogStoreCrashTest {
       assertTrue(log.lease(1, 4032, 4032) instanceof LeaseResult.DiskFull);
       directory.roomBytes = Long.MAX_VALUE;
       lease(log, promises, 1, 4032, 4032);
+      clean(log, promises, log.region(0, 8), 9000);
+      clean(log, promises, log.region(0, GEOMETRY.offset(1, 0)), 40_000);
     }
     recover(directory, promises);
+  }
+
+  /** A cleaning as the log sees it. */
+  private static void clean(LogStore log, Promises promises, Region victim, long bytes) {
+    String file = RegionHeader.fileName(victim.slot(), victim.generation());
+    promises.grants.stream()
+        .filter(grant -> grant.file.equals(file))
+        .forEach(grant -> {
+          grant.decided = true;
+          if (grant.extent != null) {
+            log.end(grant.extent);
+          }
+        });
+    log.seal(victim);
+    Stretch stretch = log.reserve(victim, Region.HEADER_BYTES + bytes, bytes);
+    promises.advanced = stretch.next();
+    promises.cleaning = true;
+    promises.grants.add(new Grant(stretch));
+    assertTrue(stretch.take(4000) >= 0);
+    log.advance(stretch, stretch.next());
+    promises.advanced = stretch.next();
+    lease(log, promises, 0, 24, 24);
+    promises.grants.stream()
+        .filter(grant -> grant.file.equals(file))
+        .forEach(grant -> grant.gone = true);
+    promises.retiring = true;
+    log.retire(victim);
+    log.release(stretch);
+    promises.cleaning = false;
+    promises.retiring = false;
+    victim.memory().close();
   }
 
   private static Extent lease(LogStore log, Promises promises, int head, int min, int wanted) {
@@ -235,7 +288,11 @@ class LogStoreCrashTest {
     log.scan((region, offset, place, bytes) ->
         found.add(
             RegionHeader.fileName(region.slot(), region.generation()) + "@" + place + ":" + bytes));
+    requireCleaning(promises, log);
     for (Grant grant : promises.grants) {
+      if (grant.gone) {
+        continue;
+      }
       Region region = log.region(grant.head, GEOMETRY.offset(grant.index, grant.place));
       assertTrue(region != null, () -> "no region for " + grant.extent);
       assertEquals(grant.file, RegionHeader.fileName(region.slot(), region.generation()));
@@ -255,6 +312,14 @@ class LogStoreCrashTest {
         before.forEach(grant -> requireDisjoint(grant, extent));
         write(promises, extent);
       }
+    }
+  }
+
+  private static void requireCleaning(Promises promises, LogStore log) {
+    Stretch stretch = log.interrupted();
+    if (promises.cleaning && !promises.retiring) {
+      assertTrue(stretch != null, "the cleaning is forgotten");
+      assertTrue(stretch.next() >= promises.advanced, () -> "places named twice: " + stretch);
     }
   }
 

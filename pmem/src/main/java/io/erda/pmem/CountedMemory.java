@@ -58,6 +58,11 @@ public final class CountedMemory implements PersistentMemory {
   }
 
   @Override
+  public void discard() {
+    memory.discard();
+  }
+
+  @Override
   public Survives survives() {
     return memory.survives();
   }

@@ -71,6 +71,11 @@ public final class DelayedMemory implements PersistentMemory {
   }
 
   @Override
+  public void discard() {
+    memory.discard();
+  }
+
+  @Override
   public Survives survives() {
     return memory.survives();
   }

@@ -57,6 +57,13 @@ public interface PersistentMemory extends AutoCloseable {
    */
   default void populate(long offset, long length) {}
 
+  /**
+   * Gives the space of a memory back whose name was deleted, also while others still map it: from
+   * now on everyone loads zeros. Memory that no other process maps keeps what it has until it is
+   * closed. A hint where the file system can't; fails silently. Close it afterwards.
+   */
+  default void discard() {}
+
   /** The strongest failure that drained bytes survive. */
   Survives survives();
 

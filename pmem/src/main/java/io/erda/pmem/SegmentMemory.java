@@ -71,6 +71,14 @@ abstract class SegmentMemory implements PersistentMemory {
     }
   }
 
+  /** A hole in the whole file: by its mapping, because the name is gone. */
+  @Override
+  public final synchronized void discard() {
+    if (backing.file() != null && arena.scope().isAlive()) {
+      Libc.remove(segment.address(), segment.byteSize());
+    }
+  }
+
   @Override
   public final Backing backing() {
     return backing;

@@ -38,6 +38,11 @@ import java.nio.ByteOrder;
  *          response   (header alone): OK, the entry is sound, read again; DAMAGED
  * ERASE    request    24 key length 4 | 28 zero 4 | 32 key
  *          response   24 existed 4 | 28 zero 4. A delete that takes no space in the log, for when there is none
+ * CLEAN    request    24 head 4 (−1: all) | 28 zero 4. Every region of the head that holds something dead is to be cleaned
+ *          response   (header alone): OK, it is noted; the figure cleaner.asked says when it is done
+ * LEFT     request    24 epoch 8. Nothing is used any more that the map of this epoch does not name: no READ or WRITE of it
+ *                     is under way or will begin, nothing of it is mapped
+ *          response   (header alone)
  * STATS    request    24 from 4 | 28 zero 4
  *          response   24 figures in all 4 | 28 first 4 | 32 count 4 | 36 zero 4 | 40 figures: value 8 | name length 1 | name
  * </pre>
@@ -52,6 +57,8 @@ public final class Message {
   public static final int RESOLVE = 5;
   public static final int STATS = 6;
   public static final int ERASE = 7;
+  public static final int CLEAN = 8;
+  public static final int LEFT = 9;
 
   public static final int BODY = HEADER_BYTES;
 
@@ -116,6 +123,14 @@ public final class Message {
   public static final int ERASE_KEY = RESOLVE_KEY;
   public static final int ERASED_EXISTED = BODY;
   public static final int ERASE_RESPONSE_BYTES = BODY + 8;
+
+  public static final int CLEAN_HEAD = BODY;
+  public static final int CLEAN_REQUEST_BYTES = BODY + 8;
+  public static final int CLEAN_RESPONSE_BYTES = BODY;
+
+  public static final int LEFT_EPOCH = BODY;
+  public static final int LEFT_REQUEST_BYTES = BODY + 8;
+  public static final int LEFT_RESPONSE_BYTES = BODY;
 
   public static final int STATS_FROM = BODY;
   public static final int STATS_REQUEST_BYTES = BODY + 8;

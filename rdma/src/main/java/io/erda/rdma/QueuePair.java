@@ -94,6 +94,12 @@ public interface QueuePair extends AutoCloseable {
   boolean await(long timeoutNs);
 
   /**
+   * The caller names a remote key no more: releases what reaching its region took, a mapping for
+   * example. Nothing that names it may be outstanding.
+   */
+  default void forget(long remoteKey) {}
+
+  /**
    * What the peer sent with its acceptance or refusal; empty before {@link Opcode#CONNECT}. Bytes
    * from outside: not trusted.
    */

@@ -430,6 +430,15 @@ abstract class RingQueuePair implements QueuePair {
     return found;
   }
 
+  @Override
+  public final void forget(long key) {
+    int slot = RegistryLayout.slot(key);
+    if (slot < regions.length && regions[slot] != null && regions[slot].key() == key) {
+      regions[slot].release();
+      regions[slot] = null;
+    }
+  }
+
   private boolean isValid(RemoteRegion region) {
     return Words.acquire(region.keyAddress()) == region.key();
   }

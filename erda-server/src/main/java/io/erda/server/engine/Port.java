@@ -38,6 +38,12 @@ final class Port implements AutoCloseable {
             Access.REMOTE_READ | Access.REMOTE_WRITE);
   }
 
+  /** From now on nobody's READ or WRITE of the region counts. */
+  void deregister(Region region) {
+    device.deregister(regions[region.slot()]);
+    regions[region.slot()] = null;
+  }
+
   long keyOf(Region region) {
     return regions[region.slot()].remoteKey();
   }

@@ -190,7 +190,7 @@ final class Publication {
     if (!table.storeWord(slot, request.keyWord, word, next)) {
       throw new IllegalStateException("entry " + slot + " changed under its only writer");
     }
-    stored(request, slot, next);
+    stored(request, slot, next, VersionWord.committed(word));
     return true;
   }
 
@@ -200,13 +200,15 @@ final class Publication {
     if (slot == HashTable.NONE) {
       return false;
     }
-    stored(request, slot, word);
+    stored(request, slot, word, VersionWord.NONE);
     return true;
   }
 
-  private void stored(PublishRequest request, long slot, long word) {
+  private void stored(PublishRequest request, long slot, long word, int before) {
     request.tableSlot = slot;
     request.pendingWord = word;
+    int after = request.delete ? VersionWord.NONE : request.offset;
+    engine.live().replaced(slot, request.region().head(), before, after);
     engine.setUndecided(pendingFirst);
     if (request.delete) {
       deletes++;

@@ -1,5 +1,6 @@
 package io.erda.server.engine;
 
+import io.erda.cleaner.Cleaner;
 import io.erda.hashtable.HashTable;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LeaseResult;
@@ -39,6 +40,7 @@ public final class ServerCore implements AutoCloseable {
   private static final int BATCH_MAX = 64;
   private static final long HOUSEKEEPING_NS = 1_000_000;
   private static final long ACCEPT_NS = 50_000;
+  private static final int REGION_FIGURES_MAX = 256;
 
   private final StoreEngine engine;
   private final ServerLimits limits;
@@ -47,6 +49,9 @@ public final class ServerCore implements AutoCloseable {
   private final List<Connection> connections = new ArrayList<>();
   private final PublishRequest[] batch = new PublishRequest[BATCH_MAX];
   private final Map<String, LongSupplier> figures = new LinkedHashMap<>();
+  private final Cleaner cleaner;
+  private final Departures departures = new Departures();
+  private final LeaseQueue waitingLeases = new LeaseQueue();
 
   private int batchCount;
   private int nextClientId = 1;
@@ -67,7 +72,27 @@ public final class ServerCore implements AutoCloseable {
     for (int i = 0; i < BATCH_MAX; i++) {
       batch[i] = new PublishRequest();
     }
-    engine.log().onLink(this::linked);
+    this.cleaner =
+        new Cleaner(
+            engine.log(),
+            engine.entries(),
+            engine.live(),
+            this::endReservations,
+            limits.cleaning());
+    engine
+        .log()
+        .onLink(
+            new LogStore.LinkListener() {
+              @Override
+              public void linked(Region region) {
+                ServerCore.this.linked(region);
+              }
+
+              @Override
+              public void retired(Region region) {
+                ServerCore.this.retired(region);
+              }
+            });
     addFigures();
   }
 
@@ -78,6 +103,10 @@ public final class ServerCore implements AutoCloseable {
 
   public StoreEngine engine() {
     return engine;
+  }
+
+  public Cleaner cleaner() {
+    return cleaner;
   }
 
   /** Adds a figure to what {@code stats} shows. */
@@ -119,9 +148,68 @@ public final class ServerCore implements AutoCloseable {
     if (nowNs >= nextHousekeepingNs) {
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
       endIdleReservations(nowNs);
+      departures.doWork(nowNs);
       tellAppends();
     }
-    return work;
+    return work + clean(nowNs);
+  }
+
+  /** One step of cleaning; whoever waits for space asks again when there is news. */
+  private int clean(long nowNs) {
+    if (readOnlyReason != null) {
+      return answerWaiting();
+    }
+    long before = cleaner.cleanings() + cleaner.givenUp();
+    int work = 0;
+    try {
+      work = cleaner.doWork(nowNs);
+    } catch (UncheckedIOException e) {
+      becomeReadOnly(e);
+    }
+    boolean news = work == 0 || cleaner.cleanings() + cleaner.givenUp() != before;
+    return work + (news ? answerWaiting() : 0);
+  }
+
+  private int answerWaiting() {
+    if (waitingLeases.isEmpty()) {
+      return 0;
+    }
+    List<LeaseQueue.Waiting> all = waitingLeases.takeAll();
+    for (LeaseQueue.Waiting each : all) {
+      lease(each.connection(), each.slot(), each.head(), each.bytesMin(), each.untilNs());
+    }
+    return all.size();
+  }
+
+  /** Ends every reservation in a region: what was not published there never will be. */
+  private void endReservations(Region region) {
+    engine.publication().settle();
+    for (Connection connection : connections) {
+      connection
+          .reservations
+          .values()
+          .removeIf(reservation -> {
+            boolean there = reservation.extent.region() == region;
+            if (there) {
+              engine.log().end(reservation.extent);
+            }
+            return there;
+          });
+    }
+  }
+
+  /** The map is newer before a key is revoked: who is refused finds another map. */
+  private void retired(Region region) {
+    engine.root().nextEpoch();
+    for (Port port : ports) {
+      port.deregister(region);
+    }
+    List<Integer> clients = connections.stream().map(each -> each.clientId).toList();
+    departures.add(
+        region,
+        engine.root().epoch(),
+        nanoTime.getAsLong() + limits.cleaning().leavingNs(),
+        clients);
   }
 
   /**
@@ -231,7 +319,9 @@ public final class ServerCore implements AutoCloseable {
     if (connection.gone()) {
       engine.publication().settle();
       connection.reservations.values().forEach(reservation -> engine.log().end(reservation.extent));
+      waitingLeases.gone(connection);
       connection.close();
+      departures.gone(connection.clientId);
     }
     return connection.gone();
   }
@@ -265,6 +355,8 @@ public final class ServerCore implements AutoCloseable {
       case Message.MAP -> onMap(connection, slot, in, at, received);
       case Message.RESOLVE -> onResolve(connection, slot, in, at, received);
       case Message.ERASE -> onErase(connection, slot, in, at, received);
+      case Message.CLEAN -> onClean(connection, slot, in, at, received);
+      case Message.LEFT -> onLeft(connection, slot, in, at, received);
       case Message.STATS -> onStats(connection, slot, in, at, received);
       default -> respond(connection, slot, type, Result.BAD_REQUEST, Message.HEADER_BYTES);
     }
@@ -384,14 +476,19 @@ public final class ServerCore implements AutoCloseable {
     } else if (readOnlyReason != null) {
       respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
     } else {
-      lease(connection, slot, head, ObjectLayout.padded(bytesMin));
+      long untilNs = nanoTime.getAsLong() + limits.cleaning().leaseWaitNs();
+      lease(connection, slot, head, ObjectLayout.padded(bytesMin), untilNs);
     }
   }
 
-  private void lease(Connection connection, int slot, int head, int bytesMin) {
+  private void lease(Connection connection, int slot, int head, int bytesMin, long untilNs) {
     int wanted =
         Math.max(bytesMin, Math.min(connection.extentBytes[head], limits.extentBytesMax()));
     LeaseResult result;
+    if (readOnlyReason != null) {
+      respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
+      return;
+    }
     try {
       result = engine.log().lease(head, bytesMin, wanted);
     } catch (UncheckedIOException e) {
@@ -404,8 +501,13 @@ public final class ServerCore implements AutoCloseable {
         connection.extentBytes[head] = Math.min(2 * wanted, limits.extentBytesMax());
         leased(connection, slot, extent);
       }
-      case LeaseResult.LogFull full ->
+      case LeaseResult.LogFull full -> {
+        if (nanoTime.getAsLong() - untilNs < 0 && cleaner.waitsFor(head)) {
+          waitingLeases.add(new LeaseQueue.Waiting(connection, slot, head, bytesMin, untilNs));
+        } else {
           respond(connection, slot, Message.LEASE, Result.LOG_FULL, Message.HEADER_BYTES);
+        }
+      }
       case LeaseResult.DiskFull full ->
           respond(connection, slot, Message.LEASE, Result.DISK_FULL, Message.HEADER_BYTES);
     }
@@ -516,18 +618,41 @@ public final class ServerCore implements AutoCloseable {
         && received == Message.RESOLVE_KEY + keyLength;
   }
 
+  private void onClean(Connection connection, int slot, MemorySegment in, long at, int received) {
+    int head =
+        received == Message.CLEAN_REQUEST_BYTES ? Message.getInt(in, at + Message.CLEAN_HEAD) : -2;
+    if (head < -1 || head >= engine.log().geometry().heads()) {
+      respond(connection, slot, Message.CLEAN, Result.BAD_REQUEST, Message.HEADER_BYTES);
+    } else if (readOnlyReason != null || !limits.cleaning().enabled()) {
+      respond(connection, slot, Message.CLEAN, Result.READ_ONLY, Message.HEADER_BYTES);
+    } else {
+      cleaner.ask(head);
+      respond(connection, slot, Message.CLEAN, Result.OK, Message.CLEAN_RESPONSE_BYTES);
+    }
+  }
+
+  private void onLeft(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.LEFT_REQUEST_BYTES) {
+      respond(connection, slot, Message.LEFT, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    departures.left(connection.clientId, Message.getLong(in, at + Message.LEFT_EPOCH));
+    respond(connection, slot, Message.LEFT, Result.OK, Message.LEFT_RESPONSE_BYTES);
+  }
+
   private void onStats(Connection connection, int slot, MemorySegment in, long at, int received) {
     if (received != Message.STATS_REQUEST_BYTES) {
       respond(connection, slot, Message.STATS, Result.BAD_REQUEST, Message.HEADER_BYTES);
       return;
     }
-    int first = Math.clamp(Message.getInt(in, at + Message.STATS_FROM), 0, figures.size());
+    Map<String, LongSupplier> all = allFigures();
+    int first = Math.clamp(Message.getInt(in, at + Message.STATS_FROM), 0, all.size());
     MemorySegment out = connection.buffers();
     long to = Connection.responseAt(slot);
     int length = Message.STATS_FIGURES_AT;
     int index = 0;
     int count = 0;
-    for (Map.Entry<String, LongSupplier> figure : figures.entrySet()) {
+    for (Map.Entry<String, LongSupplier> figure : all.entrySet()) {
       byte[] name = figure.getKey().getBytes(StandardCharsets.UTF_8);
       if (index++ < first) {
         continue;
@@ -541,7 +666,7 @@ public final class ServerCore implements AutoCloseable {
       length += 9 + name.length;
       count++;
     }
-    Message.putInt(out, to + Message.STATS_FIGURES, figures.size());
+    Message.putInt(out, to + Message.STATS_FIGURES, all.size());
     Message.putInt(out, to + Message.STATS_FIRST, first);
     Message.putLong(out, to + Message.STATS_COUNT, count);
     respond(connection, slot, Message.STATS, Result.OK, length);
@@ -588,7 +713,35 @@ public final class ServerCore implements AutoCloseable {
     }
   }
 
+  /** With how much of each region is live, once that was counted. */
+  private Map<String, LongSupplier> allFigures() {
+    Map<String, LongSupplier> all = new LinkedHashMap<>(figures);
+    List<Region> regions = engine.log().regions();
+    for (int i = 0; i < Math.min(regions.size(), REGION_FIGURES_MAX); i++) {
+      Region region = regions.get(i);
+      long live = cleaner.liveBytes(region);
+      if (live >= 0) {
+        String name = "region.%d.%d.live.permille".formatted(region.head(), region.index());
+        all.put(name, () -> 1000 * live / engine.log().geometry().regionBytes());
+      }
+    }
+    return all;
+  }
+
   private void addFigures() {
+    figure("cleaner.phase", () -> cleaner.phase().ordinal());
+    figure("cleaner.progress.permille", cleaner::progress);
+    figure("cleaner.asked", () -> cleaner.asked() ? 1 : 0);
+    figure("cleaner.cleanings", cleaner::cleanings);
+    figure("cleaner.givenup", cleaner::givenUp);
+    figure("cleaner.bytes.copied", cleaner::bytesCopied);
+    figure("cleaner.bytes.reclaimed", cleaner::bytesReclaimed);
+    figure("cleaner.regions.damaged", cleaner::damagedRegions);
+    figure("cleaner.regions.leaving", departures::waiting);
+    figure("cleaner.leaving.client", departures::waitingFor);
+    figure("cleaner.leaving.late", departures::timedOut);
+    figure("cleaner.leases.waiting", waitingLeases::size);
+    figure("log.regions.free", () -> engine.log().freeRegions());
     figure("connections", connections::size);
     figure("connections.refused", () -> refusedConnections);
     figure("requests", () -> requests);
@@ -627,6 +780,7 @@ public final class ServerCore implements AutoCloseable {
    * allows it, clients read on.
    */
   public void leave() {
+    departures.close();
     engine.close();
   }
 
@@ -639,6 +793,7 @@ public final class ServerCore implements AutoCloseable {
     connections.removeIf(this::closeIfGone);
     ports.forEach(Port::close);
     ports.clear();
+    departures.close();
     engine.close();
   }
 }

@@ -1,5 +1,7 @@
 package io.erda.server.engine;
 
+import io.erda.cleaner.CleanerOptions;
+
 /**
  * What the service grants.
  *
@@ -8,9 +10,14 @@ package io.erda.server.engine;
  * @param extentBytesMax the longest extent, bytes
  * @param pollingNs how long the server polls after its last work before it sleeps; told to clients
  *     as a hint
+ * @param cleaning when and how the log is cleaned
  */
 public record ServerLimits(
-    int connectionsMax, long reservationIdleNs, int extentBytesMax, int pollingNs) {
+    int connectionsMax,
+    long reservationIdleNs,
+    int extentBytesMax,
+    int pollingNs,
+    CleanerOptions cleaning) {
   public static final ServerLimits DEFAULT =
-      new ServerLimits(1024, 10_000_000_000L, 1 << 20, 50_000);
+      new ServerLimits(1024, 10_000_000_000L, 1 << 20, 50_000, CleanerOptions.DEFAULT);
 }

@@ -1,5 +1,6 @@
 package io.erda.server.engine;
 
+import io.erda.cleaner.LiveBytes;
 import io.erda.hashtable.DamagedTableException;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.HashTable;
@@ -47,6 +48,8 @@ public final class StoreEngine implements AutoCloseable {
   private final LogStore log;
   private final KeyHash hash;
   private final Publication publication;
+  private final TableEntries entries;
+  private final LiveBytes live;
   private final Promise promise;
   private RecoveryReport recovery;
   private boolean undecided;
@@ -67,6 +70,8 @@ public final class StoreEngine implements AutoCloseable {
     this.promise =
         tableMemory.survives() == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS;
     this.publication = new Publication(this, table, log, tableMemory.visibleBeforeDurable());
+    this.entries = new TableEntries(this, table);
+    this.live = new LiveBytes(log, entries);
   }
 
   /**
@@ -200,6 +205,7 @@ public final class StoreEngine implements AutoCloseable {
     if (counts[1] > 0) {
       notes.add("committed " + counts[1] + " whole versions whose acknowledgement was not sent");
     }
+    notes.addAll(log.notes());
     recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
   }
 
@@ -305,11 +311,14 @@ public final class StoreEngine implements AutoCloseable {
     if (slot == HashTable.NONE) {
       return false;
     }
-    boolean existed =
-        publication.existed(headOf(keyWord), VersionWord.committed(table.versionWord(slot)));
+    int committed = VersionWord.committed(table.versionWord(slot));
+    boolean existed = publication.existed(headOf(keyWord), committed);
     if (existed && !table.empty(slot, keyWord, table.versionWord(slot))) {
       throw new IllegalStateException(
           "entry " + slot + " can't be emptied: " + VersionWord.toString(table.versionWord(slot)));
+    }
+    if (existed) {
+      live.replaced(slot, headOf(keyWord), committed, VersionWord.NONE);
     }
     table.drain();
     return existed;
@@ -345,6 +354,15 @@ public final class StoreEngine implements AutoCloseable {
 
   public LogStore log() {
     return log;
+  }
+
+  /** The table, for the cleaner. */
+  TableEntries entries() {
+    return entries;
+  }
+
+  LiveBytes live() {
+    return live;
   }
 
   Publication publication() {

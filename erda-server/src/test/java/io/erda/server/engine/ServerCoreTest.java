@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.cleaner.CleanerOptions;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Message;
@@ -40,7 +41,10 @@ class ServerCoreTest {
   void open() throws IOException {
     StoreEngine engine = StoreEngine.open(new HeapDirectory(), StoreHarness.TINY, new Random(SEED));
     core =
-        new ServerCore(engine, new ServerLimits(3, 1_000_000_000L, 4096, 0), () -> nowNs += 1000);
+        new ServerCore(
+            engine,
+            new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+            () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));
   }
 

@@ -1,5 +1,6 @@
 package io.erda.simulation.system;
 
+import io.erda.cleaner.CleanerOptions;
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
 import io.erda.server.engine.ServerLimits;
@@ -55,6 +56,8 @@ public record Configuration(
     CROWDED,
     /** A tiny log: full, and entries are emptied. */
     FULL,
+    /** A small log and many keys: regions are cleaned that hold much that is live. */
+    CLEANED,
     /** Anything. */
     MIXED
   }
@@ -62,14 +65,21 @@ public record Configuration(
   /** Draws one. */
   public static Configuration random(RandomGenerator random) {
     Shape shape =
-        switch (random.nextInt(10)) {
+        switch (random.nextInt(12)) {
           case 0, 1, 2 -> Shape.CONTENDED;
           case 3, 4, 5 -> Shape.CROWDED;
           case 6, 7 -> Shape.FULL;
+          case 8, 9 -> Shape.CLEANED;
           default -> Shape.MIXED;
         };
     int clients = shape == Shape.CONTENDED ? random.nextInt(3, 7) : random.nextInt(1, 7);
-    int keys = shape == Shape.CROWDED ? random.nextInt(22, 36) : random.nextInt(1, 9);
+    int keys =
+        switch (shape) {
+          case CROWDED -> random.nextInt(22, 36);
+          // Few keys meet each other, many keep a log full of what is live.
+          case CLEANED -> random.nextInt(9, 65);
+          case CONTENDED, FULL, MIXED -> random.nextInt(1, 9);
+        };
     // No more operations of one key open at once than the checker decides with ease.
     int pipeline = Math.clamp(KEY_OPERATIONS_MAX * keys / clients, 1, random.nextInt(1, 5));
     return new Configuration(
@@ -80,7 +90,14 @@ public record Configuration(
             random.nextInt(8, 40),
             1L << random.nextInt(18, 27),
             1 << random.nextInt(10, 14),
-            50_000),
+            50_000,
+            random.nextInt(8) == 0
+                ? CleanerOptions.NEVER
+                : new CleanerOptions(
+                    random.nextInt(1, 9),
+                    1L << random.nextInt(10, 23),
+                    1L << random.nextInt(10, 26),
+                    1L << random.nextInt(20, 27))),
         new ClientOptions(
             Duration.ofMillis(50),
             Duration.ofMillis(200),
@@ -91,7 +108,7 @@ public record Configuration(
         clients,
         keys,
         random.nextBoolean() ? 8 : random.nextInt(1, 200),
-        1 << random.nextInt(shape == Shape.FULL ? 8 : 4, 12),
+        valueBytes(shape, random),
         operations(shape, random),
         pipeline,
         random.nextInt(10, 70),
@@ -108,7 +125,15 @@ public record Configuration(
     return switch (shape) {
       case CONTENDED -> 18;
       case CROWDED -> 15;
-      case FULL, MIXED -> 16;
+      case FULL, CLEANED, MIXED -> 16;
+    };
+  }
+
+  private static int valueBytes(Shape shape, RandomGenerator random) {
+    return switch (shape) {
+      case CLEANED -> random.nextInt(16, 1 << random.nextInt(5, 13)) * 3 / 4;
+      case FULL -> 1 << random.nextInt(8, 12);
+      case CONTENDED, CROWDED, MIXED -> 1 << random.nextInt(4, 12);
     };
   }
 
@@ -116,6 +141,7 @@ public record Configuration(
     return switch (shape) {
       case CONTENDED -> random.nextInt(1000, 3000);
       case CROWDED -> random.nextInt(60, 400);
+      case CLEANED -> 1 << random.nextInt(8, 13);
       case FULL, MIXED -> 1 << random.nextInt(5, 11);
     };
   }

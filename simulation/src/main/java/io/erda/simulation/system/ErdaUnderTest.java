@@ -76,6 +76,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
       }
 
       @Override
+      public long cleanings() {
+        return core.cleaner().cleanings();
+      }
+
+      @Override
       public String wrongWhenIdle() {
         LogStore.Usage usage = log.usage();
         return usage.openExtents() == 0 && usage.openBytes() == 0

@@ -15,6 +15,7 @@ import java.util.Set;
  * @param places of the server's production code that called its memory, in runs that watch it; else
  *     empty
  * @param history null, or of a run that failed what everyone did, and what the memory held
+ * @param cleanings regions that were cleaned
  * @param failure null, or what went wrong, for people
  */
 public record RunResult(
@@ -29,6 +30,7 @@ public record RunResult(
     Map<Crash, Long> crashes,
     Set<String> places,
     String history,
+    long cleanings,
     String failure) {
   /** Of a run in which nothing else was noted. */
   public RunResult(
@@ -53,6 +55,7 @@ public record RunResult(
         Map.of(),
         Set.of(),
         null,
+        0,
         failure);
   }
 

@@ -54,6 +54,11 @@ public interface StoreUnderTest {
     default String wrongWhenIdle() {
       return null;
     }
+
+    /** Regions that were cleaned so far. */
+    default long cleanings() {
+      return 0;
+    }
   }
 
   /** A state machine of a client. A crash drops it without closing it. */

@@ -82,6 +82,10 @@ public final class SystemSimulation {
   private SimulatedDevice serverDevice;
   private StoreUnderTest.Server core;
   private Node server;
+
+  /** Of the servers that died. */
+  private long cleanings;
+
   private boolean powerFailsNext;
   private boolean healing;
   private boolean watchesWords = true;
@@ -180,6 +184,7 @@ public final class SystemSimulation {
         crashes,
         places,
         workload.failure() == null ? null : story(),
+        cleanings + (core == null ? 0 : core.cleanings()),
         workload.failure());
   }
 
@@ -236,7 +241,7 @@ public final class SystemSimulation {
   private void requireNothingHeld() {
     List.copyOf(clients).forEach(ClientProcess::crash);
     time.runFor(IDLE_NS);
-    String wrong = core.wrongWhenIdle();
+    String wrong = core == null ? "no server after the last fault" : core.wrongWhenIdle();
     if (wrong != null) {
       workload.fail(wrong);
     }
@@ -429,6 +434,10 @@ public final class SystemSimulation {
   /** Its process is gone, and sometimes its host's power; another one starts a little later. */
   private void serverDied(Fault how) {
     happened(how);
+    if (core != null) {
+      cleanings += core.cleanings();
+      core = null;
+    }
     if (server != null) {
       server.kill();
     }

@@ -13,7 +13,7 @@ final class SystemSimulationTest {
   @Test
   void freshSeeds() {
     Map<Fault, Long> faults = new EnumMap<>(Fault.class);
-    long[] sums = new long[3];
+    long[] sums = new long[4];
     int runs = Integer.getInteger("erda.runs", 60);
     Seeds.each(
         runs,
@@ -24,6 +24,7 @@ final class SystemSimulationTest {
           sums[0] += result.operations();
           sums[1] += result.ok();
           sums[2] += result.unknown();
+          sums[3] += result.cleanings();
         });
     System.out.println(
         runs
@@ -34,11 +35,14 @@ final class SystemSimulationTest {
             + " ok, "
             + sums[2]
             + " unknown; "
+            + sums[3]
+            + " regions cleaned; "
             + faults);
     if (Long.getLong("erda.seed") == null) {
       assertEquals(
           Fault.values().length, faults.size(), () -> "never injected: all but " + faults.keySet());
       assertTrue(sums[1] > sums[0] / 4, "hardly anything succeeds");
+      assertTrue(sums[3] > runs, "hardly anything is cleaned");
     }
   }
 

@@ -1,0 +1,295 @@
+package io.erda.cleaner;
+
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.Region;
+import io.erda.logstore.Stretch;
+import java.util.Arrays;
+
+/**
+ * Cleans the log of a server, in steps of some tens of microseconds: when few regions are left,
+ * when a client waits for space, when somebody asked, or where the last run was interrupted. One
+ * region at a time, so one spare region is enough. One thread, the server's.
+ *
+ * <p>What happens to readers: nothing. A word names a whole object in every phase; a region goes
+ * when no word names it, with a newer map, and what a late reader gets there it does not accept.
+ */
+public final class Cleaner {
+  /** Of a region: less is not worth a cleaning when nobody waits. */
+  private static final int GAIN_SHARE = 4;
+
+  /** The same when somebody does. */
+  private static final int GAIN_SHARE_URGENT = 16;
+
+  /** How often it looks whether there is something to do, unless it was asked. */
+  private static final long LOOK_NS = 5_000_000;
+
+  private final LogStore log;
+  private final LogGeometry geometry;
+  private final Entries entries;
+  private final Writers writers;
+  private final CleanerOptions options;
+  private final LiveBytes live;
+  private final Victims victims;
+  private final Copier copier;
+  private final PlaceSet places;
+
+  /** By head: regions up to this generation are to be cleaned because somebody asked. */
+  private final int[] asked;
+
+  /** By head: somebody waits for space. */
+  private final boolean[] urgent;
+
+  private long nextLookNs;
+  private Cleaning cleaning;
+  private boolean resumes;
+  private boolean idle;
+  private long cleanings;
+  private long bytesReclaimed;
+  private long givenUp;
+  private long copiedBefore;
+
+  /**
+   * @param live kept up to date by whoever stores words
+   */
+  public Cleaner(
+      LogStore log, Entries entries, LiveBytes live, Writers writers, CleanerOptions options) {
+    this.log = log;
+    this.geometry = log.geometry();
+    this.entries = entries;
+    this.writers = writers;
+    this.options = options;
+    this.live = live;
+    this.victims = new Victims(log, live);
+    this.copier = new Copier(log);
+    this.places = new PlaceSet(geometry.regionBytes());
+    this.asked = new int[geometry.heads()];
+    this.urgent = new boolean[geometry.heads()];
+    this.resumes = log.interrupted() != null;
+    log.leaveSpare(options.enabled() ? 1 : 0);
+  }
+
+  /** One step. Returns 0 when there was nothing to do. */
+  public int doWork(long nowNs) {
+    if (!options.enabled()) {
+      return 0;
+    }
+    if (cleaning == null) {
+      if (idle && nowNs - nextLookNs < 0) {
+        return 0;
+      }
+      nextLookNs = nowNs + LOOK_NS;
+      return begin(nowNs);
+    }
+    switch (cleaning.step(nowNs)) {
+      case GOES_ON, WAITS -> {}
+      case DONE -> done();
+      case NO_GAIN -> giveUp(false);
+      case DAMAGED -> giveUp(true);
+    }
+    return 1;
+  }
+
+  /** Asks for every region of a head that holds something dead; −1: of every head. */
+  public void ask(int head) {
+    for (int each = 0; each < asked.length; each++) {
+      if (head < 0 || head == each) {
+        for (Region region : log.regions()) {
+          if (region.head() == each) {
+            asked[each] = Math.max(asked[each], region.generation());
+          }
+        }
+      }
+    }
+    idle = false;
+  }
+
+  /**
+   * A client waits for space of a head that leases don't get any more.
+   *
+   * @return false when cleaning won't help it
+   */
+  public boolean waitsFor(int head) {
+    if (!options.enabled()) {
+      return false;
+    }
+    urgent[head] = true;
+    idle = false;
+    return cleaning != null || resumes || !live.known() || urgentVictim(head) != null;
+  }
+
+  /** Whether what somebody asked for is not done yet. */
+  public boolean asked() {
+    return Arrays.stream(asked).anyMatch(generation -> generation > 0);
+  }
+
+  // Beginning.
+
+  private int begin(long nowNs) {
+    if (resumes) {
+      resumes = false;
+      Stretch stretch = log.interrupted();
+      begin(stretch.victim(), stretch, 0, nowNs);
+      return 1;
+    }
+    if (!wanted()) {
+      idle = true;
+      return 0;
+    }
+    if (!live.known()) {
+      return live.doWork();
+    }
+    Region victim = choose();
+    if (victim == null) {
+      idle = true;
+      return 0;
+    }
+    begin(victim, null, gainMin(GAIN_SHARE_URGENT), nowNs);
+    return 1;
+  }
+
+  private void begin(Region victim, Stretch stretch, long gainMin, long nowNs) {
+    copier.reset();
+    copiedBefore = copier.copiedBytes();
+    cleaning =
+        new Cleaning(
+            log,
+            entries,
+            live,
+            writers,
+            places,
+            copier,
+            victim,
+            stretch,
+            gainMin,
+            nowNs + options.writersWaitNs());
+  }
+
+  private boolean wanted() {
+    boolean wanted = log.freeRegions() < options.freeRegionsMin();
+    for (int head = 0; head < asked.length; head++) {
+      wanted |= asked[head] > 0 || urgent[head];
+    }
+    return wanted;
+  }
+
+  private Region choose() {
+    for (int head = 0; head < urgent.length; head++) {
+      if (urgent[head]) {
+        urgent[head] = false;
+        Region victim = urgentVictim(head);
+        if (victim != null) {
+          return victim;
+        }
+      }
+    }
+    for (int head = 0; head < asked.length; head++) {
+      int upTo = asked[head];
+      int ofHead = head;
+      if (upTo > 0) {
+        Region victim =
+            victims.best(
+                gainMin(GAIN_SHARE_URGENT),
+                region -> region.head() == ofHead && region.generation() <= upTo);
+        if (victim != null) {
+          return victim;
+        }
+        asked[head] = 0;
+      }
+    }
+    return log.freeRegions() < options.freeRegionsMin()
+        ? victims.best(gainMin(GAIN_SHARE), region -> !victims.isOpen(region))
+        : null;
+  }
+
+  /** One that gives the head room: of its own, or one whose whole region becomes free. */
+  private Region urgentVictim(int head) {
+    return victims.best(
+        gainMin(GAIN_SHARE_URGENT),
+        region ->
+            region.head() == head || (!victims.isOpen(region) && victims.freesRegion(region)));
+  }
+
+  private long gainMin(int share) {
+    return geometry.regionBytes() / share;
+  }
+
+  // Ending.
+
+  private void done() {
+    Region victim = cleaning.victim();
+    Stretch stretch = cleaning.stretch();
+    cleaning = null;
+    cleanings++;
+    bytesReclaimed += geometry.regionBytes() - (copier.copiedBytes() - copiedBefore);
+    live.set(victim, 0);
+    victims.forget(victim);
+    log.retire(victim);
+    if (stretch != null) {
+      log.release(stretch);
+    }
+  }
+
+  private void giveUp(boolean damaged) {
+    Cleaning ended = cleaning;
+    cleaning = null;
+    givenUp++;
+    places.clear();
+    victims.refuse(ended.victim(), damaged);
+    if (ended.stretch() != null) {
+      log.release(ended.stretch());
+    }
+  }
+
+  // Figures.
+
+  /** Where the cleaning under way is. */
+  public Phase phase() {
+    return cleaning == null ? Phase.IDLE : cleaning.phase();
+  }
+
+  /** How far the phase is, thousandths. */
+  public long progress() {
+    return cleaning == null ? 0 : cleaning.progress();
+  }
+
+  /** The region that is being cleaned, or null. */
+  public Region victim() {
+    return cleaning == null ? null : cleaning.victim();
+  }
+
+  /** Regions cleaned so far. */
+  public long cleanings() {
+    return cleanings;
+  }
+
+  /** Cleanings that ended without freeing a region. */
+  public long givenUp() {
+    return givenUp;
+  }
+
+  /** Regions that are kept because objects in them are damaged. */
+  public long damagedRegions() {
+    return victims.damaged();
+  }
+
+  /** Bytes copied by cleaning; with what clients published, the write amplification. */
+  public long bytesCopied() {
+    return copier.copiedBytes();
+  }
+
+  /** Bytes of freed regions, less what was copied out of them. */
+  public long bytesReclaimed() {
+    return bytesReclaimed;
+  }
+
+  /** Live bytes of a region, or −1 when they are not known. */
+  public long liveBytes(Region region) {
+    return live.of(region);
+  }
+
+  @Override
+  public String toString() {
+    return phase() + " " + progress() + "‰, asked " + Arrays.toString(asked);
+  }
+}

@@ -1,0 +1,411 @@
+package io.erda.cleaner;
+
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.logstore.Stretch;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * One victim, from sealing it to the proof that nobody names it. Steps of some tens of
+ * microseconds; between two of them anything may happen to any entry, so every store looks the word
+ * up again.
+ *
+ * <p><b>Rounds.</b> A sweep over the table marks the places that words name; then each is copied,
+ * in the order of places, and its word changed. The first round is the paper's merging, the further
+ * ones its replication: they find what was in the middle of a commit. A sweep that finds nothing is
+ * the proof that the region may go: no writer holds space in it any more, and no word comes to name
+ * a place again that it no longer names.
+ *
+ * <p><b>Space.</b> The live objects of a region, packed in the order of their places, never need
+ * more than was measured, because objects only die meanwhile ({@link LogGeometry#placeBehind}).
+ *
+ * <p><b>Crash.</b> Copies are durable before a word names them, and the stretch's beginning is
+ * durably behind them by then. So whatever a crash leaves: words name whole objects, of the victim
+ * or the target; copies that no word names are garbage that is not written over; and a cleaning
+ * that goes on with the rest of the stretch finds the rest of the objects in the victim.
+ */
+final class Cleaning {
+  private static final int SWEEP_SLOTS = 2048;
+  private static final int MEASURED_A_STEP = 128;
+  private static final int NAMED_A_STEP = 64;
+  private static final int LOOKED_A_STEP = 64;
+  private static final int BYTES_A_STEP = 32 << 10;
+
+  /** What {@link #step} says. */
+  enum Outcome {
+    GOES_ON,
+    /** Nothing to do before something happens elsewhere. */
+    WAITS,
+    /** Nobody names the victim, durably. */
+    DONE,
+    /** Too little would be gained, or there is no room for the copies. */
+    NO_GAIN,
+    /** Objects that are named are damaged: they stay where they are. */
+    DAMAGED
+  }
+
+  private final LogStore log;
+  private final LogGeometry geometry;
+  private final Entries entries;
+  private final LiveBytes live;
+  private final PlaceSet places;
+  private final Copier copier;
+  private final Region victim;
+  private final long gainMin;
+  private final long writersUntilNs;
+  private final Writers writers;
+
+  private Phase phase = Phase.WRITERS;
+  private Stretch stretch;
+  private boolean settled;
+  private int round;
+  private long cursor;
+  private long layout;
+  private boolean found;
+  private boolean carries;
+  private long markedInRound;
+  private long damagedInRound;
+  private long resolvedInRound;
+  private long laterInRound;
+  private long measuredTo;
+  private long packedFresh;
+  private long packedAligned;
+  private long packedOnward;
+
+  /**
+   * @param gainMin the least that must be free afterwards, bytes
+   * @param interrupted what a run before had set aside, or null
+   */
+  Cleaning(
+      LogStore log,
+      Entries entries,
+      LiveBytes live,
+      Writers writers,
+      PlaceSet places,
+      Copier copier,
+      Region victim,
+      Stretch interrupted,
+      long gainMin,
+      long writersUntilNs) {
+    this.log = log;
+    this.geometry = log.geometry();
+    this.entries = entries;
+    this.live = live;
+    this.writers = writers;
+    this.places = places;
+    this.copier = copier;
+    this.victim = victim;
+    this.stretch = interrupted;
+    this.gainMin = gainMin;
+    this.writersUntilNs = writersUntilNs;
+    places.clear();
+    log.seal(victim);
+  }
+
+  Region victim() {
+    return victim;
+  }
+
+  Stretch stretch() {
+    return stretch;
+  }
+
+  Phase phase() {
+    return phase;
+  }
+
+  /** How far the phase is, thousandths. */
+  long progress() {
+    return switch (phase) {
+      case IDLE, WRITERS -> 0;
+      case MARK -> 1000 * cursor / Math.max(1, entries.slots());
+      case MEASURE -> 1000 * Math.max(0, measuredTo) / geometry.regionBytes();
+      case MERGE, REPLICATE ->
+          markedInRound == 0 ? 0 : 1000 * (markedInRound - places.size()) / markedInRound;
+    };
+  }
+
+  long damaged() {
+    return damagedInRound;
+  }
+
+  Outcome step(long nowNs) {
+    return switch (phase) {
+      case IDLE -> throw new IllegalStateException("not a phase of a cleaning");
+      case WRITERS -> waitForWriters(nowNs);
+      case MARK -> mark();
+      case MEASURE -> measure();
+      case MERGE, REPLICATE -> relocate();
+    };
+  }
+
+  private Outcome waitForWriters(long nowNs) {
+    if (log.hasOpenExtents(victim)) {
+      if (nowNs - writersUntilNs < 0) {
+        return Outcome.WAITS;
+      }
+      writers.end(victim);
+    }
+    beginSweep();
+    return Outcome.GOES_ON;
+  }
+
+  // Mark.
+
+  private void beginSweep() {
+    phase = Phase.MARK;
+    cursor = 0;
+    laterInRound = 0;
+    layout = entries.layout();
+    found = false;
+    carries = false;
+  }
+
+  private Outcome mark() {
+    if (entries.layout() != layout) {
+      places.clear();
+      beginSweep();
+    }
+    cursor = entries.sweep(cursor, SWEEP_SLOTS, this::mark);
+    if (cursor != Entries.NONE) {
+      return Outcome.GOES_ON;
+    }
+    cursor = 0;
+    if (!found) {
+      entries.drain();
+      return Outcome.DONE;
+    }
+    boolean stuck = round > 0 && settled && resolvedInRound == 0 && laterInRound == 0;
+    if (stuck && places.size() > 0) {
+      return Outcome.DAMAGED;
+    }
+    markedInRound = places.size();
+    if (settled) {
+      beginRelocating();
+    } else {
+      phase = Phase.MEASURE;
+      measuredTo = 0;
+      packedFresh = Region.HEADER_BYTES;
+      packedAligned = 0;
+      packedOnward = stretch == null ? 0 : stretch.next();
+    }
+    return Outcome.GOES_ON;
+  }
+
+  /** Marks what an entry names in the victim, and forgets older versions that do not count. */
+  private void mark(long slot, long keyWord, long seen) {
+    if (Entry.headOf(keyWord) != victim.head() || !names(seen)) {
+      return;
+    }
+    long word = VersionWord.pending(seen) ? entries.decide(slot, keyWord, seen) : seen;
+    if (!names(word)) {
+      return;
+    }
+    found = true;
+    boolean pending = VersionWord.pending(word);
+    if (inVictim(VersionWord.newest(word))) {
+      if (!pending) {
+        places.add(geometry.place(VersionWord.newest(word)));
+        return;
+      }
+      laterInRound++;
+    }
+    if (inVictim(VersionWord.older(word))) {
+      if (pending) {
+        carries = true;
+        places.add(geometry.place(VersionWord.older(word)));
+      } else {
+        entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
+      }
+    }
+  }
+
+  private boolean names(long word) {
+    return inVictim(VersionWord.newest(word)) || inVictim(VersionWord.older(word));
+  }
+
+  private boolean inVictim(int offset) {
+    return offset != VersionWord.NONE && geometry.regionIndex(offset) == victim.index();
+  }
+
+  // Measure.
+
+  private Outcome measure() {
+    MemorySegment memory = victim.memory().segment();
+    for (int i = 0; i < MEASURED_A_STEP; i++) {
+      long place = places.next(measuredTo);
+      if (place < 0) {
+        return reserve();
+      }
+      if (ObjectLayout.plausible(memory, place, geometry.room(place))
+          && (carries || !ObjectLayout.tombstone(memory, place))) {
+        int padded =
+            ObjectLayout.padded(
+                ObjectLayout.bytes(
+                    ObjectLayout.keyLength(memory, place),
+                    ObjectLayout.valueLength(memory, place)));
+        packedFresh = geometry.placeBehind(packedFresh, padded) + padded;
+        packedAligned = geometry.placeBehind(packedAligned, padded) + padded;
+        packedOnward = geometry.placeBehind(packedOnward, padded) + padded;
+      }
+      measuredTo = place + ObjectLayout.ALIGNMENT;
+    }
+    return Outcome.GOES_ON;
+  }
+
+  private Outcome reserve() {
+    long bytes = packedFresh - Region.HEADER_BYTES;
+    live.set(victim, bytes);
+    settled = true;
+    if (stretch != null && packedOnward <= stretch.end()) {
+      beginRelocating();
+      return Outcome.GOES_ON;
+    }
+    if (stretch == null && geometry.regionBytes() - bytes < gainMin) {
+      return Outcome.NO_GAIN;
+    }
+    if (bytes > 0) {
+      Stretch other = log.reserve(victim, packedFresh, packedAligned);
+      if (other == null) {
+        return Outcome.NO_GAIN;
+      }
+      stretch = other;
+    }
+    beginRelocating();
+    return Outcome.GOES_ON;
+  }
+
+  // Merge and replicate.
+
+  private void beginRelocating() {
+    phase = round++ == 0 ? Phase.MERGE : Phase.REPLICATE;
+    damagedInRound = 0;
+    resolvedInRound = 0;
+  }
+
+  private Outcome relocate() {
+    if (copier.naming()) {
+      resolvedInRound += name();
+    } else if (copier.copying()) {
+      copyOn();
+    } else if (!lookFurther()) {
+      if (copier.isEmpty()) {
+        beginSweep();
+        return laterInRound > 0 ? Outcome.WAITS : Outcome.GOES_ON;
+      }
+      copier.beginNaming(stretch);
+    }
+    return Outcome.GOES_ON;
+  }
+
+  /** Takes marked places until there is something to copy. Returns false when none is left. */
+  private boolean lookFurther() {
+    for (int i = 0; i < LOOKED_A_STEP; i++) {
+      if (copier.isFull()) {
+        copier.beginNaming(stretch);
+        return true;
+      }
+      long place = places.take();
+      if (place < 0) {
+        return false;
+      }
+      look(place);
+      if (copier.copying()) {
+        copyOn();
+        return true;
+      }
+    }
+    return true;
+  }
+
+  private void look(long place) {
+    MemorySegment memory = victim.memory().segment();
+    if (!ObjectLayout.plausible(memory, place, geometry.room(place))) {
+      damagedInRound++;
+      return;
+    }
+    int keyLength = ObjectLayout.keyLength(memory, place);
+    boolean tombstone = ObjectLayout.tombstone(memory, place);
+    int offset = geometry.offset(victim.index(), place);
+    long keyWord = entries.keyWord(memory, place + ObjectLayout.KEY_OFFSET, keyLength);
+    long slot = entries.find(keyWord, offset);
+    if (slot == Entries.NONE) {
+      // It died since it was marked; or its key is damaged, and the next sweep finds it again.
+      damagedInRound++;
+      return;
+    }
+    long word = entries.word(slot);
+    switch (Fate.of(word, offset, tombstone)) {
+      case DEAD -> resolvedInRound++;
+      case LATER -> laterInRound++;
+      case FORGET -> {
+        entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
+        resolvedInRound++;
+      }
+      case EMPTY -> empty(slot, keyWord, word, place, offset);
+      case COPY -> copy(place, offset, keyWord);
+    }
+  }
+
+  /** What is not whole may not be a tombstone at all. */
+  private void empty(long slot, long keyWord, long word, long place, int offset) {
+    if (copier.isWhole(victim, place, offset) && entries.empty(slot, keyWord, word)) {
+      resolvedInRound++;
+    } else {
+      damagedInRound++;
+    }
+  }
+
+  private void copy(long place, int offset, long keyWord) {
+    if (stretch == null || !copier.begin(victim, place, offset, keyWord, stretch)) {
+      // More than was measured: the stretch is one of before a crash, or a tombstone is carried.
+      laterInRound++;
+      settled = false;
+    }
+  }
+
+  private void copyOn() {
+    if (copier.copyOn(BYTES_A_STEP) == Copier.Result.DAMAGED) {
+      damagedInRound++;
+    }
+  }
+
+  private int name() {
+    int named = 0;
+    for (int i = 0; i < NAMED_A_STEP && copier.naming(); i++) {
+      named += name(copier.nextFrom(), copier.nextTo(), copier.nextKeyWord());
+      copier.named();
+    }
+    return named;
+  }
+
+  private int name(int from, int to, long keyWord) {
+    long slot = entries.find(keyWord, from);
+    if (slot == Entries.NONE) {
+      return 1;
+    }
+    long word = entries.word(slot);
+    switch (Fate.of(word, from, false)) {
+      case COPY -> {
+        entries.replace(
+            slot, keyWord, word, Fate.moved(word, from, to, inVictim(VersionWord.older(word))));
+        live.add(victim, -copier.nextBytes());
+        live.add(stretch.region(), copier.nextBytes());
+      }
+      case FORGET ->
+          entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
+      case LATER -> {
+        laterInRound++;
+        return 0;
+      }
+      case DEAD, EMPTY -> {
+        // Its copy is garbage.
+      }
+    }
+    return 1;
+  }
+}

@@ -1,0 +1,199 @@
+package io.erda.cleaner;
+
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.logstore.Stretch;
+import io.erda.pmem.PersistentMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * Copies objects into a stretch, a piece at a time, and keeps a batch of them until their words may
+ * name them: one drain for all.
+ *
+ * <p>The copy of an object differs from it in the position mix of its checksum alone. The bytes are
+ * checked on their way against the checksum they came with: what is damaged gets no header, so that
+ * it is valid nowhere, and does not pass for whole because somebody copied it.
+ */
+final class Copier {
+  enum Result {
+    GOES_ON,
+    COPIED,
+    DAMAGED
+  }
+
+  private static final int BATCH_OBJECTS = 1024;
+  private static final int BATCH_BYTES_MAX = 256 << 10;
+
+  /** Of a region: what a crash wastes of a stretch. */
+  private static final int BATCH_SHARE = 64;
+
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final LogStore log;
+  private final LogGeometry geometry;
+  private final long batchBytesMax;
+  private final CRC32C crc = new CRC32C();
+  private final MemorySegment header = MemorySegment.ofArray(new long[1]);
+
+  private final int[] from = new int[BATCH_OBJECTS];
+  private final int[] to = new int[BATCH_OBJECTS];
+  private final int[] lengths = new int[BATCH_OBJECTS];
+  private final long[] keyWords = new long[BATCH_OBJECTS];
+  private int count;
+  private int named;
+  private boolean naming;
+  private long batchBytes;
+  private long copiedBytes;
+
+  // The object under way.
+  private boolean copying;
+  private Region source;
+  private PersistentMemory target;
+  private long sourcePlace;
+  private long targetPlace;
+  private int bytes;
+  private int done;
+  private long firstWord;
+  private int mixes;
+  private int sourceMix;
+
+  Copier(LogStore log) {
+    this.log = log;
+    this.geometry = log.geometry();
+    this.batchBytesMax = Math.min(BATCH_BYTES_MAX, geometry.regionBytes() / BATCH_SHARE);
+  }
+
+  /** Bytes copied so far, padding too. */
+  long copiedBytes() {
+    return copiedBytes;
+  }
+
+  /** Forgets all. */
+  void reset() {
+    count = 0;
+    named = 0;
+    batchBytes = 0;
+    naming = false;
+    copying = false;
+  }
+
+  boolean isEmpty() {
+    return count == 0;
+  }
+
+  boolean isFull() {
+    return count == BATCH_OBJECTS || batchBytes >= batchBytesMax;
+  }
+
+  boolean copying() {
+    return copying;
+  }
+
+  boolean isWhole(Region region, long place, int offset) {
+    return region
+        .checksum()
+        .valid(
+            place,
+            geometry.room(place),
+            ObjectChecksum.positionMix(region.head(), region.generation(), offset));
+  }
+
+  /** Begins to copy a plausible object. Returns false when the stretch has no room for it. */
+  boolean begin(Region region, long place, int offset, long keyWord, Stretch stretch) {
+    MemorySegment memory = region.memory().segment();
+    firstWord = memory.get(WORD, place);
+    bytes =
+        ObjectLayout.bytes(
+            ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place));
+    long at = stretch.take(ObjectLayout.padded(bytes));
+    if (at < 0) {
+      return false;
+    }
+    Region into = stretch.region();
+    source = region;
+    target = into.memory();
+    sourcePlace = place;
+    targetPlace = at;
+    int toOffset = geometry.offset(into.index(), at);
+    sourceMix = ObjectChecksum.positionMix(region.head(), region.generation(), offset);
+    mixes = sourceMix ^ ObjectChecksum.positionMix(into.head(), into.generation(), toOffset);
+    from[count] = offset;
+    to[count] = toOffset;
+    lengths[count] = ObjectLayout.padded(bytes);
+    keyWords[count] = keyWord;
+    done = ObjectLayout.VALUE_LENGTH_OFFSET;
+    crc.reset();
+    copying = true;
+    return true;
+  }
+
+  /** Copies some bytes of the object under way. */
+  Result copyOn(int atMost) {
+    MemorySegment memory = source.memory().segment();
+    int end = Math.min(bytes, (done + atMost) & -ObjectLayout.ALIGNMENT);
+    crc.update(memory.asSlice(sourcePlace + done, end - done).asByteBuffer());
+    // The first word comes last: without it there is no object.
+    int begin = Math.max(done, Long.BYTES);
+    int stored = end == bytes ? ObjectLayout.padded(bytes) : end;
+    target.put(targetPlace + begin, memory, sourcePlace + begin, stored - begin);
+    target.flush(targetPlace + begin, stored - begin);
+    done = end;
+    if (end < bytes) {
+      return Result.GOES_ON;
+    }
+    copying = false;
+    if (((int) crc.getValue() ^ sourceMix) != (int) firstWord) {
+      return Result.DAMAGED;
+    }
+    header.set(WORD, 0, firstWord ^ (mixes & 0xFFFF_FFFFL));
+    target.put(targetPlace, header, 0, Long.BYTES);
+    target.flush(targetPlace, Long.BYTES);
+    batchBytes += lengths[count];
+    copiedBytes += lengths[count];
+    count++;
+    return Result.COPIED;
+  }
+
+  // Naming.
+
+  /** The copies are durable, and their places used up, before the first word names one. */
+  void beginNaming(Stretch stretch) {
+    target.drain();
+    log.advance(stretch, stretch.next());
+    named = 0;
+    naming = true;
+  }
+
+  boolean naming() {
+    return naming;
+  }
+
+  int nextFrom() {
+    return from[named];
+  }
+
+  int nextTo() {
+    return to[named];
+  }
+
+  long nextKeyWord() {
+    return keyWords[named];
+  }
+
+  int nextBytes() {
+    return lengths[named];
+  }
+
+  void named() {
+    if (++named == count) {
+      reset();
+    }
+  }
+}

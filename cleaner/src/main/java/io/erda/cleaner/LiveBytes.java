@@ -1,0 +1,108 @@
+package io.erda.cleaner;
+
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * How much of each region is live: the newest committed values, padded; tombstones count nothing,
+ * because cleaning drops them. Kept up to date by whoever stores words, once the table was counted;
+ * nothing is persisted for it. An estimate: it chooses victims, and what is really live is looked
+ * at before anything is copied.
+ */
+public final class LiveBytes {
+  private static final int SLOTS_A_STEP = 256;
+
+  private final LogStore log;
+  private final Entries entries;
+
+  /** By slot of the region table. */
+  private final long[] bytes;
+
+  /** Of the sweep that counts; entries before it are in {@link #bytes}. */
+  private long cursor;
+
+  private long counted;
+  private long layout;
+  private boolean known;
+
+  public LiveBytes(LogStore log, Entries entries) {
+    this.log = log;
+    this.entries = entries;
+    this.bytes = new long[log.geometry().regionsMax()];
+    this.layout = entries.layout();
+  }
+
+  /** Whether the table was counted. */
+  public boolean known() {
+    return known;
+  }
+
+  /** Live bytes of a region, or −1 when they are not known yet. */
+  public long of(Region region) {
+    return known ? bytes[region.slot()] : -1;
+  }
+
+  /** Counts on. Returns slots looked at; 0 when all is known. */
+  public int doWork() {
+    if (known) {
+      return 0;
+    }
+    if (entries.layout() != layout) {
+      java.util.Arrays.fill(bytes, 0);
+      layout = entries.layout();
+      cursor = 0;
+      counted = 0;
+    }
+    cursor = entries.sweep(cursor, SLOTS_A_STEP, this::count);
+    counted += SLOTS_A_STEP;
+    known = cursor == Entries.NONE;
+    return SLOTS_A_STEP;
+  }
+
+  private void count(long slot, long keyWord, long word) {
+    add(Entry.headOf(keyWord), VersionWord.committed(word), 1);
+  }
+
+  /**
+   * A version took the place of another one.
+   *
+   * @param slot of the entry
+   * @param before offset of the version that readers took, or {@link VersionWord#NONE}
+   * @param after that of the value they take from now on, or {@link VersionWord#NONE} for a
+   *     tombstone
+   */
+  public void replaced(long slot, int head, int before, int after) {
+    if (known || slot < counted) {
+      add(head, before, -1);
+      add(head, after, 1);
+    }
+  }
+
+  private void add(int head, int offset, int sign) {
+    Region region = offset == VersionWord.NONE ? null : log.region(head, offset);
+    if (region == null) {
+      return;
+    }
+    MemorySegment memory = region.memory().segment();
+    long place = log.geometry().place(offset);
+    if (!ObjectLayout.tombstone(memory, place)) {
+      int length =
+          ObjectLayout.bytes(
+              ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place));
+      add(region, sign * Math.min(ObjectLayout.padded(length), log.geometry().room(place)));
+    }
+  }
+
+  /** What the cleaner found, or moved. */
+  void add(Region region, long change) {
+    bytes[region.slot()] = Math.max(0, bytes[region.slot()] + change);
+  }
+
+  void set(Region region, long live) {
+    bytes[region.slot()] = live;
+  }
+}

@@ -1,0 +1,76 @@
+package io.erda.cleaner;
+
+/**
+ * A set of 8-byte places of one region, taken out in rising order: a bit each, in parts that come
+ * to be when they are needed, so that no single call takes long.
+ */
+final class PlaceSet {
+  private static final int PART_BITS = 20;
+  private static final int PART_WORDS = 1 << PART_BITS - 6;
+
+  private final long[][] parts;
+  private long size;
+  private long cursor;
+
+  PlaceSet(long regionBytes) {
+    parts = new long[(int) ((regionBytes >>> 3) + (1 << PART_BITS) - 1 >>> PART_BITS)][];
+  }
+
+  long size() {
+    return size;
+  }
+
+  /** REQUIRES: nothing was taken since the set was empty, or the place is behind what was taken. */
+  void add(long place) {
+    long bit = place >>> 3;
+    int part = (int) (bit >>> PART_BITS);
+    if (parts[part] == null) {
+      parts[part] = new long[PART_WORDS];
+    }
+    int word = (int) (bit >>> 6) & PART_WORDS - 1;
+    long before = parts[part][word];
+    parts[part][word] = before | 1L << bit;
+    size += parts[part][word] == before ? 0 : 1;
+  }
+
+  /** The lowest place at or behind {@code place}, or −1. */
+  long next(long place) {
+    long bit = place >>> 3;
+    int part = (int) (bit >>> PART_BITS);
+    int word = (int) (bit >>> 6) & PART_WORDS - 1;
+    long mask = -1L << bit;
+    for (; part < parts.length; part++) {
+      for (; parts[part] != null && word < PART_WORDS; word++) {
+        long bits = parts[part][word] & mask;
+        mask = -1;
+        if (bits != 0) {
+          long found = ((long) part << PART_BITS) + ((long) word << 6);
+          return found + Long.numberOfTrailingZeros(bits) << 3;
+        }
+      }
+      mask = -1;
+      word = 0;
+    }
+    return -1;
+  }
+
+  /** Takes the lowest place out, or −1 when the set is empty. */
+  long take() {
+    if (size == 0) {
+      cursor = 0;
+      return -1;
+    }
+    long place = next(cursor);
+    long bit = place >>> 3;
+    parts[(int) (bit >>> PART_BITS)][(int) (bit >>> 6) & PART_WORDS - 1] &= ~(1L << bit);
+    size--;
+    cursor = size == 0 ? 0 : place;
+    return place;
+  }
+
+  void clear() {
+    java.util.Arrays.fill(parts, null);
+    size = 0;
+    cursor = 0;
+  }
+}

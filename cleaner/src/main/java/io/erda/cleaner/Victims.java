@@ -1,0 +1,97 @@
+package io.erda.cleaner;
+
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.Region;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * Chooses which region to clean: by cost and benefit, (1 − u) × age / (1 + u), as log-structured
+ * file systems do: what is free in an old region stays free, in a young one it grows by waiting.
+ * Age counts the regions that were linked since.
+ */
+final class Victims {
+  private final LogStore log;
+  private final LogGeometry geometry;
+  private final LiveBytes live;
+
+  /** By generation: how much was live when nothing was gained; or less than 0: never again. */
+  private final Map<Integer, Long> refused = new HashMap<>();
+
+  Victims(LogStore log, LiveBytes live) {
+    this.log = log;
+    this.geometry = log.geometry();
+    this.live = live;
+  }
+
+  /**
+   * The best of those that {@code among} admits and that free at least {@code gainMin}, or null.
+   */
+  Region best(long gainMin, Predicate<Region> among) {
+    Region best = null;
+    double bestScore = 0;
+    int newest = 0;
+    for (Region region : log.regions()) {
+      newest = Math.max(newest, region.generation());
+    }
+    for (Region region : log.regions()) {
+      if (gain(region) >= gainMin && !isRefused(region, gainMin) && among.test(region)) {
+        double score = score(region, newest - region.generation() + 1);
+        if (score > bestScore) {
+          best = region;
+          bestScore = score;
+        }
+      }
+    }
+    return best;
+  }
+
+  private double score(Region region, long age) {
+    double u = (double) live.of(region) / geometry.regionBytes();
+    return (1 - u) * age / (1 + u);
+  }
+
+  /** Bytes that are used and not live. What was not handed out yet needs no cleaning. */
+  private long gain(Region region) {
+    return log.appendPlace(region) - Region.HEADER_BYTES - live.of(region);
+  }
+
+  /** Whether it is where its head appends, with room left. */
+  boolean isOpen(Region region) {
+    return log.appendRegion(region.head()) == region
+        && log.appendPlace(region) < geometry.regionBytes();
+  }
+
+  /**
+   * Whether its live bytes fit behind what its head appends to, so that it frees a whole region.
+   */
+  boolean freesRegion(Region region) {
+    if (live.of(region) == 0) {
+      return true;
+    }
+    Region into = log.appendRegion(region.head());
+    return into != region
+        && geometry.regionBytes() - log.appendPlace(into)
+            >= live.of(region) + geometry.segmentBytes();
+  }
+
+  void refuse(Region region, boolean forGood) {
+    refused.put(region.generation(), forGood ? -1 : live.of(region));
+  }
+
+  private boolean isRefused(Region region, long gainMin) {
+    Long then = refused.get(region.generation());
+    return then != null && (then < 0 || then - live.of(region) < gainMin / 2);
+  }
+
+  void forget(Region region) {
+    refused.remove(region.generation());
+  }
+
+  /** Regions that are kept because objects in them are damaged. */
+  long damaged() {
+    return refused.values().stream().filter(then -> then < 0).count();
+  }
+}

@@ -1,0 +1,60 @@
+package io.erda.launcher.commands;
+
+import io.erda.client.ErdaClient;
+import io.erda.eval.Table;
+import java.io.PrintWriter;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code erda clean}: cleans the log and says what that gave. */
+@Command(
+    name = "clean",
+    description =
+        "Clean the log: give the space of old versions and deleted keys back. Reads and writes go"
+            + " on meanwhile. A server does it by itself when its log runs full.",
+    footer = {"", "  ./erda clean --uri erda+shm:/var/lib/erda"})
+public final class CleanCommand implements Callable<Integer> {
+  private static final long LOOK_MS = 20;
+
+  @Spec private CommandSpec spec;
+  @Mixin private Connection connection;
+
+  @Option(
+      names = "--head",
+      paramLabel = "N",
+      description = "Clean this head of the log; all of them by default.")
+  private int head = -1;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    if (head < -1) {
+      throw new UserError("no such head: " + head);
+    }
+    try (ErdaClient client = connection.connect()) {
+      Map<String, Long> before = client.clean(head);
+      Map<String, Long> after = before;
+      while (after.getOrDefault("cleaner.asked", 0L) != 0) {
+        Thread.sleep(LOOK_MS);
+        after = client.stats();
+      }
+      report(before, after);
+    }
+    return 0;
+  }
+
+  private void report(Map<String, Long> before, Map<String, Long> after) {
+    PrintWriter out = spec.commandLine().getOut();
+    Table table = new Table("figure", "value");
+    for (String name :
+        new String[] {"cleaner.cleanings", "cleaner.bytes.copied", "cleaner.bytes.reclaimed"}) {
+      table.row(name, Table.count(after.getOrDefault(name, 0L) - before.getOrDefault(name, 0L)));
+    }
+    table.row("log.bytes.linked", Table.count(after.getOrDefault("log.bytes.linked", 0L)));
+    out.print(table);
+  }
+}

@@ -1,0 +1,63 @@
+package io.erda.logstore;
+
+/**
+ * Space of a region for the cleaner's copies out of one victim, set aside before the first of them
+ * so that a cleaning that began can end. Filled by rising places, one object behind the other, none
+ * over the end of a segment. Belongs to the {@link LogStore}'s thread.
+ */
+public final class Stretch {
+  final RegionState state;
+  private final Region victim;
+  private final LogGeometry geometry;
+  private final long end;
+  private long next;
+
+  Stretch(RegionState state, Region victim, LogGeometry geometry, long begin, long end) {
+    this.state = state;
+    this.victim = victim;
+    this.geometry = geometry;
+    this.next = begin;
+    this.end = end;
+  }
+
+  public Region region() {
+    return state.region;
+  }
+
+  /** Whose live objects it is for. */
+  public Region victim() {
+    return victim;
+  }
+
+  /** Where the next object goes at the earliest, bytes in the region. */
+  public long next() {
+    return next;
+  }
+
+  /** Where it ends in the region, bytes. */
+  public long end() {
+    return end;
+  }
+
+  /** Takes the place of the next object, or −1 when it does not fit any more. */
+  public long take(int padded) {
+    long place = geometry.placeBehind(next, padded);
+    if (place + padded > end) {
+      return -1;
+    }
+    next = place + padded;
+    return place;
+  }
+
+  @Override
+  public String toString() {
+    return "stretch "
+        + next
+        + " to "
+        + end
+        + " in "
+        + state
+        + " for copies out of generation "
+        + victim.generation();
+  }
+}
