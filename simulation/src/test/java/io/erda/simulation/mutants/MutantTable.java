@@ -17,7 +17,8 @@ public final class MutantTable {
    *
    * @return for each set how many, or seedsMax + 1 where none failed
    */
-  static int[] seedsNeeded(LongFunction<String> simulation, int sets, int seedsMax, List<String> how) {
+  static int[] seedsNeeded(
+      LongFunction<String> simulation, int sets, int seedsMax, List<String> how) {
     int[] needed = new int[sets];
     for (int set = 0; set < sets; set++) {
       long first = 1 + set * SET_GAP;
@@ -47,7 +48,8 @@ public final class MutantTable {
       List<String> how = new ArrayList<>();
       int[] needed;
       try {
-        needed = seedsNeeded(mutant.simulation(), mutant.survives() == null ? sets : 1, seedsMax, how);
+        needed =
+            seedsNeeded(mutant.simulation(), mutant.survives() == null ? sets : 1, seedsMax, how);
       } catch (Throwable e) {
         System.out.println(mutant.name() + ": " + e);
         if (!only.isEmpty()) e.printStackTrace();
@@ -58,7 +60,10 @@ public final class MutantTable {
           mutant.name(),
           java.util.Arrays.toString(needed),
           (threads.getCurrentThreadCpuTime() - began) / 1e9,
-          how.stream().map(text -> text.lines().findFirst().orElse("")).map(t -> t.substring(0, Math.min(90, t.length()))).toList());
+          how.stream()
+              .map(text -> text.lines().findFirst().orElse(""))
+              .map(t -> t.substring(0, Math.min(90, t.length())))
+              .toList());
     }
   }
 }

@@ -54,7 +54,8 @@ final class Mutants {
               "flush and drain of the object follow the store of its word",
               () ->
                   List.of(
-                      before(PUBLICATION, "publish", code -> callDefect(code, "forgetLater", "()V")),
+                      before(
+                          PUBLICATION, "publish", code -> callDefect(code, "forgetLater", "()V")),
                       defect(PUBLICATION, "makeDataDurable", "flush", "flushLater"),
                       defect(PUBLICATION, "makeDataDurable", "drain", "drainLater"),
                       beforeReturn(
@@ -73,12 +74,14 @@ final class Mutants {
               () -> List.of(constant(ENGINE, "<init>", "visibleBeforeDurable", 0))),
           Mutant.of(
               "unchecked publish",
-              "the client sends PUBLISH before its WRITE, and the server takes the object for whole",
+              "the client sends PUBLISH before its WRITE, and the server takes the object for"
+                  + " whole",
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
                       defect("client.Put", "post", "postWrite", "writeLater"),
-                      beforeReturn("client.Put", "post", code -> callDefect(code, "runLater", "()V")))),
+                      beforeReturn(
+                          "client.Put", "post", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
               "a second put of a key is stored over the first one's pending word",
@@ -196,7 +199,8 @@ final class Mutants {
               () -> List.of(body(MOVE, "clearIntent", CodeBuilder::return_))),
           Mutant.of(
               "pending entry moved",
-              "entries with pending words are displaced, and the committing store does not look again",
+              "entries with pending words are displaced, and the committing store does not look"
+                  + " again",
               () ->
                   List.of(
                       constant(TABLE, "movable", "pending", 0),
@@ -262,7 +266,8 @@ final class Mutants {
               "get without checksum",
               "a get believes what it read",
               () ->
-                  List.of(constant(GET, "check", "compute", 0), constant(GET, "check", "checksum", 0))),
+                  List.of(
+                      constant(GET, "check", "compute", 0), constant(GET, "check", "checksum", 0))),
           Mutant.of(
               "tag taken for the key",
               "a get does not compare the key",
