@@ -120,7 +120,9 @@ class FormatTest {
       assertDump("intent", memory.segment());
     }
     HashTable again =
-        HashTable.open(memory.outcomes(1, null).get(0), new CrashExplorer.NoCounter());
+        HashTable.open(
+            memory.outcomes(1, new java.util.SplittableRandom(1)).get(0),
+            new CrashExplorer.NoCounter());
     assertEquals(16, again.find(16L << 32 | 1, (slot, word) -> true));
   }
 
@@ -146,9 +148,13 @@ class FormatTest {
     assertEquals(0, VersionWord.committed(table.versionWord(512)));
     assertEquals(512, next.find(1L << 32 | 512, (slot, word) -> true));
     HashTable again =
-        HashTable.open(memory.outcomes(1, null).get(0), new CrashExplorer.NoCounter());
+        HashTable.open(
+            memory.outcomes(1, new java.util.SplittableRandom(1)).get(0),
+            new CrashExplorer.NoCounter());
     HashTable nextAgain =
-        HashTable.open(twice.outcomes(1, null).get(0), new CrashExplorer.NoCounter());
+        HashTable.open(
+            twice.outcomes(1, new java.util.SplittableRandom(1)).get(0),
+            new CrashExplorer.NoCounter());
     Doubling.open(again, nextAgain);
     assertEquals(HashTable.NONE, nextAgain.find(2L << 32 | 513, (slot, word) -> true));
     assertEquals(512, nextAgain.find(1L << 32 | 512, (slot, word) -> true));

@@ -58,6 +58,11 @@ public final class CountedMemory implements PersistentMemory {
   }
 
   @Override
+  public void discard(long offset, long length) {
+    memory.discard(offset, length);
+  }
+
+  @Override
   public Survives survives() {
     return memory.survives();
   }

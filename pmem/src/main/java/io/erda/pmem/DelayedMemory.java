@@ -71,6 +71,11 @@ public final class DelayedMemory implements PersistentMemory {
   }
 
   @Override
+  public void discard(long offset, long length) {
+    memory.discard(offset, length);
+  }
+
+  @Override
   public Survives survives() {
     return memory.survives();
   }

@@ -52,6 +52,7 @@ final class Libc {
   private static final int LOCK_EX = 2;
   private static final int LOCK_NB = 4;
 
+  private static final int MADV_REMOVE = 9;
   private static final int MADV_POPULATE_WRITE = 23;
 
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
@@ -136,6 +137,11 @@ final class Libc {
    */
   static int populateWrite(long address, long length) {
     return call(MADVISE, address, length, MADV_POPULATE_WRITE, 0, 0);
+  }
+
+  /** Gives the pages of a range that is mapped shared back to the file system, if it can. */
+  static int remove(long address, long length) {
+    return call(MADVISE, address, length, MADV_REMOVE, 0, 0);
   }
 
   /** Gives a file that was opened with {@link #O_TMPFILE} its name, which must be free. */

@@ -71,6 +71,19 @@ abstract class SegmentMemory implements PersistentMemory {
     }
   }
 
+  /** Whole pages only. */
+  @Override
+  public final synchronized void discard(long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, segment.byteSize());
+    if (backing.file() != null && arena.scope().isAlive()) {
+      long first = segment.address() + offset + PAGE_BYTES - 1 & -PAGE_BYTES;
+      long end = segment.address() + offset + length & -PAGE_BYTES;
+      if (end > first) {
+        Libc.remove(first, end - first);
+      }
+    }
+  }
+
   @Override
   public final Backing backing() {
     return backing;

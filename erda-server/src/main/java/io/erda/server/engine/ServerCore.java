@@ -459,6 +459,8 @@ public final class ServerCore implements AutoCloseable {
     Message.putInt(out, to + Message.MAPPED_REGIONS, regions.size());
     Message.putInt(out, to + Message.MAPPED_FIRST, first);
     Message.putInt(out, to + Message.MAPPED_COUNT, count);
+    Message.putLong(out, to + Message.MAPPED_NEXT_KEY, 0);
+    Message.putLong(out, to + Message.MAPPED_NEXT_BUCKETS, 0);
     for (int i = 0; i < count; i++) {
       Region region = regions.get(first + i);
       long record = to + Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
