@@ -218,7 +218,10 @@ public final class ServerCommand implements Callable<Integer> {
             : options.withSegmentBytes(toInt("--segment-bytes", segmentBytes));
     options = capacity == null ? options : options.withCapacityBytes(capacity);
     options = buckets == null ? options : options.withBuckets(buckets);
-    options = bucketsMax == null ? options : options.withBucketsMax(positive("--buckets-max", bucketsMax));
+    options =
+        bucketsMax == null
+            ? options
+            : options.withBucketsMax(positive("--buckets-max", bucketsMax));
     options =
         pollingNs == null ? options : options.withPollingNs(notNegative("--polling-ns", pollingNs));
     options =

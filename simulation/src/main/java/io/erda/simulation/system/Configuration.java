@@ -60,7 +60,7 @@ public record Configuration(
                 1L << random.nextInt(16, 19),
                 segmentBytes,
                 random.nextInt(2, 10)),
-            1L << random.nextInt(4, 9)),
+            1L << random.nextInt(1, 6)),
         new ServerLimits(
             random.nextInt(8, 40),
             1L << random.nextInt(18, 27),

@@ -11,6 +11,7 @@ import io.erda.server.engine.ServerLimits;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOptions;
+import io.erda.server.engine.TableLimits;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
@@ -21,6 +22,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private final StoreOptions options;
   private final ServerLimits limits;
   private final ClientOptions clientOptions;
+  private long doublings;
 
   public ErdaUnderTest(StoreOptions options, ServerLimits limits, ClientOptions clientOptions) {
     this.options = options;
@@ -40,10 +42,30 @@ public final class ErdaUnderTest implements StoreUnderTest {
       throw new IllegalStateException("the lock of a dead process is still held");
     }
     StoreEngine engine = StoreEngine.open(directory, options, random);
+    engine.growth().limits(tableLimits(random));
     new StoreInspection(engine, (key, what) -> requireSound(what)).run();
     ServerCore core = new ServerCore(engine, limits, nanoTime);
     core.listen(device, device.listen(address));
-    return core::doWork;
+    long[] counted = new long[1];
+    return () -> {
+      int work = core.doWork();
+      doublings += engine.growth().doublings() - counted[0];
+      counted[0] = engine.growth().doublings();
+      return work;
+    };
+  }
+
+  /** A few slots a step, so that tables of a few buckets take many steps to double. */
+  private static TableLimits tableLimits(RandomGenerator random) {
+    return new TableLimits(
+        random.nextInt(8) == 0 ? 8 : StoreOptions.BUCKETS_MAX,
+        random.nextInt(1, 5),
+        1L << random.nextInt(6, 24));
+  }
+
+  @Override
+  public long doublings() {
+    return doublings;
   }
 
   private static void requireSound(String finding) {

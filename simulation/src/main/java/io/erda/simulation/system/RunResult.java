@@ -10,6 +10,7 @@ import java.util.Map;
  * @param ok of them acknowledged, with a result
  * @param unknown of them of unknown outcome
  * @param simulatedNs virtual time that passed
+ * @param doublings of the table
  * @param failure null, or what went wrong, for people
  */
 public record RunResult(
@@ -21,6 +22,7 @@ public record RunResult(
     long simulatedNs,
     Map<Fault, Long> faults,
     StoreStatistics stores,
+    long doublings,
     String failure) {
   /** Failure, configuration and how to run it again. */
   public String report() {

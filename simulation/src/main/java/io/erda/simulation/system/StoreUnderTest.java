@@ -28,6 +28,11 @@ public interface StoreUnderTest {
   /** A client process starts to connect. */
   Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);
 
+  /** How often a table was doubled, in all lives of the server. */
+  default long doublings() {
+    return 0;
+  }
+
   /** A state machine of the server. A crash drops it without closing it. */
   interface Server {
     /** One step. Returns 0 when there was nothing to do. */

@@ -133,6 +133,7 @@ public final class SystemSimulation {
         time.nowNs() - beganNs,
         faults,
         disk.statistics(),
+        store.doublings(),
         workload.failure());
   }
 
