@@ -28,6 +28,9 @@ public interface Entries {
    */
   long sweep(long cursor, int count, Visitor visitor);
 
+  /** Whether a sweep that goes on at {@code cursor} has been at an entry. */
+  boolean isBehind(long slot, long cursor);
+
   /** Another number when entries moved in a way that a sweep under way may have missed. */
   long layout();
 

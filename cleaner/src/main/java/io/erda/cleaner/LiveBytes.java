@@ -25,7 +25,6 @@ public final class LiveBytes {
   /** Of the sweep that counts; entries before it are in {@link #bytes}. */
   private long cursor;
 
-  private long counted;
   private long layout;
   private boolean known;
 
@@ -55,10 +54,8 @@ public final class LiveBytes {
       java.util.Arrays.fill(bytes, 0);
       layout = entries.layout();
       cursor = 0;
-      counted = 0;
     }
     cursor = entries.sweep(cursor, SLOTS_A_STEP, this::count);
-    counted += SLOTS_A_STEP;
     known = cursor == Entries.NONE;
     return SLOTS_A_STEP;
   }
@@ -76,7 +73,7 @@ public final class LiveBytes {
    *     tombstone
    */
   public void replaced(long slot, int head, int before, int after) {
-    if (known || slot < counted) {
+    if (known || entries.isBehind(slot, cursor)) {
       add(head, before, -1);
       add(head, after, 1);
     }

@@ -24,8 +24,8 @@ import java.lang.foreign.MemorySegment;
  * A get (design, "Reading and writing"; Erda paper, section 3.3): READ the neighbourhood and the
  * root, then the object, and believe nothing but the private copy.
  *
- * <p>Its memory: {@code root 64 | neighbourhood 256 | key 2048 | object}. The object part grows on
- * demand.
+ * <p>Its memory: {@code root 64 | neighbourhood 256 | the one in the new table 256 | key 2048 |
+ * object}. The object part grows on demand.
  *
  * <p><b>Absent.</b> A key that is there may be missed while its entry is moved: the READ may see
  * the old place after and the new place before. The structure counter is odd exactly while that
@@ -38,19 +38,25 @@ import java.lang.foreign.MemorySegment;
  * growing, and shows in the incarnation.) Thus one round trip is enough while nothing moves. A
  * single entry that is emptied or filled meanwhile needs no counter: each is one store, and the key
  * was absent at an instant between the begin of the READ and its end.
+ *
+ * <p><b>Doubling.</b> While the map names two tables both neighbourhoods are READ, the old table's
+ * first, and looked at in that order. An entry is in the new table before it is marked as moved in
+ * the old one, so a READ of the old one that came too late has one of the new one behind it that
+ * did not. All of the above holds for the two READs as for the one.
  */
 final class Get extends Operation {
   static final long ABSENT = -1;
 
   private static final int POST_NEIGHBOURHOOD = OWN_STEPS;
-  private static final int POST_ROOT = OWN_STEPS + 1;
-  private static final int LOOKING = OWN_STEPS + 2;
-  private static final int POST_OBJECT = OWN_STEPS + 3;
-  private static final int READING = OWN_STEPS + 4;
-  private static final int POST_REST = OWN_STEPS + 5;
-  private static final int READING_REST = OWN_STEPS + 6;
-  private static final int POST_RESOLVE = OWN_STEPS + 7;
-  private static final int RESOLVING = OWN_STEPS + 8;
+  private static final int POST_NEXT = OWN_STEPS + 1;
+  private static final int POST_ROOT = OWN_STEPS + 2;
+  private static final int LOOKING = OWN_STEPS + 3;
+  private static final int POST_OBJECT = OWN_STEPS + 4;
+  private static final int READING = OWN_STEPS + 5;
+  private static final int POST_REST = OWN_STEPS + 6;
+  private static final int READING_REST = OWN_STEPS + 7;
+  private static final int POST_RESOLVE = OWN_STEPS + 8;
+  private static final int RESOLVING = OWN_STEPS + 9;
 
   /**
    * All memory, to load the private copy by address. A constant segment costs the load alone; one
@@ -63,7 +69,8 @@ final class Get extends Operation {
 
   private static final int ROOT = 0;
   private static final int NEIGHBOURHOOD = 64;
-  private static final int KEY = NEIGHBOURHOOD + Neighbourhood.BYTES;
+  private static final int NEXT = NEIGHBOURHOOD + Neighbourhood.BYTES;
+  private static final int KEY = NEXT + Neighbourhood.BYTES;
   private static final int OBJECT = KEY + Protocol.KEY_BYTES_MAX;
   private static final int OBJECT_BYTES_MIN = 4096;
 
@@ -102,6 +109,7 @@ final class Get extends Operation {
   private long rootAt;
 
   private long neighbourhoodAt;
+  private long nextAt;
   private long keyAt;
   private long objectAt;
 
@@ -114,6 +122,10 @@ final class Get extends Operation {
   private RegionMap map;
   private long counterBefore;
   private long counterAfter;
+
+  /** Which private copy is looked at: {@link #neighbourhoodAt} or {@link #nextAt}. */
+  private long tableAt;
+
   private int candidate;
   private int head;
   private int generation;
@@ -192,7 +204,7 @@ final class Get extends Operation {
     postLookUp();
   }
 
-  /** The neighbourhood reports no success: the root's, posted behind it, stands for both. */
+  /** A neighbourhood reports no success: the root's, posted behind it, stands for all. */
   private void postLookUp() {
     QueuePair queuePair = session.queuePair;
     long wrId = Session.workId(serial, slot);
@@ -200,6 +212,15 @@ final class Get extends Operation {
       long at = map.entriesOffset + Entry.bucket(keyWord, map.buckets) * Entry.BYTES;
       if (!queuePair.postRead(
           wrId, region, NEIGHBOURHOOD, map.tableKey, at, Neighbourhood.BYTES, Flags.NONE)) {
+        stall();
+        return;
+      }
+      step = map.nextTableKey == RegionMap.NONE ? POST_ROOT : POST_NEXT;
+    }
+    if (step == POST_NEXT) {
+      long at = map.entriesOffset + Entry.bucket(keyWord, map.nextBuckets) * Entry.BYTES;
+      if (!queuePair.postRead(
+          wrId, region, NEXT, map.nextTableKey, at, Neighbourhood.BYTES, Flags.NONE)) {
         stall();
         return;
       }
@@ -238,6 +259,7 @@ final class Get extends Operation {
     }
     counterAfter = Root.structureCounter(ALL, rootAt);
     session.counterSeen = counterAfter;
+    tableAt = neighbourhoodAt;
     tryEntries(0);
   }
 
@@ -285,8 +307,8 @@ final class Get extends Operation {
 
   /** Tries the entries from {@code from} on: a tag is not a key, so every equal one counts. */
   private void tryEntries(int from) {
-    for (int i = from; (i = Neighbourhood.nextMatch(ALL, neighbourhoodAt, keyWord, i)) >= 0; i++) {
-      int committed = VersionWord.committed(Neighbourhood.versionWord(ALL, neighbourhoodAt, i));
+    for (int i = from; (i = Neighbourhood.nextMatch(ALL, tableAt, keyWord, i)) >= 0; i++) {
+      int committed = VersionWord.committed(Neighbourhood.versionWord(ALL, tableAt, i));
       if (committed != VersionWord.NONE) {
         candidate = i;
         readObject(committed);
@@ -297,6 +319,11 @@ final class Get extends Operation {
   }
 
   private void onNoMatch() {
+    if (tableAt == neighbourhoodAt && map.nextTableKey != RegionMap.NONE) {
+      tableAt = nextAt;
+      tryEntries(0);
+      return;
+    }
     if (counterBefore == counterAfter && (counterAfter & 1) == 0) {
       length = ABSENT;
       finish();
@@ -552,7 +579,7 @@ final class Get extends Operation {
   void resume() {
     stalled = false;
     switch (step) {
-      case POST_NEIGHBOURHOOD, POST_ROOT -> postLookUp();
+      case POST_NEIGHBOURHOOD, POST_NEXT, POST_ROOT -> postLookUp();
       case POST_OBJECT -> postObject();
       case POST_REST -> postRest();
       case POST_RESOLVE -> postResolve();
@@ -595,6 +622,7 @@ final class Get extends Operation {
     own = Arena.ofAuto().allocate(OBJECT + (long) bytes, 64);
     rootAt = own.address() + ROOT;
     neighbourhoodAt = own.address() + NEIGHBOURHOOD;
+    nextAt = own.address() + NEXT;
     keyAt = own.address() + KEY;
     objectAt = own.address() + OBJECT;
     region = core.registerLocal(own);

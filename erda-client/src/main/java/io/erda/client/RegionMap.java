@@ -16,16 +16,32 @@ final class RegionMap {
   final long entriesOffset;
   final long buckets;
 
+  /**
+   * The table that the other one is being doubled into, or {@link #NONE} when no doubling is on.
+   */
+  final long nextTableKey;
+
+  final long nextBuckets;
+
   private final long[][] keys;
   private final int[][] generations;
 
   RegionMap(
-      long incarnation, long epoch, long tableKey, long entriesOffset, long buckets, int heads) {
+      long incarnation,
+      long epoch,
+      long tableKey,
+      long entriesOffset,
+      long buckets,
+      long nextTableKey,
+      long nextBuckets,
+      int heads) {
     this.incarnation = incarnation;
     this.epoch = epoch;
     this.tableKey = tableKey;
     this.entriesOffset = entriesOffset;
     this.buckets = buckets;
+    this.nextTableKey = nextTableKey;
+    this.nextBuckets = nextBuckets;
     this.keys = new long[heads][];
     this.generations = new int[heads][];
     for (int head = 0; head < heads; head++) {

@@ -621,6 +621,8 @@ final class Session implements CompletionHandler {
               Message.getLong(memory, base + Message.MAPPED_TABLE_KEY),
               Message.getLong(memory, base + Message.MAPPED_ENTRIES_OFFSET),
               Message.getLong(memory, base + Message.MAPPED_BUCKETS),
+              Message.getLong(memory, base + Message.MAPPED_NEXT_KEY),
+              Message.getLong(memory, base + Message.MAPPED_NEXT_BUCKETS),
               heads);
     }
     takeRecords(base);
@@ -700,6 +702,16 @@ final class Session implements CompletionHandler {
           + neighbourhood
           + ", entries at "
           + entriesOffset;
+    }
+    long nextKey = Message.getLong(memory, base + Message.MAPPED_NEXT_KEY);
+    long nextBuckets = Message.getLong(memory, base + Message.MAPPED_NEXT_BUCKETS);
+    if (nextBuckets != (nextKey == RegionMap.NONE ? 0 : 2 * buckets)) {
+      return "a table of "
+          + buckets
+          + " buckets that is doubled into one of "
+          + nextBuckets
+          + ", remote key "
+          + nextKey;
     }
     int regions = Message.getInt(memory, base + Message.MAPPED_REGIONS);
     int first = Message.getInt(memory, base + Message.MAPPED_FIRST);

@@ -63,6 +63,31 @@ class AllocationTest {
     }
   }
 
+  /** While the table is doubled: one key in the old one, one in the new one, one in neither. */
+  @Test
+  void getsWhileDoubling() {
+    store.put("key", "x".repeat(1024));
+    store.put("moved", "x".repeat(1024));
+    store.beginDoubling();
+    store.move(store.entryOf("moved".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+    try (ErdaClient erda = store.client();
+        Arena arena = Arena.ofConfined()) {
+      MemorySegment key = arena.allocateFrom("key").asSlice(0, 3);
+      MemorySegment moved = arena.allocateFrom("moved").asSlice(0, 5);
+      MemorySegment absent = arena.allocateFrom("nothing").asSlice(0, 7);
+      MemorySegment into = arena.allocate(2048);
+      long[] sum = {0};
+      assertSteady(() -> {
+        long got = 0;
+        for (int i = 0; i < GETS; i++) {
+          got += erda.get(key, into) + erda.get(moved, into) + erda.get(absent, into);
+        }
+        sum[0] = got;
+      });
+      assertEquals(GETS * 2047L, sum[0]);
+    }
+  }
+
   /** The server, which allocates, has a thread of its own. */
   @Test
   void puts() throws InterruptedException {

@@ -12,6 +12,7 @@ import io.erda.protocol.Promise;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreOptions;
+import io.erda.server.engine.TableLimits;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -59,6 +60,10 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
       before.run();
       StoreEngine engine =
           StoreEngine.open(directory, create ? creation : null, new SecureRandom());
+      TableLimits growth = TableLimits.DEFAULT;
+      engine
+          .growth()
+          .limits(new TableLimits(options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
       done = true;
       return new OpenedStore(directory, engine, counter);
     } catch (ErdaException.Full e) {

@@ -2,6 +2,7 @@ package io.erda.server;
 
 import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
+import io.erda.server.engine.StoreOptions;
 
 /**
  * How to create and serve a store: {@link #DEFAULTS}, then the withers. Immutable.
@@ -20,6 +21,7 @@ public final class ServerOptions {
   private int segmentBytes = LogGeometry.SEGMENT_BYTES_DEFAULT;
   private long capacityBytes = 16L << 30;
   private long buckets = 1L << 21;
+  private long bucketsMax = StoreOptions.BUCKETS_MAX;
   private Promise promise;
   private int pollingNs = 50_000;
   private int connectionsMax = 1024;
@@ -36,6 +38,7 @@ public final class ServerOptions {
     segmentBytes = other.segmentBytes;
     capacityBytes = other.capacityBytes;
     buckets = other.buckets;
+    bucketsMax = other.bucketsMax;
     promise = other.promise;
     pollingNs = other.pollingNs;
     connectionsMax = other.connectionsMax;
@@ -92,7 +95,10 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** Of the hash table, a power of two: about the most keys the store will hold. */
+  /**
+   * Of the hash table to begin with, a power of two. It doubles by itself when half of them are
+   * taken; as many as twice the keys expected spare the store that.
+   */
   public long buckets() {
     return buckets;
   }
@@ -101,6 +107,18 @@ public final class ServerOptions {
   public ServerOptions withBuckets(long value) {
     ServerOptions copy = new ServerOptions(this);
     copy.buckets = value;
+    return copy;
+  }
+
+  /** The hash table is not doubled beyond so many buckets; an existing larger one stays. */
+  public long bucketsMax() {
+    return bucketsMax;
+  }
+
+  /** The same, with another {@link #bucketsMax}. */
+  public ServerOptions withBucketsMax(long value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.bucketsMax = value;
     return copy;
   }
 

@@ -64,8 +64,8 @@ final class FloorReader implements AutoCloseable {
 
     private Layout(StoreEngine engine, MemorySegment[] keys) {
       this.geometry = engine.log().geometry();
-      this.buckets = engine.table().buckets();
-      this.table = engine.tableMemory().backing();
+      this.buckets = engine.tables().buckets();
+      this.table = engine.tables().memory().backing();
       this.regions = new Backing[geometry.heads()][];
       this.generations = new int[geometry.heads()][];
       for (int head = 0; head < regions.length; head++) {

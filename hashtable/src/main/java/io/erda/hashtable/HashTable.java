@@ -156,7 +156,7 @@ public final class HashTable {
     long end = Math.min(slots, counted + COUNT_SLOTS);
     int looked = (int) (end - counted);
     for (; counted < end; counted++) {
-      occupied += TableLayout.versionWord(segment, counted) != 0 ? 1 : 0;
+      occupied += inUse(TableLayout.versionWord(segment, counted)) ? 1 : 0;
     }
     return looked;
   }
@@ -169,7 +169,8 @@ public final class HashTable {
     long home = Entry.bucket(keyWord, buckets);
     long base = entryOffset(home);
     for (int i = Neighbourhood.nextMatch(segment, base, keyWord, 0); i >= 0; ) {
-      if (probe.matches(home + i, Neighbourhood.versionWord(segment, base, i))) {
+      long versionWord = Neighbourhood.versionWord(segment, base, i);
+      if (versionWord != VersionWord.MOVED && probe.matches(home + i, versionWord)) {
         return home + i;
       }
       i = Neighbourhood.nextMatch(segment, base, keyWord, i + 1);
@@ -202,7 +203,7 @@ public final class HashTable {
     Objects.checkFromToIndex(from, to, slots);
     for (long slot = from; slot < to; slot++) {
       long versionWord = TableLayout.versionWord(segment, slot);
-      if (versionWord != 0) {
+      if (inUse(versionWord)) {
         visitor.entry(slot, TableLayout.keyWord(segment, slot), versionWord);
       }
     }
@@ -216,8 +217,10 @@ public final class HashTable {
    * @return false, and nothing is stored, when the entry holds something else
    */
   public boolean storeWord(long slot, long keyWord, long expected, long next) {
-    if (next == 0) {
-      throw new IllegalArgumentException("a version word of 0 would free the entry");
+    if (!inUse(next)) {
+      throw new IllegalArgumentException(
+          "a version word of 0 would free the entry, and only doubling moves it: "
+              + VersionWord.toString(next));
     }
     if (!holds(slot, keyWord, expected)) {
       return false;
@@ -240,7 +243,7 @@ public final class HashTable {
    *     insertion may succeed.
    */
   public long insert(long keyWord, long versionWord) {
-    if (keyWord == 0 || versionWord == 0) {
+    if (keyWord == 0 || !inUse(versionWord)) {
       throw new IllegalArgumentException(
           "an entry needs a key word and a version word: " + keyWord + ", " + versionWord);
     }
@@ -249,7 +252,8 @@ public final class HashTable {
     if (free == NONE || !reaches(home, free)) {
       return NONE;
     }
-    clearLeftKeyWords(home, free);
+    clearLeftKeyWords(home);
+    clearLeftKeyWord(free);
     while (free - home >= Neighbourhood.ENTRIES) {
       long source = movable(free);
       displacement.move(source, free);
@@ -301,12 +305,91 @@ public final class HashTable {
     memory.drain();
   }
 
+  // What a doubling does to its two tables; see Doubling.
+
+  PersistentMemory memory() {
+    return memory;
+  }
+
+  /** Clears what is left in a key's neighbourhood, as an insertion here would. */
+  void clearLeft(long keyWord) {
+    clearLeftKeyWords(Entry.bucket(keyWord, buckets));
+  }
+
+  /**
+   * Stores a key word in a free slot of its neighbourhood and flushes it: the first half of an
+   * insertion, for a caller who drains once for many and then stores the version words with {@link
+   * #fillStaged}.
+   *
+   * @return the slot, or {@link #NONE} when there is no clean free one: complete what is staged,
+   *     then {@link #insert}
+   */
+  long stage(long keyWord) {
+    long home = Entry.bucket(keyWord, buckets);
+    long free = NONE;
+    for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
+      if (TableLayout.versionWord(segment, slot) == 0) {
+        long left = TableLayout.keyWord(segment, slot);
+        if (left == keyWord) {
+          return NONE;
+        }
+        free = left == 0 && free == NONE ? slot : free;
+      }
+    }
+    if (free != NONE) {
+      putKeyWord(free, keyWord);
+    }
+    return free;
+  }
+
+  /**
+   * Stores the version word of a staged entry and flushes it. REQUIRES: a drain since {@link
+   * #stage}.
+   */
+  void fillStaged(long slot, long versionWord) {
+    putVersionWord(slot, versionWord);
+    countOccupied(slot);
+  }
+
+  /** Marks an entry as moved and flushes the mark. REQUIRES: its copy is durable. */
+  void markMoved(long slot) {
+    putVersionWord(slot, VersionWord.MOVED);
+    countFreed(slot);
+  }
+
+  /**
+   * Frees every entry with these two words and flushes what there is of the key word; the caller
+   * drains. Also what is seen to be free already: a process that died may have freed it and not
+   * drained.
+   */
+  void removeCopies(long keyWord, long versionWord) {
+    long home = Entry.bucket(keyWord, buckets);
+    for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
+      if (TableLayout.keyWord(segment, slot) != keyWord) {
+        continue;
+      }
+      if (TableLayout.versionWord(segment, slot) == versionWord) {
+        free(slot);
+      } else {
+        memory.flush(entryOffset(slot), Entry.BYTES);
+      }
+    }
+  }
+
   private boolean holds(long slot, long keyWord, long versionWord) {
-    if (versionWord == 0) {
+    if (!inUse(versionWord)) {
       throw new IllegalArgumentException(
-          "slot " + slot + ": a free entry is filled by insertion only");
+          "slot "
+              + slot
+              + ": a free entry is filled by insertion only, a moved one never: "
+              + VersionWord.toString(versionWord));
     }
     return versionWord(slot) == versionWord && keyWord(slot) == keyWord;
+  }
+
+  /** Whether a slot with this word holds an entry of this table. */
+  private static boolean inUse(long versionWord) {
+    return versionWord != 0 && versionWord != VersionWord.MOVED;
   }
 
   private void putVersionWord(long slot, long versionWord) {
@@ -322,11 +405,10 @@ public final class HashTable {
    * any more. A power failure would put the old version word beside the next key word of the slot,
    * or bring this key's old entry back beside the new one in another slot of the neighbourhood.
    */
-  private void clearLeftKeyWords(long home, long free) {
+  private void clearLeftKeyWords(long home) {
     for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
       clearLeftKeyWord(slot);
     }
-    clearLeftKeyWord(free);
   }
 
   private void clearLeftKeyWord(long slot) {

@@ -5,8 +5,10 @@ import io.erda.hashtable.TableFinding.DamagedHeader;
 import io.erda.hashtable.TableFinding.DamagedIntent;
 import io.erda.hashtable.TableFinding.Duplicate;
 import io.erda.hashtable.TableFinding.InterruptedMove;
+import io.erda.hashtable.TableFinding.InterruptedStretch;
 import io.erda.hashtable.TableFinding.LeftKeyWord;
 import io.erda.hashtable.TableFinding.Misplaced;
+import io.erda.hashtable.TableFinding.Moved;
 import io.erda.hashtable.TableFinding.NoKeyWord;
 import io.erda.hashtable.TableFinding.NoVersion;
 import io.erda.hashtable.TableFinding.SharedKeyWord;
@@ -54,6 +56,10 @@ final class TableCheck {
             new InterruptedMove(
                 intent.source(), intent.destination(), intent.keyWord(), intent.versionWord()));
       }
+      Stretch stretch = Stretch.load(memory, buckets);
+      if (stretch != null) {
+        findings.accept(new InterruptedStretch(stretch.first(), stretch.slots()));
+      }
     } catch (DamagedTableException e) {
       findings.accept(new DamagedIntent(e.getMessage()));
     }
@@ -68,6 +74,10 @@ final class TableCheck {
     }
     if (keyWord == 0) {
       findings.accept(new NoKeyWord(slot, versionWord));
+      return;
+    }
+    if (versionWord == VersionWord.MOVED) {
+      findings.accept(new Moved(slot, keyWord));
       return;
     }
     if (VersionWord.newest(versionWord) == VersionWord.NONE) {
@@ -86,7 +96,7 @@ final class TableCheck {
   }
 
   private void compare(long slot, long other, long keyWord, long word, long otherWord) {
-    if (otherWord == 0) {
+    if (otherWord == 0 || otherWord == VersionWord.MOVED) {
       return;
     }
     findings.accept(

@@ -50,6 +50,35 @@ public sealed interface TableFinding {
     }
   }
 
+  /**
+   * The entries of these slots are, or were, being moved to a table of twice the buckets; {@link
+   * Doubling#open} repairs what a crash left.
+   */
+  record InterruptedStretch(long first, int slots) implements TableFinding {
+    @Override
+    public boolean damage() {
+      return false;
+    }
+
+    @Override
+    public String message() {
+      return slots + " slots from " + first + " are being moved to another table";
+    }
+  }
+
+  /** The entry is in the table of twice the buckets: damage where there is none. */
+  record Moved(long slot, long keyWord) implements TableFinding {
+    @Override
+    public boolean damage() {
+      return false;
+    }
+
+    @Override
+    public String message() {
+      return "slot " + slot + ": the entry of key word " + hex(keyWord) + " was moved";
+    }
+  }
+
   /** An entry outside the neighbourhood of its home bucket: readers don't find it. */
   record Misplaced(long slot, long keyWord, long versionWord, long home) implements TableFinding {
     @Override

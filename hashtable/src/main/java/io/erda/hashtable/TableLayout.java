@@ -21,6 +21,8 @@ import java.nio.ByteOrder;
  *    96          checksum of the four words before
  *   104          valid word: 0 = no displacement under way, "erdaMOVE" = the five words before say which
  *   112  zeros
+ *   128  stretch: the slots whose entries are being moved to a table of twice the buckets; see {@link Stretch}
+ *   136  zeros
  *  4096  entry 0, entry 1, … entry buckets + 14
  * </pre>
  */
@@ -46,6 +48,9 @@ final class TableLayout {
   static final long INTENT_BYTES = 48;
 
   static final long VALID = 0x4556_4F4D_6164_7265L; // "erdaMOVE"
+
+  /** In a cache line of its own, for the same reason. */
+  static final long STRETCH_OFFSET = 128;
 
   static final long ENTRIES_OFFSET = 4096;
 

@@ -21,6 +21,13 @@ public final class VersionWord {
   /** The largest offset, in 8-byte units. */
   public static final int OFFSET_MAX = Integer.MAX_VALUE;
 
+  /**
+   * In a table that is being doubled: the entry is in the new table. Pending and without any
+   * offset, which no entry's word ever is: a reader who takes it for one finds no committed version
+   * in it, passes on, and looks into the new table.
+   */
+  public static final long MOVED = 0x8000_0000_0000_0001L;
+
   private static final long NEW_TAG = 1L << 63;
   private static final long PENDING = 1L;
   private static final long OFFSET_1 = ((long) OFFSET_MAX) << 32;
@@ -103,15 +110,16 @@ public final class VersionWord {
 
   /** The word in words, for messages. */
   public static String toString(long word) {
-    return word == 0
-        ? "free"
-        : "newest "
-            + newest(word)
-            + (pending(word) ? " pending" : "")
-            + ", older "
-            + older(word)
-            + ", tag "
-            + (word >>> 63);
+    if (word == 0 || word == MOVED) {
+      return word == 0 ? "free" : "moved";
+    }
+    return "newest "
+        + newest(word)
+        + (pending(word) ? " pending" : "")
+        + ", older "
+        + older(word)
+        + ", tag "
+        + (word >>> 63);
   }
 
   private static int offset1(long word) {

@@ -158,8 +158,16 @@ final class CrashMemory implements PersistentMemory {
 
   @Override
   public void drain() {
+    drain(0, seen.length);
+  }
+
+  /** Drains the words [begin, end) alone. */
+  private void drain(int begin, int end) {
     event();
     for (int word : undrained.keySet().stream().mapToInt(Integer::intValue).toArray()) {
+      if (word < begin || word >= end) {
+        continue;
+      }
       Undrained state = undrained.get(word);
       if (state.flushed > 0) {
         durable[word] = state.values.get(state.flushed - 1);
@@ -190,4 +198,62 @@ final class CrashMemory implements PersistentMemory {
 
   @Override
   public void close() {}
+
+  /** A memory of its own, as far as draining goes, in a part of this one: they crash together. */
+  PersistentMemory part(long offset, long bytes) {
+    return new Part(offset, segment.asSlice(offset, bytes));
+  }
+
+  private final class Part implements PersistentMemory {
+    private final long base;
+    private final MemorySegment part;
+
+    Part(long base, MemorySegment part) {
+      this.base = base;
+      this.part = part;
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return part;
+    }
+
+    @Override
+    public void put(long offset, MemorySegment source, long sourceOffset, long length) {
+      CrashMemory.this.put(base + offset, source, sourceOffset, length);
+    }
+
+    @Override
+    public void putLongRelease(long offset, long value) {
+      CrashMemory.this.putLongRelease(base + offset, value);
+    }
+
+    @Override
+    public void flush(long offset, long length) {
+      CrashMemory.this.flush(base + offset, length);
+    }
+
+    @Override
+    public void drain() {
+      CrashMemory.this.drain((int) (base >>> 3), (int) (base + part.byteSize() >>> 3));
+    }
+
+    @Override
+    public Survives survives() {
+      return CrashMemory.this.survives();
+    }
+
+    @Override
+    public boolean visibleBeforeDurable() {
+      return CrashMemory.this.visibleBeforeDurable();
+    }
+
+    @Override
+    public Backing backing() {
+      return Backing.none(part.byteSize());
+    }
+
+    @Override
+    public void close() {}
+  }
 }

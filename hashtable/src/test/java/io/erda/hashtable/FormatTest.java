@@ -120,7 +120,43 @@ class FormatTest {
       assertDump("intent", memory.segment());
     }
     HashTable again =
-        HashTable.open(memory.outcomes(1, null).get(0), new CrashExplorer.NoCounter());
+        HashTable.open(
+            memory.outcomes(1, new java.util.SplittableRandom(1)).get(0),
+            new CrashExplorer.NoCounter());
     assertEquals(16, again.find(16L << 32 | 1, (slot, word) -> true));
+  }
+
+  /** The process dies right after it stored the first MOVED of two. */
+  @Test
+  void moved() throws IOException {
+    CrashMemory memory = new CrashMemory(HashTable.bytesFor(BUCKETS));
+    HashTable table = HashTable.create(memory, BUCKETS, new CrashExplorer.NoCounter());
+    table.insert(1L << 32 | 512, VersionWord.first(8, false));
+    table.insert(2L << 32 | 513, VersionWord.first(16, false));
+    CrashMemory twice = new CrashMemory(HashTable.bytesFor(2 * BUCKETS));
+    HashTable next = HashTable.create(twice, 2 * BUCKETS, new CrashExplorer.NoCounter());
+    Doubling doubling = Doubling.open(table, next);
+    doubling.doWork(512, (slot, key, word) -> {});
+    memory.crashBefore(6);
+    try {
+      doubling.doWork(2, (slot, key, word) -> {});
+      throw new AssertionError("no crash");
+    } catch (CrashMemory.Crash e) {
+      assertDump("moved", memory.segment());
+    }
+    assertEquals(VersionWord.NONE, VersionWord.committed(VersionWord.MOVED));
+    assertEquals(0, VersionWord.committed(table.versionWord(512)));
+    assertEquals(512, next.find(1L << 32 | 512, (slot, word) -> true));
+    HashTable again =
+        HashTable.open(
+            memory.outcomes(1, new java.util.SplittableRandom(1)).get(0),
+            new CrashExplorer.NoCounter());
+    HashTable nextAgain =
+        HashTable.open(
+            twice.outcomes(1, new java.util.SplittableRandom(1)).get(0),
+            new CrashExplorer.NoCounter());
+    Doubling.open(again, nextAgain);
+    assertEquals(HashTable.NONE, nextAgain.find(2L << 32 | 513, (slot, word) -> true));
+    assertEquals(512, nextAgain.find(1L << 32 | 512, (slot, word) -> true));
   }
 }

@@ -58,8 +58,8 @@ public final class CountedMemory implements PersistentMemory {
   }
 
   @Override
-  public void discard() {
-    memory.discard();
+  public void discard(long offset, long length) {
+    memory.discard(offset, length);
   }
 
   @Override

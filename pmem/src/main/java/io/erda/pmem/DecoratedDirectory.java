@@ -27,6 +27,23 @@ abstract class DecoratedDirectory implements MemoryDirectory {
   }
 
   @Override
+  public final Creation creating(String name, long length) throws IOException {
+    Creation creation = directory.creating(name, length);
+    return new Creation() {
+      @Override
+      public PersistentMemory step() throws IOException {
+        PersistentMemory memory = creation.step();
+        return memory == null ? null : wrap(memory);
+      }
+
+      @Override
+      public void close() {
+        creation.close();
+      }
+    };
+  }
+
+  @Override
   public final PersistentMemory open(String name) throws IOException {
     return wrap(directory.open(name));
   }

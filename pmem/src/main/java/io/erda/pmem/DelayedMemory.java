@@ -71,8 +71,8 @@ public final class DelayedMemory implements PersistentMemory {
   }
 
   @Override
-  public void discard() {
-    memory.discard();
+  public void discard(long offset, long length) {
+    memory.discard(offset, length);
   }
 
   @Override

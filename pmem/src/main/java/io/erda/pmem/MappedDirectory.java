@@ -107,6 +107,14 @@ public final class MappedDirectory implements MemoryDirectory {
     }
   }
 
+  @Override
+  public Creation creating(String name, long length) throws IOException {
+    MemoryDirectory.requireLength(length);
+    Path file = file(name);
+    return new MappedCreation(
+        file, length, kind, () -> opened(name, MappedFile.mapFilled(file, length, kind)));
+  }
+
   /**
    * {@inheritDoc}
    *
@@ -115,7 +123,10 @@ public final class MappedDirectory implements MemoryDirectory {
    */
   @Override
   public PersistentMemory open(String name) throws IOException {
-    SegmentMemory memory = MappedFile.map(file(name), kind);
+    return opened(name, MappedFile.map(file(name), kind));
+  }
+
+  private SegmentMemory opened(String name, SegmentMemory memory) {
     memory.onClose(() -> opened.remove(memory));
     opened.put(memory, name);
     return memory;

@@ -91,7 +91,7 @@ final class MappedFile {
     }
   }
 
-  private static OutOfSpaceException outOfSpace(Path file, long length, OutOfSpaceException e)
+  static OutOfSpaceException outOfSpace(Path file, long length, OutOfSpaceException e)
       throws IOException {
     long usable = Files.getFileStore(file.getParent()).getUsableSpace();
     return new OutOfSpaceException(
@@ -106,10 +106,15 @@ final class MappedFile {
 
   /** Whether the file system can allocate without writing; then it has. */
   private static boolean reserve(int descriptor, Path file, long length) throws IOException {
+    return reserve(descriptor, file, 0, length);
+  }
+
+  /** The same, of {@code length} bytes from {@code offset}. */
+  static boolean reserve(int descriptor, Path file, long offset, long length) throws IOException {
     long done = 0;
     while (done < length) {
       long step = Math.min(STEP, length - done);
-      int result = Libc.fallocate(descriptor, done, step);
+      int result = Libc.fallocate(descriptor, offset + done, step);
       if (result == -Libc.EOPNOTSUPP || result == -Libc.ENOSYS) {
         return false;
       }
@@ -145,7 +150,11 @@ final class MappedFile {
     if (Files.exists(file) && !Files.isRegularFile(file)) {
       throw new FileSystemException(file.toString(), null, "not a regular file");
     }
-    long length = fill(file);
+    return mapFilled(file, fill(file), kind);
+  }
+
+  /** The same, of a file whose space is allocated. */
+  static SegmentMemory mapFilled(Path file, long length, Kind kind) throws IOException {
     Arena arena = Arena.ofShared();
     boolean done = false;
     try (FileChannel channel =

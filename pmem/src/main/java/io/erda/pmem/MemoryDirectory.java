@@ -22,6 +22,22 @@ public interface MemoryDirectory extends AutoCloseable {
   PersistentMemory create(String name, long length) throws IOException;
 
   /**
+   * {@link #create} in steps, where the file system allows it; at once in the first step elsewhere.
+   * The name appears with the last step.
+   */
+  default Creation creating(String name, long length) throws IOException {
+    return new Creation() {
+      @Override
+      public PersistentMemory step() throws IOException {
+        return create(name, length);
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  /**
    * Opens an existing memory at its full length.
    *
    * @throws java.nio.file.NoSuchFileException when there is none

@@ -58,11 +58,11 @@ public interface PersistentMemory extends AutoCloseable {
   default void populate(long offset, long length) {}
 
   /**
-   * Gives the space of a memory back whose name was deleted, also while others still map it: from
-   * now on everyone loads zeros. Memory that no other process maps keeps what it has until it is
-   * closed. A hint where the file system can't; fails silently. Close it afterwards.
+   * Gives the pages of a range back: the memory is of no use any more, and what lies there is lost,
+   * for every process that maps it; loads then find zeros or what was there. A hint: fails
+   * silently. So that closing a large memory whose name is gone takes no long time in the end.
    */
-  default void discard() {}
+  default void discard(long offset, long length) {}
 
   /** The strongest failure that drained bytes survive. */
   Survives survives();

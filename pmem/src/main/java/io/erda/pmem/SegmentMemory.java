@@ -71,11 +71,16 @@ abstract class SegmentMemory implements PersistentMemory {
     }
   }
 
-  /** A hole in the whole file: by its mapping, because the name is gone. */
+  /** Whole pages only. */
   @Override
-  public final synchronized void discard() {
+  public final synchronized void discard(long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, segment.byteSize());
     if (backing.file() != null && arena.scope().isAlive()) {
-      Libc.remove(segment.address(), segment.byteSize());
+      long first = segment.address() + offset + PAGE_BYTES - 1 & -PAGE_BYTES;
+      long end = segment.address() + offset + length & -PAGE_BYTES;
+      if (end > first) {
+        Libc.remove(first, end - first);
+      }
     }
   }
 

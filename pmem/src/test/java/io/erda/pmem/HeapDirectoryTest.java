@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class HeapDirectoryTest extends MemoryDirectoryContract {
-  private final HeapDirectory all = new HeapDirectory(1 << 20, Survives.PROCESS_CRASH);
+  private final HeapDirectory all = new HeapDirectory(1 << 23, Survives.PROCESS_CRASH);
 
   @Override
   protected MemoryDirectory openDirectory() {

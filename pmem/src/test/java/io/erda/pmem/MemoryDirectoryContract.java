@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
@@ -48,6 +49,51 @@ public abstract class MemoryDirectoryContract {
         assertArrayEquals(new byte[length], memory.segment().toArray(ValueLayout.JAVA_BYTE));
       }
     }
+  }
+
+  @Test
+  final void createsInSteps() throws Exception {
+    MemoryDirectory directory = directory();
+    int length = (3 << 20) + 8;
+    try (Creation creation = directory.creating("m", length)) {
+      PersistentMemory memory = creation.step();
+      while (memory == null) {
+        assertFalse(directory.exists("m"));
+        memory = creation.step();
+      }
+      assertEquals(List.of("m"), directory.names());
+      assertEquals(length, memory.segment().byteSize());
+      assertEquals(-1, memory.segment().mismatch(MemorySegment.ofArray(new byte[length])));
+      memory.putLongRelease(length - 8, 7);
+      assertEquals(7, memory.segment().get(ValueLayout.JAVA_LONG, length - 8));
+    }
+    try (Creation taken = directory.creating("m", 8)) {
+      assertThrows(
+          FileAlreadyExistsException.class,
+          () -> {
+            while (taken.step() == null) {}
+          });
+    }
+  }
+
+  @Test
+  final void aCreationThatIsGivenUpLeavesNothing() throws Exception {
+    MemoryDirectory directory = directory();
+    Creation creation = directory.creating("m", 3 << 20);
+    PersistentMemory memory = creation.step();
+    creation.close();
+    creation.close();
+    assertEquals(memory == null ? List.of() : List.of("m"), directory.names());
+  }
+
+  @Test
+  final void discardedBytesCanStillBeRead() throws Exception {
+    MemoryDirectory directory = directory();
+    PersistentMemory memory = create(directory, "m", 7);
+    directory.delete("m");
+    memory.discard(0, memory.segment().byteSize());
+    memory.segment().get(ValueLayout.JAVA_LONG, 0);
+    memory.close();
   }
 
   @Test

@@ -32,7 +32,8 @@ import java.nio.ByteOrder;
  *          response   (header alone)
  * MAP      request    24 from 4 | 28 zero 4
  *          response   24 incarnation 8 | 32 epoch 8 | 40 table key 8 | 48 entries offset 8 | 56 buckets 8
- *                     64 neighbourhood 4 | 68 regions in all 4 | 72 first 4 | 76 count 4 | 80 records of 24:
+ *                     64 neighbourhood 4 | 68 regions in all 4 | 72 first 4 | 76 count 4
+ *                     80 new table's key 8 | 88 new table's buckets 8 (0, 0: no doubling is on) | 96 records of 24:
  *                     head 4 | index 4 | generation 4 | zero 4 | remote key 8
  * RESOLVE  request    24 key length 4 | 28 zero 4 | 32 key
  *          response   (header alone): OK, the entry is sound, read again; DAMAGED
@@ -103,7 +104,9 @@ public final class Message {
   public static final int MAPPED_REGIONS = BODY + 44;
   public static final int MAPPED_FIRST = BODY + 48;
   public static final int MAPPED_COUNT = BODY + 52;
-  public static final int MAPPED_RECORDS = BODY + 56;
+  public static final int MAPPED_NEXT_KEY = BODY + 56;
+  public static final int MAPPED_NEXT_BUCKETS = BODY + 64;
+  public static final int MAPPED_RECORDS = BODY + 72;
 
   public static final int RECORD_HEAD = 0;
   public static final int RECORD_INDEX = 4;

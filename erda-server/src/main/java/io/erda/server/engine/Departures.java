@@ -68,7 +68,7 @@ final class Departures implements AutoCloseable {
   }
 
   private static void giveBack(Departure departure) {
-    departure.region.memory().discard();
+    departure.region.memory().discard(0, departure.region.memory().segment().byteSize());
     departure.region.memory().close();
   }
 

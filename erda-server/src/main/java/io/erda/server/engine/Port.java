@@ -5,6 +5,8 @@ import io.erda.rdma.Access;
 import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * One device that the store is served on: its listener and what is registered with it. Borrows the
@@ -14,7 +16,7 @@ final class Port implements AutoCloseable {
   final Device device;
   final Listener listener;
   final MemoryRegion root;
-  final MemoryRegion table;
+  private final Map<Integer, MemoryRegion> tables = new HashMap<>();
   private final MemoryRegion[] regions;
 
   Port(Device device, Listener listener, StoreEngine engine) {
@@ -23,11 +25,24 @@ final class Port implements AutoCloseable {
     this.root =
         device.register(
             engine.root().memory().segment(), engine.root().memory().backing(), Access.REMOTE_READ);
-    this.table =
-        device.register(
-            engine.tableMemory().segment(), engine.tableMemory().backing(), Access.REMOTE_READ);
+    engine.tables().inUse().forEach(this::register);
     this.regions = new MemoryRegion[engine.log().geometry().regionsMax()];
     engine.log().regions().forEach(this::register);
+  }
+
+  void register(Tables.Generation table) {
+    tables.put(
+        table.number(),
+        device.register(table.memory().segment(), table.memory().backing(), Access.REMOTE_READ));
+  }
+
+  void deregister(Tables.Generation table) {
+    device.deregister(tables.remove(table.number()));
+  }
+
+  /** Its remote key, or 0 when {@code table} is null. */
+  long keyOf(Tables.Generation table) {
+    return table == null ? 0 : tables.get(table.number()).remoteKey();
   }
 
   void register(Region region) {
@@ -56,7 +71,7 @@ final class Port implements AutoCloseable {
         device.deregister(region);
       }
     }
-    device.deregister(table);
+    tables.values().forEach(device::deregister);
     device.deregister(root);
   }
 }

@@ -1,6 +1,5 @@
 package io.erda.server.engine;
 
-import io.erda.hashtable.HashTable;
 import io.erda.hashtable.KeyProbe;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.Extent;
@@ -27,7 +26,8 @@ final class Publication {
   private static final int UNSETTLED_MAX = 1024;
 
   private final StoreEngine engine;
-  private final HashTable table;
+  private final Tables tables;
+  private final TableGrowth growth;
   private final LogStore log;
   private final boolean pendingFirst;
   private final ObjectProbe probe = new ObjectProbe();
@@ -40,9 +40,11 @@ final class Publication {
   private long deletes;
   private long bytesPublished;
 
-  Publication(StoreEngine engine, HashTable table, LogStore log, boolean pendingFirst) {
+  Publication(
+      StoreEngine engine, Tables tables, TableGrowth growth, LogStore log, boolean pendingFirst) {
     this.engine = engine;
-    this.table = table;
+    this.tables = tables;
+    this.growth = growth;
     this.log = log;
     this.pendingFirst = pendingFirst;
   }
@@ -70,8 +72,11 @@ final class Publication {
       if (batch[i].result == Result.OK && !storeWord(batch[i])) {
         commit(batch, committed, i);
         committed = i;
-        if (!storeWord(batch[i])) {
-          batch[i].result = Result.TABLE_FULL;
+        while (!storeWord(batch[i])) {
+          if (!growth.makeRoom()) {
+            batch[i].result = growth.diskFull() ? Result.DISK_FULL : Result.TABLE_FULL;
+            break;
+          }
         }
       }
     }
@@ -95,7 +100,7 @@ final class Publication {
       return;
     }
     if (pendingFirst) {
-      table.drain();
+      tables.drain();
     }
     for (int i = 0; i < unsettled; i++) {
       log.settle(unsettledExtents[i], unsettledPlaces[i]);
@@ -120,7 +125,7 @@ final class Publication {
   private void makeDataDurable(PublishRequest[] batch, int count) {
     for (int i = 0; i < count; i++) {
       PublishRequest request = batch[i];
-      request.tableSlot = HashTable.NONE;
+      request.entry = Tables.NONE;
       request.existed = false;
       request.result = check(request) ? Result.OK : Result.INVALID_OBJECT;
       if (request.result == Result.OK) {
@@ -171,11 +176,11 @@ final class Publication {
         region.memory().segment(),
         request.place + ObjectLayout.KEY_OFFSET,
         request.keyLength);
-    long slot = table.find(request.keyWord, probe);
-    if (slot == HashTable.NONE) {
+    long entry = tables.find(request.keyWord, probe);
+    if (entry == Tables.NONE) {
       return request.delete || insert(request);
     }
-    long word = table.versionWord(slot);
+    long word = tables.versionWord(entry);
     if (VersionWord.pending(word) && engine.undecided()) {
       return false;
     }
@@ -187,28 +192,28 @@ final class Publication {
     // (rule 3).
     long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
     long next = VersionWord.update(base, request.offset, pendingFirst);
-    if (!table.storeWord(slot, request.keyWord, word, next)) {
-      throw new IllegalStateException("entry " + slot + " changed under its only writer");
+    if (!tables.storeWord(entry, request.keyWord, word, next)) {
+      throw new IllegalStateException("entry " + entry + " changed under its only writer");
     }
-    stored(request, slot, next, VersionWord.committed(word));
+    stored(request, entry, next, VersionWord.committed(word));
     return true;
   }
 
   private boolean insert(PublishRequest request) {
     long word = VersionWord.first(request.offset, pendingFirst);
-    long slot = table.insert(request.keyWord, word);
-    if (slot == HashTable.NONE) {
+    long entry = tables.insert(request.keyWord, word);
+    if (entry == Tables.NONE) {
       return false;
     }
-    stored(request, slot, word, VersionWord.NONE);
+    stored(request, entry, word, VersionWord.NONE);
     return true;
   }
 
-  private void stored(PublishRequest request, long slot, long word, int before) {
-    request.tableSlot = slot;
+  private void stored(PublishRequest request, long entry, long word, int before) {
+    request.entry = entry;
     request.pendingWord = word;
     int after = request.delete ? VersionWord.NONE : request.offset;
-    engine.live().replaced(slot, request.region().head(), before, after);
+    engine.live().replaced(entry, request.region().head(), before, after);
     engine.setUndecided(pendingFirst);
     if (request.delete) {
       deletes++;
@@ -219,17 +224,17 @@ final class Publication {
   }
 
   private void commit(PublishRequest[] batch, int from, int to) {
-    table.drain();
+    tables.drain();
     if (!pendingFirst) {
       return;
     }
     for (int i = from; i < to; i++) {
       PublishRequest request = batch[i];
-      if (request.result == Result.OK && request.tableSlot != HashTable.NONE) {
+      if (request.result == Result.OK && request.entry != Tables.NONE) {
         long committed = VersionWord.commit(request.pendingWord);
-        if (!table.storeWord(request.tableSlot, request.keyWord, request.pendingWord, committed)) {
+        if (!tables.storeWord(request.entry, request.keyWord, request.pendingWord, committed)) {
           throw new IllegalStateException(
-              "pending entry " + request.tableSlot + " changed before its commit");
+              "pending entry " + request.entry + " changed before its commit");
         }
       }
     }
@@ -249,7 +254,7 @@ final class Publication {
   /** The entry of a key that lies in {@code memory}, or {@link HashTable#NONE}. */
   long find(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
     probe.lookFor(engine.headOf(keyWord), memory, keyAt, keyLength);
-    return table.find(keyWord, probe);
+    return tables.find(keyWord, probe);
   }
 
   /**

@@ -23,7 +23,7 @@ final class PublishRequest {
 
   long keyWord;
   int keyLength;
-  long tableSlot;
+  long entry;
   long pendingWord;
 
   Region region() {

@@ -93,6 +93,7 @@ public final class ServerCore implements AutoCloseable {
                 ServerCore.this.retired(region);
               }
             });
+    engine.growth().onChange(new TableRegistration());
     addFigures();
   }
 
@@ -142,6 +143,7 @@ public final class ServerCore implements AutoCloseable {
       anyGone |= connection.gone();
     }
     publishBatch();
+    work += grow(nowNs);
     if (anyGone) {
       connections.removeIf(this::closeIfGone);
     }
@@ -324,6 +326,31 @@ public final class ServerCore implements AutoCloseable {
       departures.gone(connection.clientId);
     }
     return connection.gone();
+  }
+
+  /** A step of the table's growth. */
+  private int grow(long nowNs) {
+    if (readOnlyReason != null) {
+      return 0;
+    }
+    try {
+      return engine.growth().doWork(nowNs);
+    } catch (UncheckedIOException e) {
+      becomeReadOnly(e);
+      return 0;
+    }
+  }
+
+  private final class TableRegistration implements TableGrowth.Listener {
+    @Override
+    public void opened(Tables.Generation table) {
+      ports.forEach(port -> port.register(table));
+    }
+
+    @Override
+    public void retired(Tables.Generation table) {
+      ports.forEach(port -> port.deregister(table));
+    }
   }
 
   private void linked(Region region) {
@@ -547,6 +574,7 @@ public final class ServerCore implements AutoCloseable {
       respond(connection, slot, Message.MAP, Result.BAD_REQUEST, Message.HEADER_BYTES);
       return;
     }
+    Tables tables = engine.tables();
     List<Region> regions = engine.log().regions();
     int first = Math.clamp(Message.getInt(in, at + Message.MAP_FROM), 0, regions.size());
     int count = Math.min(regions.size() - first, Message.RECORDS_MAX);
@@ -554,13 +582,18 @@ public final class ServerCore implements AutoCloseable {
     long to = Connection.responseAt(slot);
     Message.putLong(out, to + Message.MAPPED_INCARNATION, engine.root().incarnation());
     Message.putLong(out, to + Message.MAPPED_EPOCH, engine.root().epoch());
-    Message.putLong(out, to + Message.MAPPED_TABLE_KEY, connection.port.table.remoteKey());
+    Message.putLong(out, to + Message.MAPPED_TABLE_KEY, connection.port.keyOf(tables.current()));
     Message.putLong(out, to + Message.MAPPED_ENTRIES_OFFSET, HashTable.entriesOffset());
-    Message.putLong(out, to + Message.MAPPED_BUCKETS, engine.table().buckets());
+    Message.putLong(out, to + Message.MAPPED_BUCKETS, tables.current().table().buckets());
     Message.putInt(out, to + Message.MAPPED_NEIGHBOURHOOD, HashTable.neighbourhood());
     Message.putInt(out, to + Message.MAPPED_REGIONS, regions.size());
     Message.putInt(out, to + Message.MAPPED_FIRST, first);
     Message.putInt(out, to + Message.MAPPED_COUNT, count);
+    Message.putLong(out, to + Message.MAPPED_NEXT_KEY, connection.port.keyOf(tables.next()));
+    Message.putLong(
+        out,
+        to + Message.MAPPED_NEXT_BUCKETS,
+        tables.next() == null ? 0 : tables.next().table().buckets());
     for (int i = 0; i < count; i++) {
       Region region = regions.get(first + i);
       long record = to + Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
@@ -748,9 +781,16 @@ public final class ServerCore implements AutoCloseable {
     figure("puts", engine.publication()::puts);
     figure("deletes", engine.publication()::deletes);
     figure("objects.bytes.published", engine.publication()::bytesPublished);
-    figure("table.entries", engine.table()::size);
-    figure("table.slots", engine.table()::slots);
-    figure("table.buckets", engine.table()::buckets);
+    Tables tables = engine.tables();
+    TableGrowth growth = engine.growth();
+    figure("table.entries", tables::size);
+    figure("table.slots", tables::slots);
+    figure("table.buckets", tables::buckets);
+    figure("table.load.percent", () -> 100 * tables.size() / tables.buckets());
+    figure("table.doubling", () -> growth.growing() ? 1 : 0);
+    figure("table.doubling.percent", tables::progressPercent);
+    figure("table.doublings", growth::doublings);
+    figure("table.doublings.postponed", growth::timesPutOff);
     figure("log.bytes.used", () -> engine.log().usage().usedBytes());
     figure("log.bytes.open", () -> engine.log().usage().openBytes());
     figure("log.bytes.linked", () -> engine.log().usage().linkedBytes());

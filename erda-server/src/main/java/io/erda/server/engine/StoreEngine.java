@@ -43,8 +43,8 @@ public final class StoreEngine implements AutoCloseable {
 
   private final Superblock superblock;
   private final RootFile root;
-  private final HashTable table;
-  private final PersistentMemory tableMemory;
+  private final Tables tables;
+  private final TableGrowth growth;
   private final LogStore log;
   private final KeyHash hash;
   private final Publication publication;
@@ -56,21 +56,23 @@ public final class StoreEngine implements AutoCloseable {
   private boolean closed;
 
   private StoreEngine(
+      MemoryDirectory directory,
       Superblock superblock,
       RootFile root,
-      HashTable table,
-      PersistentMemory tableMemory,
+      Tables tables,
       LogStore log) {
     this.superblock = superblock;
     this.root = root;
-    this.table = table;
-    this.tableMemory = tableMemory;
+    this.tables = tables;
+    this.growth = new TableGrowth(directory, root, tables, superblock);
     this.log = log;
     this.hash = new KeyHash(superblock.hashSeed());
+    PersistentMemory tableMemory = tables.current().memory();
     this.promise =
         tableMemory.survives() == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS;
-    this.publication = new Publication(this, table, log, tableMemory.visibleBeforeDurable());
-    this.entries = new TableEntries(this, table);
+    this.publication =
+        new Publication(this, tables, growth, log, tableMemory.visibleBeforeDurable());
+    this.entries = new TableEntries(this, tables);
     this.live = new LiveBytes(log, entries);
   }
 
@@ -135,13 +137,16 @@ public final class StoreEngine implements AutoCloseable {
             options.geometry(),
             1,
             options.buckets(),
-            random.nextLong());
+            random.nextLong(),
+            false);
     LogStore.create(directory, options.geometry(), superblock.store()).close();
     try (PersistentMemory rootMemory = directory.create(RootFile.NAME, RootFile.BYTES)) {
       new RootFile(rootMemory).nextEpoch();
     }
     try (PersistentMemory tableMemory =
-        directory.create(tableName(superblock), HashTable.bytesFor(superblock.buckets()))) {
+        directory.create(
+            Superblock.tableName(superblock.tableGeneration()),
+            HashTable.bytesFor(superblock.buckets()))) {
       HashTable.create(tableMemory, superblock.buckets(), new NoMoves());
     }
     try (PersistentMemory memory = directory.create(SUPERBLOCK_NEW, Superblock.BYTES)) {
@@ -164,20 +169,60 @@ public final class StoreEngine implements AutoCloseable {
     }
     RootFile root = new RootFile(rootMemory);
     root.beginIncarnation();
-    PersistentMemory tableMemory = directory.open(tableName(superblock));
-    HashTable table = HashTable.open(tableMemory, root);
-    if (table.buckets() != superblock.buckets()) {
-      throw new ErdaException.Damaged(
-          "table has " + table.buckets() + " buckets, the superblock says " + superblock.buckets());
-    }
+    superblock = removeOldTables(directory, superblock);
+    Tables.Generation current =
+        table(directory, superblock.tableGeneration(), superblock.buckets(), root);
+    Tables.Generation next =
+        superblock.doubling()
+            ? table(directory, superblock.tableGeneration() + 1, 2 * superblock.buckets(), root)
+            : null;
+    Tables tables = new Tables(current, next);
     LogStore log = LogStore.open(directory, superblock.geometry(), superblock.store());
-    StoreEngine engine = new StoreEngine(superblock, root, table, tableMemory, log);
+    StoreEngine engine = new StoreEngine(directory, superblock, root, tables, log);
     engine.recover();
     return engine;
   }
 
-  private static String tableName(Superblock superblock) {
-    return "table-" + superblock.tableGeneration();
+  private static Tables.Generation table(
+      MemoryDirectory directory, int generation, long buckets, RootFile root) throws IOException {
+    PersistentMemory memory = directory.open(Superblock.tableName(generation));
+    HashTable table = HashTable.open(memory, root);
+    if (table.buckets() != buckets) {
+      throw new ErdaException.Damaged(
+          Superblock.tableName(generation)
+              + " has "
+              + table.buckets()
+              + " buckets, the superblock says "
+              + buckets);
+    }
+    return new Tables.Generation(generation, memory, table);
+  }
+
+  /**
+   * Removes tables that the superblock does not name: one that was being created, or one that was
+   * replaced. Both copies of the superblock must say so before: the older one may name them.
+   */
+  private static Superblock removeOldTables(MemoryDirectory directory, Superblock superblock)
+      throws IOException {
+    Superblock stored = superblock;
+    for (String name : directory.names()) {
+      if (name.matches("table-[0-9]+") && !names(superblock, name)) {
+        if (stored == superblock) {
+          try (PersistentMemory memory = directory.open(Superblock.NAME)) {
+            superblock.again().store(memory);
+          }
+          stored = superblock.again().stored();
+        }
+        directory.delete(name);
+      }
+    }
+    return stored;
+  }
+
+  private static boolean names(Superblock superblock, String table) {
+    return table.equals(Superblock.tableName(superblock.tableGeneration()))
+        || (superblock.doubling()
+            && table.equals(Superblock.tableName(superblock.tableGeneration() + 1)));
   }
 
   /**
@@ -198,14 +243,17 @@ public final class StoreEngine implements AutoCloseable {
     // A server that was killed leaves words that are visible and not durable. What is served from
     // now on, and what the marks leave behind,
     // must not fall back to pending, or to the version before, at a later power failure.
-    tableMemory.flush(0, tableMemory.segment().byteSize());
-    table.drain();
+    tables.flushAll();
+    tables.drain();
     log.closeMarks();
     List<String> notes = new ArrayList<>();
     if (counts[1] > 0) {
       notes.add("committed " + counts[1] + " whole versions whose acknowledgement was not sent");
     }
     notes.addAll(log.notes());
+    if (tables.doubling() != null) {
+      notes.add("the table is being doubled to " + tables.buckets() + " buckets");
+    }
     recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
   }
 
@@ -223,16 +271,16 @@ public final class StoreEngine implements AutoCloseable {
     if (headOf(keyWord) != region.head()) {
       return false;
     }
-    long slot =
-        table.find(
+    long entry =
+        tables.find(
             keyWord, (at, word) -> VersionWord.pending(word) && VersionWord.newest(word) == offset);
-    if (slot == HashTable.NONE) {
+    if (entry == Tables.NONE) {
       return false;
     }
-    long word = table.versionWord(slot);
+    long word = tables.versionWord(entry);
     region.memory().flush(place, bytes);
     region.memory().drain();
-    return table.storeWord(slot, keyWord, word, VersionWord.commit(word));
+    return tables.storeWord(entry, keyWord, word, VersionWord.commit(word));
   }
 
   /** The key word of {@code length} key bytes. */
@@ -275,11 +323,11 @@ public final class StoreEngine implements AutoCloseable {
    */
   Resolution resolve(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = keyWord(memory, keyAt, keyLength);
-    long slot = publication.find(keyWord, memory, keyAt, keyLength);
-    if (slot == HashTable.NONE) {
+    long entry = publication.find(keyWord, memory, keyAt, keyLength);
+    if (entry == Tables.NONE) {
       return Resolution.SOUND;
     }
-    int offset = VersionWord.committed(table.versionWord(slot));
+    int offset = VersionWord.committed(tables.versionWord(entry));
     return offset == VersionWord.NONE || objectValid(headOf(keyWord), offset)
         ? Resolution.SOUND
         : Resolution.DAMAGED;
@@ -307,20 +355,23 @@ public final class StoreEngine implements AutoCloseable {
    */
   boolean erase(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = keyWord(memory, keyAt, keyLength);
-    long slot = publication.find(keyWord, memory, keyAt, keyLength);
-    if (slot == HashTable.NONE) {
+    long entry = publication.find(keyWord, memory, keyAt, keyLength);
+    if (entry == Tables.NONE) {
       return false;
     }
-    int committed = VersionWord.committed(table.versionWord(slot));
+    int committed = VersionWord.committed(tables.versionWord(entry));
     boolean existed = publication.existed(headOf(keyWord), committed);
-    if (existed && !table.empty(slot, keyWord, table.versionWord(slot))) {
+    if (existed && !tables.empty(entry, keyWord, tables.versionWord(entry))) {
       throw new IllegalStateException(
-          "entry " + slot + " can't be emptied: " + VersionWord.toString(table.versionWord(slot)));
+          "entry "
+              + entry
+              + " can't be emptied: "
+              + VersionWord.toString(tables.versionWord(entry)));
     }
     if (existed) {
-      live.replaced(slot, headOf(keyWord), committed, VersionWord.NONE);
+      live.replaced(entry, headOf(keyWord), committed, VersionWord.NONE);
     }
-    table.drain();
+    tables.drain();
     return existed;
   }
 
@@ -344,12 +395,14 @@ public final class StoreEngine implements AutoCloseable {
     return root;
   }
 
-  public HashTable table() {
-    return table;
+  /** Where each key's newest version is. */
+  public Tables tables() {
+    return tables;
   }
 
-  public PersistentMemory tableMemory() {
-    return tableMemory;
+  /** Doubles the table when it gets full: to be stepped. */
+  public TableGrowth growth() {
+    return growth;
   }
 
   public LogStore log() {
@@ -378,9 +431,10 @@ public final class StoreEngine implements AutoCloseable {
     closed = true;
     publication.settle();
     log.storeLowMarks();
-    table.drain();
+    tables.drain();
     log.close();
-    tableMemory.close();
+    growth.close();
+    tables.close();
     root.memory().close();
   }
 

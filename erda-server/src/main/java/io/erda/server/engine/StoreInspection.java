@@ -1,7 +1,7 @@
 package io.erda.server.engine;
 
 import io.erda.hashtable.Entry;
-import io.erda.hashtable.HashTable;
+import io.erda.hashtable.TableFinding;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
@@ -16,7 +16,7 @@ import java.util.Optional;
  *
  * <p>Finds: objects whose checksum is wrong, keys that do not belong to their entry, older versions
  * that are not whole, entries outside their neighbourhood, a key with two entries, half entries, an
- * odd structure counter.
+ * odd structure counter. While the table is doubled, in both tables and across them.
  */
 public final class StoreInspection {
   /** Told what is wrong. */
@@ -60,14 +60,17 @@ public final class StoreInspection {
     if ((engine.root().structureCounter() & 1) != 0) {
       findings.found(null, "structure counter is odd: " + engine.root().structureCounter());
     }
-    engine
-        .table()
-        .check(finding -> {
-          if (finding.damage()) {
-            findings.found(null, finding.message());
-          }
-        });
-    engine.table().forEach(this::inspect);
+    for (Tables.Generation generation : engine.tables().inUse()) {
+      boolean old = engine.tables().next() != null && generation == engine.tables().current();
+      generation
+          .table()
+          .check(finding -> {
+            if (finding.damage() || (finding instanceof TableFinding.Moved && !old)) {
+              findings.found(null, finding.message());
+            }
+          });
+    }
+    engine.tables().forEach(this::inspect);
   }
 
   private void inspect(long slot, long keyWord, long word) {
@@ -120,22 +123,31 @@ public final class StoreInspection {
 
   private void requireOnlyEntry(
       long slot, long keyWord, MemorySegment memory, long keyAt, int keyLength) {
-    HashTable table = engine.table();
-    long home = Entry.bucket(keyWord, table.buckets());
-    for (long other = slot + 1; other < home + HashTable.neighbourhood(); other++) {
-      if (table.keyWord(other) != keyWord || table.versionWord(other) == 0) {
-        continue;
-      }
-      int offset = VersionWord.committed(table.versionWord(other));
-      Region region = engine.log().region(Entry.headOf(keyWord), offset);
-      long place = engine.log().geometry().place(offset);
-      if (region != null
-          && ObjectLayout.bytes(keyLength, 0) <= engine.log().geometry().room(place)
-          && ObjectLayout.keyEquals(region.memory().segment(), place, memory, keyAt, keyLength)) {
-        findings.found(
-            bytes(memory, keyAt, keyLength), "key has two entries: " + slot + " and " + other);
-      }
+    int[] found = new int[1];
+    engine
+        .tables()
+        .find(
+            keyWord,
+            (other, word) -> {
+              if (isOf(keyWord, word, memory, keyAt, keyLength)) {
+                found[0]++;
+              }
+              return false;
+            });
+    if (found[0] > 1) {
+      findings.found(
+          bytes(memory, keyAt, keyLength), "key has " + found[0] + " entries, one at " + slot);
     }
+  }
+
+  /** Whether the newest committed object of an entry has this key. */
+  private boolean isOf(long keyWord, long word, MemorySegment memory, long keyAt, int keyLength) {
+    int offset = VersionWord.committed(word);
+    Region region = engine.log().region(Entry.headOf(keyWord), offset);
+    long place = engine.log().geometry().place(offset);
+    return region != null
+        && ObjectLayout.bytes(keyLength, 0) <= engine.log().geometry().room(place)
+        && ObjectLayout.keyEquals(region.memory().segment(), place, memory, keyAt, keyLength);
   }
 
   private String describe(long slot, int head, int offset, String what) {

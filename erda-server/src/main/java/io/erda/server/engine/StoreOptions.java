@@ -6,15 +6,20 @@ import io.erda.logstore.LogGeometry;
  * How a store is made. Fixed at creation, read from the superblock afterwards.
  *
  * @param geometry of the log
- * @param buckets of the table, a power of two, at least 16
+ * @param buckets of the table to begin with, a power of two
  */
 public record StoreOptions(LogGeometry geometry, long buckets) {
   public static final long BUCKETS_DEFAULT = 1L << 21;
 
+  /** The most that a table can have. */
+  public static final long BUCKETS_MAX = 1L << 40;
+
+  private static final long BUCKETS_MIN = 2;
+
   public StoreOptions {
-    if (Long.bitCount(buckets) != 1 || buckets < 16 || buckets > 1L << 40) {
+    if (Long.bitCount(buckets) != 1 || buckets < BUCKETS_MIN || buckets > BUCKETS_MAX) {
       throw new IllegalArgumentException(
-          "buckets must be a power of two from 16 to 2^40: " + buckets);
+          "buckets must be a power of two from 2 to 2^40: " + buckets);
     }
   }
 }

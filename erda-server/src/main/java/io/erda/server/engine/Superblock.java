@@ -17,8 +17,11 @@ import java.util.zip.CRC32C;
  * <pre>
  *   0  magic "ERDASUPR" 8 | 8  layout version 4 | 12  zero 4 | 16  sequence 8 | 24  store UUID 16
  *  40  heads 4 | 44  segment bytes 4 | 48  region bytes 8 | 56  regions max 4 | 60  table generation 4
- *  64  buckets 8 | 72  hash seed 8 | 80  zero 36 | 116  CRC32C of bytes 0 … 115, 4
+ *  64  buckets 8 | 72  hash seed 8 | 80  doubling 4 | 84  zero 32 | 116  CRC32C of bytes 0 … 115, 4
  * </pre>
+ *
+ * @param sequence of the newest copy
+ * @param doubling whether the table is being doubled into the one of the next generation
  */
 record Superblock(
     long sequence,
@@ -26,7 +29,8 @@ record Superblock(
     LogGeometry geometry,
     int tableGeneration,
     long buckets,
-    long hashSeed) {
+    long hashSeed,
+    boolean doubling) {
   static final String NAME = "superblock";
 
   /** Of the memory that holds both copies. */
@@ -40,6 +44,37 @@ record Superblock(
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** The name of the file of a table. */
+  static String tableName(int generation) {
+    return "table-" + generation;
+  }
+
+  /** The next one: the table is being doubled. */
+  Superblock withDoubling() {
+    return next(tableGeneration, buckets, true);
+  }
+
+  /** The next one: the table of twice the buckets is the table. */
+  Superblock withDoubled() {
+    return next(tableGeneration + 1, 2 * buckets, false);
+  }
+
+  /** The next one, which says the same. */
+  Superblock again() {
+    return next(tableGeneration, buckets, doubling);
+  }
+
+  private Superblock next(int generation, long ofBuckets, boolean nowDoubling) {
+    return new Superblock(
+        sequence + 1, store, geometry, generation, ofBuckets, hashSeed, nowDoubling);
+  }
+
+  /** This one, when {@link #store} has stored it: as it would be loaded. */
+  Superblock stored() {
+    return new Superblock(
+        sequence + 1, store, geometry, tableGeneration, buckets, hashSeed, doubling);
+  }
 
   /** Stores both copies, each durable before the next is touched. */
   void store(PersistentMemory memory) {
@@ -61,6 +96,7 @@ record Superblock(
     bytes.set(INT, 60, tableGeneration);
     bytes.set(LONG, 64, buckets);
     bytes.set(LONG, 72, hashSeed);
+    bytes.set(INT, 80, doubling ? 1 : 0);
     bytes.set(INT, CHECKSUM_OFFSET, checksum(bytes, 0));
     long at = (copySequence & 1) * COPY_BYTES;
     memory.put(at, bytes, 0, bytes.byteSize());
@@ -117,7 +153,8 @@ record Superblock(
           geometry,
           memory.get(INT, at + 60),
           options.buckets(),
-          memory.get(LONG, at + 72));
+          memory.get(LONG, at + 72),
+          memory.get(INT, at + 80) != 0);
     } catch (IllegalArgumentException e) {
       throw new ErdaException.Damaged("superblock is damaged: " + e.getMessage());
     }

@@ -7,69 +7,89 @@ import io.erda.hashtable.VersionWord;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The table as the cleaner sees it. Every store goes the way of publication: word, flush, drain.
+ * The table as the cleaner sees it, one or two while it is doubled. Every store goes the way of
+ * publication: word, flush, drain.
  */
 final class TableEntries implements Entries {
+  /** Of a sweep's cursor: it is in the new table. */
+  private static final long IN_NEXT = 1L << 62;
+
   private final StoreEngine engine;
-  private final HashTable table;
+  private final Tables tables;
   private final OffsetProbe probe = new OffsetProbe();
 
-  TableEntries(StoreEngine engine, HashTable table) {
+  TableEntries(StoreEngine engine, Tables tables) {
     this.engine = engine;
-    this.table = table;
+    this.tables = tables;
   }
 
   @Override
   public long sweep(long cursor, int count, Visitor visitor) {
-    long to = Math.min(table.slots(), cursor + count);
-    table.forEach(cursor, to, visitor::entry);
-    return to == table.slots() ? NONE : to;
+    boolean inNext = (cursor & IN_NEXT) != 0;
+    Tables.Generation swept = inNext ? tables.next() : tables.current();
+    HashTable table = swept.table();
+    long from = cursor & ~IN_NEXT;
+    long to = Math.min(table.slots(), from + count);
+    table.forEach(from, to, (slot, keyWord, word) -> visitor.entry(swept.entry(slot), keyWord, word));
+    if (to < table.slots()) {
+      return cursor - from + to;
+    }
+    return inNext || tables.next() == null ? NONE : IN_NEXT;
   }
 
-  /** Displacement moves entries upwards only, so a sweep misses none. */
+  @Override
+  public boolean isBehind(long slot, long cursor) {
+    long order = (tables.isInNext(slot) ? IN_NEXT : 0) | Tables.slot(slot);
+    return order < cursor;
+  }
+
+  /**
+   * Displacement and doubling move entries upwards only, in their table or into the next one, so a
+   * sweep misses none as long as the tables are the same.
+   */
   @Override
   public long layout() {
-    return 0;
+    return 2L * tables.current().number() + (tables.next() == null ? 0 : 1);
   }
 
   @Override
   public long slots() {
-    return table.slots();
+    return tables.slots();
   }
 
   @Override
   public long find(long keyWord, int offset) {
     probe.offset = offset;
-    return table.find(keyWord, probe);
+    return tables.find(keyWord, probe);
   }
 
   @Override
   public long word(long slot) {
-    return table.versionWord(slot);
+    return tables.versionWord(slot);
   }
 
   @Override
   public boolean replace(long slot, long keyWord, long expected, long next) {
-    return table.storeWord(slot, keyWord, expected, next);
+    return tables.storeWord(slot, keyWord, expected, next);
   }
 
   @Override
   public boolean empty(long slot, long keyWord, long expected) {
-    return table.empty(slot, keyWord, expected);
+    return tables.empty(slot, keyWord, expected);
   }
 
   /** Under publish-last a pending word outside of a batch has no live reservation (rule 3). */
   @Override
   public long decide(long slot, long keyWord, long word) {
-    if (!engine.undecided() && table.rollback(slot, keyWord, word)) {
-      return table.versionWord(slot);
+    if (!engine.undecided() && tables.rollback(slot, keyWord, word)) {
+      return tables.versionWord(slot);
     }
     return word;
   }
 
   @Override
   public void drain() {
-    table.drain();
+    tables.drain();
   }
 
   @Override

@@ -27,20 +27,31 @@ class EngineCrashTest {
   @ParameterizedTest
   @EnumSource(Survives.class)
   void whatWasAcknowledgedIsThereWhereverItCrashes(Survives promise) {
+    crashesEverywhere(promise, StoreHarness.TINY, 100);
+  }
+
+  /** The table doubles four times meanwhile. */
+  @ParameterizedTest
+  @EnumSource(Survives.class)
+  void soItIsWhileTheTableGrows(Survives promise) {
+    crashesEverywhere(promise, TableGrowthTest.SMALLEST, 200);
+  }
+
+  private static void crashesEverywhere(Survives promise, StoreOptions options, int stepsMin) {
     long step = 0;
     boolean crashed = true;
     for (; crashed; step++) {
       HeapDirectory disk = new HeapDirectory(1 << 22, promise);
       Map<String, byte[]> acknowledged = new HashMap<>();
       Map<String, byte[]> attempted = new HashMap<>();
-      crashed = crashesAt(disk, step, acknowledged, attempted);
+      crashed = crashesAt(disk, options, step, acknowledged, attempted);
       if (step % 3 == 0) {
         crashWhileRecovering(disk, step);
       }
       check(
           disk.anotherView(), acknowledged, attempted, "step " + step + " of -Derda.seed=" + SEED);
     }
-    assertTrue(step > 100, "the scenario makes only " + step + " stores");
+    assertTrue(step > stepsMin, "the scenario makes only " + step + " stores");
   }
 
   /**
@@ -49,12 +60,13 @@ class EngineCrashTest {
    */
   private static boolean crashesAt(
       HeapDirectory disk,
+      StoreOptions options,
       long step,
       Map<String, byte[]> acknowledged,
       Map<String, byte[]> attempted) {
     Random random = new Random(SEED);
     try {
-      StoreHarness store = StoreHarness.open(new CrashingDirectory(disk, step));
+      StoreHarness store = StoreHarness.open(new CrashingDirectory(disk, step), options);
       for (int i = 0; i < 40; i++) {
         String key = "key" + random.nextInt(18);
         byte[] value = random.nextInt(4) == 0 ? null : new byte[random.nextInt(300)];
@@ -98,6 +110,11 @@ class EngineCrashTest {
       assertArrayEquals(acknowledged.get(key), value, where + ", " + key);
     }
     store.requireOk(store.put("after", new byte[] {1}));
+    for (int i = 0; store.engine.growth().growing(); i++) {
+      store.grow();
+      assertTrue(i < 1000, where);
+    }
+    assertEquals(List.of(), store.findings(), where);
     assertArrayEquals(new byte[] {1}, store.get("after"), where);
   }
 

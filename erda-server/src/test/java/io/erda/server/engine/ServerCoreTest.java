@@ -76,7 +76,7 @@ class ServerCoreTest {
     assertEquals(Result.OK, leased.result());
     int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
     assertEquals(Result.OK, client.publish(leased, leased.place(), bytes, 0));
-    assertEquals(1, core.engine().table().size());
+    assertEquals(1, core.engine().tables().size());
   }
 
   @Test
@@ -119,7 +119,7 @@ class ServerCoreTest {
         Result.INVALID_OBJECT,
         client.publish(otherHead, otherHead.place(), bytes, 0),
         "a key of another head");
-    assertEquals(0, core.engine().table().size());
+    assertEquals(0, core.engine().tables().size());
     assertEquals(0, core.engine().publication().puts());
   }
 
@@ -167,7 +167,7 @@ class ServerCoreTest {
     MemorySegment response = client.ask(Message.ERASE, Message.ERASE_KEY + KEY.length);
     assertEquals(Result.OK, Message.result(response, 0));
     assertEquals(1, Message.getInt(response, Message.ERASED_EXISTED));
-    assertEquals(0, core.engine().table().size());
+    assertEquals(0, core.engine().tables().size());
   }
 
   @Test

@@ -2,7 +2,6 @@ package io.erda.server.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LeaseResult;
@@ -27,22 +26,38 @@ import java.util.Random;
 final class StoreHarness {
   static final StoreOptions TINY = new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 8), 16);
 
+  /** Four slots a step, so that much happens in the middle. */
+  static final TableLimits SLOWLY = new TableLimits(StoreOptions.BUCKETS_MAX, 4, 0);
+
   final StoreEngine engine;
+  private long nowNs;
   private final PublishRequest[] batch = new PublishRequest[16];
   private int batched;
 
   private StoreHarness(StoreEngine engine) {
     this.engine = engine;
+    engine.growth().limits(SLOWLY);
   }
 
   static StoreHarness open(MemoryDirectory directory) {
-    return new StoreHarness(StoreEngine.open(directory, TINY, new Random(7)));
+    return open(directory, TINY);
+  }
+
+  static StoreHarness open(MemoryDirectory directory, StoreOptions options) {
+    return new StoreHarness(StoreEngine.open(directory, options, new Random(7)));
   }
 
   /** Puts one value, or deletes with null; returns the server's result. */
   int put(String key, byte[] value) {
     add(key, value);
-    return publish()[0];
+    int result = publish()[0];
+    grow();
+    return result;
+  }
+
+  /** A step of the table's growth, a millisecond after the one before. */
+  int grow() {
+    return engine.growth().doWork(nowNs += 1_000_000);
   }
 
   /** Writes an object to the log and adds its publication to the batch. */
@@ -95,11 +110,11 @@ final class StoreHarness {
     byte[] keyBytes = key.getBytes();
     MemorySegment keySegment = MemorySegment.ofArray(keyBytes);
     long keyWord = engine.keyWord(keySegment, 0, keyBytes.length);
-    long slot = engine.publication().find(keyWord, keySegment, 0, keyBytes.length);
-    if (slot == HashTable.NONE) {
+    long entry = engine.publication().find(keyWord, keySegment, 0, keyBytes.length);
+    if (entry == Tables.NONE) {
       return null;
     }
-    int offset = VersionWord.committed(engine.table().versionWord(slot));
+    int offset = VersionWord.committed(engine.tables().versionWord(entry));
     if (offset == VersionWord.NONE) {
       return null;
     }

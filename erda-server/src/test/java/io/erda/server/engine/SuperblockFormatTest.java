@@ -2,6 +2,7 @@ package io.erda.server.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.logstore.LogGeometry;
 import io.erda.pmem.HeapDirectory;
@@ -28,7 +29,8 @@ class SuperblockFormatTest {
           new LogGeometry(1, 1 << 16, 4096, 16),
           1,
           1024,
-          42);
+          42,
+          false);
 
   @Test
   void superblockIsAsDocumented() throws IOException {
@@ -44,6 +46,27 @@ class SuperblockFormatTest {
       assertEquals(EXAMPLE.store(), loaded.store());
       assertEquals(EXAMPLE.geometry(), loaded.geometry());
       assertEquals(EXAMPLE.hashSeed(), loaded.hashSeed());
+    }
+  }
+
+  /** What is loaded is the newest, whichever of the two copies of a change was stored. */
+  @Test
+  void aDoublingIsStoredOverTheOlderCopyFirst() throws IOException {
+    try (HeapDirectory directory = new HeapDirectory();
+        PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
+      EXAMPLE.store(memory);
+      Superblock before = Superblock.load(memory);
+      assertEquals(before, EXAMPLE.stored());
+      byte[] newest = memory.segment().asSlice(0, 120).toArray(ValueLayout.JAVA_BYTE);
+      before.withDoubling().store(memory);
+      Superblock doubling = Superblock.load(memory);
+      assertEquals(before.withDoubling().stored(), doubling);
+      assertTrue(doubling.doubling());
+      memory.put(0, MemorySegment.ofArray(newest), 0, 120);
+      assertEquals(before.withDoubling(), Superblock.load(memory), "the other copy was not stored");
+      doubling.withDoubled().store(memory);
+      assertEquals(2048, Superblock.load(memory).buckets());
+      assertEquals(2, Superblock.load(memory).tableGeneration());
     }
   }
 

@@ -82,9 +82,15 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--buckets",
       paramLabel = "N",
       description =
-          "Creation: buckets of the hash table, a power of two, about the most keys the store will"
-              + " hold; 2097152 by default.")
+          "Creation: buckets of the hash table to begin with, a power of two; 2097152 by default."
+              + " It doubles by itself when half of them are taken.")
   private Long buckets;
+
+  @Option(
+      names = "--buckets-max",
+      paramLabel = "N",
+      description = "Don't double the hash table beyond so many buckets; no limit by default.")
+  private Long bucketsMax;
 
   @Option(
       names = "--promise",
@@ -213,6 +219,10 @@ public final class ServerCommand implements Callable<Integer> {
     options = capacity == null ? options : options.withCapacityBytes(capacity);
     options = buckets == null ? options : options.withBuckets(buckets);
     options =
+        bucketsMax == null
+            ? options
+            : options.withBucketsMax(positive("--buckets-max", bucketsMax));
+    options =
         pollingNs == null ? options : options.withPollingNs(notNegative("--polling-ns", pollingNs));
     options =
         connections == null
@@ -231,6 +241,13 @@ public final class ServerCommand implements Callable<Integer> {
   }
 
   private static int atLeastOne(String flag, int value) {
+    if (value < 1) {
+      throw new UserError(flag + " must be at least 1: " + value, 2);
+    }
+    return value;
+  }
+
+  private static long positive(String flag, long value) {
     if (value < 1) {
       throw new UserError(flag + " must be at least 1: " + value, 2);
     }

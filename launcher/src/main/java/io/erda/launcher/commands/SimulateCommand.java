@@ -125,6 +125,7 @@ public final class SimulateCommand implements Callable<Integer> {
     private long unknown;
     private long simulatedNs;
     private long wordsLost;
+    private long doublings;
 
     /** The run that failed, or null. */
     RunResult failed;
@@ -140,6 +141,7 @@ public final class SimulateCommand implements Callable<Integer> {
       unknown += result.unknown();
       simulatedNs += result.simulatedNs();
       wordsLost += result.stores().wordsLost();
+      doublings += result.doublings();
       result.faults().forEach((fault, count) -> faults.merge(fault, count, Long::sum));
       if (result.failure() != null) {
         failed = result;
@@ -184,6 +186,7 @@ public final class SimulateCommand implements Callable<Integer> {
             fault.name().toLowerCase(Locale.ROOT).replace('_', ' '), Table.count(count(fault)));
       }
       return table
+          .row("doublings of a table", Table.count(doublings))
           .row("words lost by power failures", Table.count(wordsLost))
           .row("simulated time", Table.time(simulatedNs))
           .row("violations", failed == null ? 0 : 1);
@@ -198,6 +201,7 @@ public final class SimulateCommand implements Callable<Integer> {
           .put("unknown", unknown)
           .put("crashes", crashes())
           .put("wordsLost", wordsLost)
+          .put("doublings", doublings)
           .put("simulatedNs", simulatedNs)
           .put("realNs", realNs);
       ObjectNode byFault = node.putObject("faults");

@@ -161,7 +161,7 @@ public record Configuration(
             1L << random.nextInt(16, small ? 17 : 19),
             segmentBytes,
             small ? random.nextInt(1, 4) : random.nextInt(2, 10));
-    int buckets = shape == Shape.CROWDED ? 4 : random.nextInt(4, 9);
+    int buckets = shape == Shape.CROWDED ? random.nextInt(2, 5) : random.nextInt(1, 8);
     return new StoreOptions(geometry, 1L << buckets);
   }
 

@@ -13,6 +13,8 @@ import io.erda.server.engine.ServerLimits;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOptions;
+import io.erda.server.engine.TableGrowth;
+import io.erda.server.engine.TableLimits;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
@@ -65,6 +67,8 @@ public final class ErdaUnderTest implements StoreUnderTest {
     }
     before = engine;
     engine = StoreEngine.open(directory, options, random);
+    TableGrowth growth = engine.growth();
+    growth.limits(tableLimits(random));
     new StoreInspection(engine, findings::accept).run();
     ServerCore core = new ServerCore(engine, limits, nanoTime);
     core.listen(device, device.listen(address));
@@ -73,6 +77,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
       @Override
       public int doWork() {
         return core.doWork();
+      }
+
+      @Override
+      public long doublings() {
+        return growth.doublings();
       }
 
       @Override
@@ -120,6 +129,17 @@ public final class ErdaUnderTest implements StoreUnderTest {
                 + before.log().appendPlace(head));
       }
     }
+  }
+
+  /**
+   * A few slots a step, so that tables of a few buckets take many steps to double. Half of the
+   * servers don't double theirs: their entries are displaced.
+   */
+  private TableLimits tableLimits(RandomGenerator random) {
+    return new TableLimits(
+        random.nextBoolean() ? options.buckets() : StoreOptions.BUCKETS_MAX,
+        random.nextInt(1, 5),
+        1L << random.nextInt(6, 24));
   }
 
   private static void requireSound(String finding) {

@@ -16,6 +16,7 @@ import java.util.Set;
  *     empty
  * @param history null, or of a run that failed what everyone did, and what the memory held
  * @param cleanings regions that were cleaned
+ * @param doublings of the table
  * @param failure null, or what went wrong, for people
  */
 public record RunResult(
@@ -31,6 +32,7 @@ public record RunResult(
     Set<String> places,
     String history,
     long cleanings,
+    long doublings,
     String failure) {
   /** Of a run in which nothing else was noted. */
   public RunResult(
@@ -55,6 +57,7 @@ public record RunResult(
         Map.of(),
         Set.of(),
         null,
+        0,
         0,
         failure);
   }

@@ -59,6 +59,11 @@ public interface StoreUnderTest {
     default long cleanings() {
       return 0;
     }
+
+    /** How often the table was doubled so far. */
+    default long doublings() {
+      return 0;
+    }
   }
 
   /** A state machine of a client. A crash drops it without closing it. */

@@ -86,6 +86,8 @@ public final class SystemSimulation {
   /** Of the servers that died. */
   private long cleanings;
 
+  private long doublings;
+
   private boolean powerFailsNext;
   private boolean healing;
   private boolean watchesWords = true;
@@ -185,6 +187,7 @@ public final class SystemSimulation {
         places,
         workload.failure() == null ? null : story(),
         cleanings + (core == null ? 0 : core.cleanings()),
+        doublings + (core == null ? 0 : core.doublings()),
         workload.failure());
   }
 
@@ -437,6 +440,7 @@ public final class SystemSimulation {
     happened(how);
     if (core != null) {
       cleanings += core.cleanings();
+      doublings += core.doublings();
       core = null;
     }
     if (server != null) {

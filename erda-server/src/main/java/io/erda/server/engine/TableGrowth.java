@@ -1,0 +1,354 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.Doubling;
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.VersionWord;
+import io.erda.pmem.Creation;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
+
+/**
+ * Doubles the table when it gets full, in steps that take some tenths of a millisecond, while
+ * everything else goes on (design, "Doubling"). One thread, the engine's.
+ *
+ * <pre>
+ *   1  the file of twice the buckets is created and formatted, durably; nobody knows it
+ *   2  superblock: a doubling is on                     from now on an opening opens both
+ *   3  registered; epoch + 1                            from now on insertions go to the new table
+ *   4  entries are moved, stretch by stretch            see {@link Doubling}
+ *   5  superblock: the new table is the table
+ *   6  epoch + 1; the old file is unlinked
+ *   7  after a grace: deregistered, its pages given back, unmapped
+ * </pre>
+ *
+ * A crash before 2 leaves a file that no superblock names: the next opening removes it, as it does
+ * with the old one after a crash between 5 and 6. Between 2 and 5 the opening repairs the stretch
+ * under way, and moving begins at slot 0 again, passing over what is MOVED.
+ *
+ * <p>Where there is no room for the file, or at the largest size that is allowed, the doubling is
+ * put off: what does not fit is refused as full, all else goes on, and it is tried again.
+ */
+public final class TableGrowth {
+  /**
+   * A doubling begins above a load of 1/2: {@code hashtable/FORMAT.md}, "How full". The rest is
+   * room for what is inserted while the new file is made.
+   */
+  private static final int SLOTS_PER_ENTRY = 2;
+
+  /**
+   * An insertion that fails at less than this load meets more equal keys than chance gives:
+   * doubling would not help.
+   */
+  private static final int SLOTS_PER_ENTRY_MAX = 8;
+
+  /** Stretches moved at once for an insertion that had to wait for the new table. */
+  private static final int STRETCHES_AT_ONCE = 64;
+
+  private static final long RETRY_NS = 1_000_000_000L;
+
+  /** Bytes of a table that is gone which one step gives back. */
+  private static final long DISCARD_BYTES = 1 << 20;
+
+  /** Told which tables can be read. */
+  interface Listener {
+    void opened(Tables.Generation generation);
+
+    void retired(Tables.Generation generation);
+  }
+
+  private record Retired(Tables.Generation generation, long sinceNs) {}
+
+  private final MemoryDirectory directory;
+  private final RootFile root;
+  private final Tables tables;
+  private final ArrayDeque<Retired> retired = new ArrayDeque<>();
+
+  private Superblock superblock;
+  private TableLimits limits = TableLimits.DEFAULT;
+  private Listener listener =
+      new Listener() {
+        @Override
+        public void opened(Tables.Generation generation) {}
+
+        @Override
+        public void retired(Tables.Generation generation) {}
+      };
+
+  /** Of the new table; null when none is being created. */
+  private Creation creation;
+
+  private long nowNs;
+
+  /** There was no room when it was tried last; tried again at {@link #retryNs}. */
+  private boolean putOff;
+
+  private long retryNs;
+  private long discarded = -1;
+  private long doublings;
+  private long timesPutOff;
+
+  TableGrowth(MemoryDirectory directory, RootFile root, Tables tables, Superblock superblock) {
+    this.directory = directory;
+    this.root = root;
+    this.tables = tables;
+    this.superblock = superblock;
+  }
+
+  /** Sets how the table grows from now on. */
+  public void limits(TableLimits newLimits) {
+    limits = newLimits;
+  }
+
+  /** Sets who is told which tables can be read; those in use now are known. */
+  void onChange(Listener newListener) {
+    listener = newListener;
+  }
+
+  /** As it is stored now. */
+  Superblock superblock() {
+    return superblock;
+  }
+
+  /** Doublings finished since the store was opened. */
+  public long doublings() {
+    return doublings;
+  }
+
+  /** How often a doubling had to wait for room on the disk. */
+  public long timesPutOff() {
+    return timesPutOff;
+  }
+
+  /** Whether the new table is being made, or entries are moved. */
+  public boolean growing() {
+    return creation != null || tables.doubling() != null;
+  }
+
+  /** Whether what keeps the table from growing is the disk. */
+  boolean diskFull() {
+    return putOff;
+  }
+
+  /**
+   * One step. Returns 0 when there is nothing to do now. REQUIRES: no word of a batch is undecided.
+   *
+   * @throws UncheckedIOException when the files of the store failed
+   */
+  public int doWork(long now) {
+    nowNs = now;
+    int work = tables.current().table().doWork() + giveBack();
+    if (creation != null) {
+      create();
+      return work + 1;
+    }
+    if (tables.doubling() != null) {
+      do {
+        work += move();
+      } while (tables.doubling() != null && tables.owed() > 0);
+      return work;
+    }
+    if (putOff && nowNs - retryNs >= 0) {
+      putOff = false;
+    }
+    if (mayGrow() && isFull()) {
+      begin();
+      return work + 1;
+    }
+    return work;
+  }
+
+  /**
+   * Makes room for an insertion that failed: a step of what is under way, or the beginning. The
+   * insertion is tried again after it. REQUIRES: as {@link #doWork}.
+   *
+   * @return false when nothing can be done
+   */
+  boolean makeRoom() {
+    if (creation != null) {
+      create();
+      if (tables.doubling() != null) {
+        // A small table is empty then before anything is inserted beside what it holds.
+        tables.owe((long) STRETCHES_AT_ONCE * limits.stretchSlots());
+      }
+      return !putOff;
+    }
+    if (tables.doubling() != null) {
+      move();
+      return tables.doubling() == null || !tables.doubling().stuck();
+    }
+    HashTable table = tables.current().table();
+    if (!mayGrow() || table.size() * SLOTS_PER_ENTRY_MAX < table.buckets()) {
+      return false;
+    }
+    begin();
+    return !putOff;
+  }
+
+  private boolean mayGrow() {
+    return !putOff && 2 * tables.buckets() <= limits.bucketsMax();
+  }
+
+  /** After an opening it takes some steps until the table is counted. */
+  private boolean isFull() {
+    HashTable table = tables.current().table();
+    return table.sizeKnown() && table.size() * SLOTS_PER_ENTRY > table.buckets();
+  }
+
+  // 1: the file.
+
+  private void begin() {
+    long buckets = 2 * tables.buckets();
+    try {
+      creation = directory.creating(fileOfNext(), HashTable.bytesFor(buckets));
+    } catch (IOException e) {
+      putOff();
+    }
+  }
+
+  private String fileOfNext() {
+    return Superblock.tableName(superblock.tableGeneration() + 1);
+  }
+
+  private void create() {
+    PersistentMemory memory = null;
+    try {
+      memory = creation.step();
+      if (memory != null) {
+        creation.close();
+        creation = null;
+        open(memory);
+      }
+    } catch (IOException e) {
+      if (creation != null) {
+        creation.close();
+        creation = null;
+      }
+      if (memory != null) {
+        abandon(memory, e);
+      }
+      putOff();
+    }
+  }
+
+  /** The superblock does not name it: it may go. */
+  private void abandon(PersistentMemory memory, IOException reason) {
+    memory.close();
+    try {
+      directory.delete(fileOfNext());
+    } catch (IOException e) {
+      e.addSuppressed(reason);
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void putOff() {
+    putOff = true;
+    timesPutOff++;
+    retryNs = nowNs + RETRY_NS;
+  }
+
+  // 2, 3: both.
+
+  private void open(PersistentMemory memory) throws IOException {
+    HashTable table = HashTable.create(memory, 2 * tables.buckets(), root);
+    directory.sync();
+    try {
+      store(superblock.withDoubling());
+    } catch (IOException e) {
+      // It may have been stored or not: whoever opens the store finds out.
+      throw new UncheckedIOException(e);
+    }
+    Tables.Generation generation =
+        new Tables.Generation(superblock.tableGeneration() + 1, memory, table);
+    tables.begin(generation);
+    listener.opened(generation);
+    root.nextEpoch();
+  }
+
+  private void store(Superblock changed) throws IOException {
+    try (PersistentMemory memory = directory.open(Superblock.NAME)) {
+      changed.store(memory);
+    }
+    superblock = changed.stored();
+  }
+
+  // 4: moving.
+
+  private int move() {
+    Doubling doubling = tables.doubling();
+    if (doubling.stuck() && nowNs - retryNs < 0) {
+      tables.owe(0);
+      return 0;
+    }
+    int moved = doubling.doWork(limits.stretchSlots(), this::rollBack);
+    tables.paid(moved);
+    if (doubling.done()) {
+      finish();
+    } else if (doubling.stuck()) {
+      tables.owe(0);
+      retryNs = nowNs + RETRY_NS / 1000;
+    }
+    return moved;
+  }
+
+  /**
+   * A pending word that is met here has no live reservation (rule 3): between two batches there is
+   * none, and recovery has committed what was whole.
+   */
+  private void rollBack(long slot, long keyWord, long word) {
+    if (VersionWord.pending(word)) {
+      tables.current().table().rollback(slot, keyWord, word);
+    }
+  }
+
+  // 5, 6: the new one alone.
+
+  private void finish() {
+    try {
+      store(superblock.withDoubled());
+      root.nextEpoch();
+      Tables.Generation old = tables.end();
+      retired.add(new Retired(old, nowNs));
+      doublings++;
+      directory.delete(Superblock.tableName(old.number()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  // 7: the old one goes.
+
+  private int giveBack() {
+    Retired oldest = retired.peek();
+    if (oldest == null || nowNs - oldest.sinceNs < limits.graceNs()) {
+      return 0;
+    }
+    PersistentMemory memory = oldest.generation.memory();
+    if (discarded < 0) {
+      listener.retired(oldest.generation);
+      discarded = 0;
+    }
+    long bytes = Math.min(DISCARD_BYTES, memory.segment().byteSize() - discarded);
+    memory.discard(discarded, bytes);
+    discarded += bytes;
+    if (discarded == memory.segment().byteSize()) {
+      memory.close();
+      retired.remove();
+      discarded = -1;
+    }
+    return 1;
+  }
+
+  /** Releases what is not in use. */
+  void close() {
+    if (creation != null) {
+      creation.close();
+      creation = null;
+    }
+    retired.forEach(old -> old.generation.memory().close());
+    retired.clear();
+  }
+}

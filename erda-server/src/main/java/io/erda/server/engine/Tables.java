@@ -1,0 +1,291 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.Doubling;
+import io.erda.hashtable.EntryVisitor;
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.KeyProbe;
+import io.erda.pmem.PersistentMemory;
+import java.util.List;
+
+/**
+ * The table, as the server uses it: one hash table, or two while it is doubled. One thread. Owns
+ * the memories of the tables that are in use.
+ *
+ * <p>An <em>entry</em> is a number that names a slot of one of the tables. It is good until the
+ * next insertion or step of the growth; after that it may name another entry, or none, and every
+ * store through it compares the words and refuses.
+ *
+ * <p>While it is doubled a key is looked for in the old table, then in the new one; it is inserted
+ * into the new one; and what was not moved yet is stored to where it is, so that an update is one
+ * word store at any time and waits for no move.
+ */
+public final class Tables implements AutoCloseable {
+  /** No entry. */
+  public static final long NONE = HashTable.NONE;
+
+  /** Tables in use at a time have generations that differ in their lowest bit. */
+  private static final int GENERATION_SHIFT = 62;
+
+  private static final long SLOT = (1L << GENERATION_SHIFT) - 1;
+
+  /** Slots moved for every insertion meanwhile. */
+  private static final int SLOTS_PER_INSERTION = 8;
+
+  /** More than one batch of insertions owes. */
+  private static final long OWED_MAX = 1024;
+
+  /** A hash table in use. Its memory is closed by whoever took it out of use. */
+  record Generation(int number, PersistentMemory memory, HashTable table) {
+    long entry(long slot) {
+      return slot == NONE ? NONE : (long) (number & 1) << GENERATION_SHIFT | slot;
+    }
+  }
+
+  private Generation current;
+
+  /** What the current one is doubled into, or null. */
+  private Generation next;
+
+  private Doubling doubling;
+
+  /** Slots that have to be moved for what was inserted into the new table. */
+  private long owedSlots;
+
+  /**
+   * @param next null when no doubling is on
+   */
+  Tables(Generation current, Generation next) {
+    this.current = current;
+    if (next != null) {
+      begin(next);
+    }
+  }
+
+  // What the growth does.
+
+  /** Repairs what a crash left, and moves entries from now on. */
+  void begin(Generation twice) {
+    doubling = Doubling.open(current.table, twice.table);
+    next = twice;
+    owedSlots = 0;
+  }
+
+  /** The new table is the only one. Returns the old one. */
+  Generation end() {
+    Generation old = current;
+    current = next;
+    next = null;
+    doubling = null;
+    return old;
+  }
+
+  /** Null when no doubling is on. */
+  Doubling doubling() {
+    return doubling;
+  }
+
+  Generation current() {
+    return current;
+  }
+
+  /** Null when no doubling is on. */
+  Generation next() {
+    return next;
+  }
+
+  /** Slots that are to be moved before many more insertions; 0 when none is owed. */
+  long owed() {
+    return owedSlots;
+  }
+
+  void owe(long slots) {
+    owedSlots = slots;
+  }
+
+  void paid(long slots) {
+    owedSlots = Math.max(0, owedSlots - slots);
+  }
+
+  /** Those in use, the old one first. */
+  List<Generation> inUse() {
+    return next == null ? List.of(current) : List.of(current, next);
+  }
+
+  // Entries.
+
+  /** The entry of a key, or {@link #NONE}; see {@link HashTable#find}. Allocates nothing. */
+  public long find(long keyWord, KeyProbe probe) {
+    long slot = current.table.find(keyWord, probe);
+    if (slot != NONE || next == null) {
+      return current.entry(slot);
+    }
+    return next.entry(next.table.find(keyWord, probe));
+  }
+
+  public long keyWord(long entry) {
+    return of(entry).keyWord(entry & SLOT);
+  }
+
+  public long versionWord(long entry) {
+    return of(entry).versionWord(entry & SLOT);
+  }
+
+  /** See {@link HashTable#storeWord}. */
+  public boolean storeWord(long entry, long keyWord, long expected, long next) {
+    return isThere(entry) && of(entry).storeWord(entry & SLOT, keyWord, expected, next);
+  }
+
+  /** See {@link HashTable#empty}. */
+  public boolean empty(long entry, long keyWord, long expected) {
+    return isThere(entry) && of(entry).empty(entry & SLOT, keyWord, expected);
+  }
+
+  /** See {@link HashTable#rollback}. */
+  public boolean rollback(long entry, long keyWord, long expected) {
+    return isThere(entry) && of(entry).rollback(entry & SLOT, keyWord, expected);
+  }
+
+  /**
+   * See {@link HashTable#insert}. While it is doubled {@link #NONE} also when too few entries were
+   * moved for what was inserted already: the new table must not be full before the old one is
+   * empty.
+   */
+  public long insert(long keyWord, long versionWord) {
+    if (next == null) {
+      return current.entry(current.table.insert(keyWord, versionWord));
+    }
+    if (owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets())) {
+      return NONE;
+    }
+    long entry = next.entry(doubling.insert(keyWord, versionWord));
+    owedSlots += entry == NONE ? 0 : SLOTS_PER_INSERTION;
+    return entry;
+  }
+
+  /** Waits until all that was flushed is durable. */
+  public void drain() {
+    current.table.drain();
+    if (next != null) {
+      next.table.drain();
+    }
+  }
+
+  /** Flushes every byte: what a server that was killed left may be visible and not durable. */
+  void flushAll() {
+    for (Generation generation : inUse()) {
+      generation.memory.flush(0, generation.memory.segment().byteSize());
+    }
+  }
+
+  private HashTable of(long entry) {
+    return isInNext(entry) ? next.table : current.table;
+  }
+
+  /** Whether an entry is one of the new table. */
+  boolean isInNext(long entry) {
+    return next != null && (entry >>> GENERATION_SHIFT & 1) == (next.number & 1);
+  }
+
+  /** The slot of an entry in its table. */
+  static long slot(long entry) {
+    return entry & SLOT;
+  }
+
+  /** A number from before may name a slot beyond the end of today's table. */
+  private boolean isThere(long entry) {
+    return (entry & SLOT) < of(entry).slots();
+  }
+
+  // Figures.
+
+  /** Buckets that a key may have its home in: of the new table while it is doubled. */
+  public long buckets() {
+    return (next == null ? current : next).table.buckets();
+  }
+
+  public long slots() {
+    return (next == null ? current : next).table.slots();
+  }
+
+  /** Entries in use, tombstones and pending ones too; may read the whole table. */
+  public long size() {
+    return current.table.size() + (next == null ? 0 : next.table.size());
+  }
+
+  /** How much of the old table is behind a doubling, percent; 100 when none is on. */
+  public long progressPercent() {
+    return doubling == null ? 100 : 100 * doubling.progress() / current.table.slots();
+  }
+
+  /** Where the table's bytes are, while no doubling is on. */
+  public PersistentMemory memory() {
+    return current.memory;
+  }
+
+  // Walking.
+
+  /** Begins a walk over all entries in slices. */
+  public Walk walk() {
+    return new Walk();
+  }
+
+  /** Shows every entry to {@code visitor}, at once. */
+  public void forEach(EntryVisitor visitor) {
+    Walk walk = walk();
+    while (walk.doWork(Integer.MAX_VALUE, visitor) > 0) {
+      // goes on
+    }
+  }
+
+  /**
+   * A walk over all entries, in slices with anything in between: it shows every entry that was
+   * there all the time, and may show one twice. Entries go upwards only, within a table by
+   * displacement and from a table to the next one by doubling, and so does the walk; when its table
+   * is taken out of use what is left of it is in the next one, where it begins anew.
+   */
+  public final class Walk {
+    private int generation = current.number;
+    private long slot;
+    private boolean done;
+
+    /** Whether all was shown. */
+    public boolean done() {
+      return done;
+    }
+
+    /**
+     * Shows the entries among the next slots. The visitor may store the word of the entry it is
+     * shown, or empty it.
+     *
+     * @return slots looked at; 0 when it is done
+     */
+    public int doWork(int slotsMax, EntryVisitor visitor) {
+      if (done) {
+        return 0;
+      }
+      if (generation < current.number) {
+        generation = current.number;
+        slot = 0;
+      }
+      Generation walked = generation == current.number ? current : next;
+      long end = Math.min(walked.table.slots(), slot + slotsMax);
+      int looked = (int) Math.min(Integer.MAX_VALUE, end - slot);
+      walked.table.forEach(
+          slot,
+          end,
+          (at, keyWord, versionWord) -> visitor.entry(walked.entry(at), keyWord, versionWord));
+      slot = end;
+      if (slot == walked.table.slots()) {
+        done = next == null || walked == next;
+        generation = done ? generation : next.number;
+        slot = 0;
+      }
+      return looked;
+    }
+  }
+
+  @Override
+  public void close() {
+    inUse().forEach(generation -> generation.memory.close());
+  }
+}

@@ -1,0 +1,226 @@
+package io.erda.hashtable;
+
+import static io.erda.hashtable.TableLayout.entryOffset;
+
+import io.erda.pmem.PersistentMemory;
+import java.util.Arrays;
+
+/**
+ * Moves the entries of a table into one of twice the buckets, a stretch of slots at a time, while
+ * readers read both and their server goes on storing (design, "Doubling"). One thread, the tables'.
+ * Borrows both tables.
+ *
+ * <p>While it is on, insertions go to the new table alone; an entry that was not moved yet is
+ * updated and emptied where it is. A reader READs the old neighbourhood first, then the new one, so
+ * that it meets an entry that is moved meanwhile in one of them at least.
+ *
+ * <p>K is an entry's key word, w its version word. Between two drains of a memory any subset of the
+ * words stored since may be what survives a power failure.
+ *
+ * <pre>
+ *   step                                                                    durable once its drain returned
+ *   1  old: stretch word; flush it and the entries of the stretch; drain     the stretch, every (K, w) in it
+ *   2  new: K of each into a free slot; flush, drain                         new (K, 0)
+ *   3  new: w of each; flush, drain                                          new (K, w)
+ *   4  old: MOVED over each w; flush, drain                                  old (K, MOVED)
+ * </pre>
+ *
+ * Invariants, and what recovery concludes from them:
+ *
+ * <ol>
+ *   <li>Nothing else is stored in either table between 1 and 4 (one thread; {@link #open} repairs
+ *       before it returns), but displacements in the new one, which move the copies too. So a copy
+ *       whose original is not MOVED has the original's words, and lies in its key's neighbourhood.
+ *   <li>4 stores only what 3 made durable, and no entry of the new table changes before 4 is
+ *       durable. So original MOVED ⇒ the copy is durable and counts; original not MOVED ⇒ the copy,
+ *       if any, is superfluous and unchanged: free it.
+ *   <li>The next stretch word is stored after 4 drained. So only the stretch in the word can have
+ *       both. It stays there when it is done: in a done stretch every word is 0, MOVED or pending.
+ *   <li>Repair begins by flushing and draining the stretch, and ends by draining the new table:
+ *       after a process crash a MOVED, or a freed copy, may be seen and yet be lost by a power
+ *       failure later. It leaves the stretch word: to repair again finds nothing to do.
+ * </ol>
+ *
+ * A pending entry is not moved: its next store names the place it is at. Whoever calls decides it.
+ */
+public final class Doubling {
+  /** The longest stretch, slots. */
+  public static final int STRETCH_MAX = Stretch.SLOTS_MAX;
+
+  private final HashTable from;
+  private final HashTable to;
+  private final long[] slots = new long[STRETCH_MAX];
+  private final long[] targets = new long[STRETCH_MAX];
+
+  private long cursor;
+
+  /** In this pass over the old table. */
+  private long left;
+
+  private long moved;
+  private boolean done;
+  private boolean stuck;
+
+  private Doubling(HashTable from, HashTable to) {
+    this.from = from;
+    this.to = to;
+  }
+
+  /**
+   * Begins to move, or goes on after a crash: repairs the stretch that was interrupted, durably.
+   * May be interrupted and repeated.
+   *
+   * @param to a table of twice the buckets, opened or just created
+   * @throws DamagedTableException when the stretch word is none that a doubling stores
+   */
+  public static Doubling open(HashTable from, HashTable to) {
+    if (to.buckets() != 2 * from.buckets()) {
+      throw new IllegalArgumentException(to.buckets() + " buckets are not twice " + from.buckets());
+    }
+    Doubling doubling = new Doubling(from, to);
+    doubling.recover();
+    return doubling;
+  }
+
+  private void recover() {
+    PersistentMemory memory = from.memory();
+    Stretch stretch = Stretch.load(memory.segment(), from.buckets());
+    if (stretch == null) {
+      return;
+    }
+    flushEntries(stretch);
+    memory.drain();
+    from.forEach(
+        stretch.first(),
+        stretch.end(),
+        (slot, keyWord, versionWord) -> to.removeCopies(keyWord, versionWord));
+    to.drain();
+  }
+
+  /** Whether every entry is in the new table. */
+  public boolean done() {
+    return done;
+  }
+
+  /**
+   * Whether a whole pass moved nothing though entries are left: those are pending, or the new table
+   * has no room for them. Something has to change before it is worth another pass.
+   */
+  public boolean stuck() {
+    return stuck;
+  }
+
+  /** Slots of the old table that this pass has behind it. */
+  public long progress() {
+    return done ? from.slots() : cursor;
+  }
+
+  /**
+   * Adds an entry, to the new table: as {@link HashTable#insert}. What a dead process left of the
+   * key in the old table is made durably free first.
+   */
+  public long insert(long keyWord, long versionWord) {
+    from.clearLeft(keyWord);
+    return to.insert(keyWord, versionWord);
+  }
+
+  /**
+   * Moves the entries of the next slots, durably.
+   *
+   * @param slotsMax 1 … {@link #STRETCH_MAX}
+   * @param pending is shown pending entries of the old table before; it may store their words, or
+   *     free them. What it leaves pending stays.
+   * @return slots looked at; 0 when it is done
+   */
+  public int doWork(int slotsMax, EntryVisitor pending) {
+    if (done) {
+      return 0;
+    }
+    int length = (int) Math.min(Math.min(slotsMax, STRETCH_MAX), from.slots() - cursor);
+    move(new Stretch(cursor, length), pending);
+    cursor += length;
+    if (cursor == from.slots()) {
+      done = left == 0;
+      stuck = left > 0 && moved == 0;
+      cursor = 0;
+      left = 0;
+      moved = 0;
+    }
+    return length;
+  }
+
+  private void move(Stretch stretch, EntryVisitor pending) {
+    int count = collect(stretch, pending);
+    if (count == 0) {
+      return;
+    }
+    PersistentMemory memory = from.memory();
+    memory.putLongRelease(TableLayout.STRETCH_OFFSET, stretch.word());
+    memory.flush(TableLayout.STRETCH_OFFSET, Long.BYTES);
+    flushEntries(stretch);
+    memory.drain();
+    copy(count);
+    for (int i = 0; i < count; i++) {
+      if (targets[i] == HashTable.NONE) {
+        left++;
+      } else {
+        from.markMoved(slots[i]);
+        moved++;
+      }
+    }
+    memory.drain();
+  }
+
+  /** Flushes the stretch's entries, which another process may have left undrained. */
+  private void flushEntries(Stretch stretch) {
+    from.memory().flush(entryOffset(stretch.first()), (long) stretch.slots() * Entry.BYTES);
+  }
+
+  /** The slots of the stretch whose entries can be moved. */
+  private int collect(Stretch stretch, EntryVisitor pending) {
+    int[] count = new int[1];
+    from.forEach(
+        stretch.first(),
+        stretch.end(),
+        (slot, keyWord, versionWord) -> {
+          long word = versionWord;
+          if (VersionWord.pending(word)) {
+            pending.entry(slot, keyWord, word);
+            word = from.versionWord(slot);
+          }
+          if (VersionWord.pending(word)) {
+            left++;
+          } else if (word != 0) {
+            slots[count[0]++] = slot;
+          }
+        });
+    return count[0];
+  }
+
+  /** Steps 2 and 3. A target of {@link HashTable#NONE}: there is no room. */
+  private void copy(int count) {
+    Arrays.fill(targets, 0, count, HashTable.NONE);
+    int unfilled = 0;
+    for (int i = 0; i < count; i++) {
+      long keyWord = from.keyWord(slots[i]);
+      targets[i] = to.stage(keyWord);
+      if (targets[i] == HashTable.NONE) {
+        fillStaged(unfilled, i);
+        unfilled = i + 1;
+        targets[i] = to.insert(keyWord, from.versionWord(slots[i]));
+      }
+    }
+    fillStaged(unfilled, count);
+    to.drain();
+  }
+
+  private void fillStaged(int begin, int end) {
+    if (begin == end) {
+      return;
+    }
+    to.drain();
+    for (int i = begin; i < end; i++) {
+      to.fillStaged(targets[i], from.versionWord(slots[i]));
+    }
+  }
+}

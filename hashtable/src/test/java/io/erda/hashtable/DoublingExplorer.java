@@ -1,0 +1,429 @@
+package io.erda.hashtable;
+
+import io.erda.pmem.PersistentMemory;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
+
+/**
+ * As {@link CrashExplorer}, for a table that is being doubled: a script runs on two tables, is
+ * crashed before every event, recovered from every state that the crash may leave, with the
+ * recovery crashed before every event too; every key must have one entry in the two tables, with a
+ * word it may have, now, when the doubling is done, and after one more crash.
+ */
+final class DoublingExplorer {
+  private static final int OUTCOMES = 128;
+
+  private final long buckets;
+  private final long seed;
+  private final Consumer<Driver> setup;
+  private final Consumer<Driver> script;
+  private UnaryOperator<PersistentMemory> oldDefect = memory -> memory;
+  private UnaryOperator<PersistentMemory> newDefect = memory -> memory;
+  private boolean defectInRecovery;
+  private final Set<Long> recovered = new HashSet<>();
+  private long cases;
+
+  DoublingExplorer(long buckets, long seed, Consumer<Driver> setup, Consumer<Driver> script) {
+    this.buckets = buckets;
+    this.seed = seed;
+    this.setup = setup;
+    this.script = script;
+  }
+
+  /** Puts something between the tables and their memories while the script runs. */
+  DoublingExplorer defects(
+      UnaryOperator<PersistentMemory> ofOld, UnaryOperator<PersistentMemory> ofNew) {
+    oldDefect = ofOld;
+    newDefect = ofNew;
+    return this;
+  }
+
+  /** While the first recovery runs, instead. */
+  DoublingExplorer inRecovery() {
+    defectInRecovery = true;
+    return this;
+  }
+
+  long cases() {
+    return cases;
+  }
+
+  /** Throws {@link AssertionError} at the first violation. */
+  void explore() {
+    CrashMemory memory = new CrashMemory(Driver.bytes(buckets));
+    Driver start = new Driver(memory, buckets, new TreeMap<>());
+    start.create();
+    setup.accept(start);
+    memory.processCrash();
+    long events = run(start, Long.MAX_VALUE).memory.events();
+    for (long event = 0; event <= events; event++) {
+      Driver crashing = run(start, event);
+      recovered.clear();
+      int number = 0;
+      for (CrashMemory image : crashing.memory.outcomes(OUTCOMES, random(event))) {
+        recover(
+            image,
+            crashing.oracle,
+            "crash before event " + event + " of " + events + ", state " + number++,
+            true);
+      }
+    }
+  }
+
+  private Driver run(Driver start, long event) {
+    Driver driver = new Driver(start.memory.copy(), buckets, new TreeMap<>(start.oracle));
+    driver.memory.crashBefore(event);
+    runs(() -> {
+      if (defectInRecovery) {
+        driver.open();
+      } else {
+        driver.open(oldDefect, newDefect);
+      }
+      script.accept(driver);
+    });
+    return driver;
+  }
+
+  private void recover(
+      CrashMemory image, Map<Long, long[]> oracle, String where, boolean crashAgain) {
+    if (!recovered.add(image.fingerprint())) {
+      return;
+    }
+    try {
+      checkRecovered(image, oracle, crashAgain);
+    } catch (AssertionError | DamagedTableException e) {
+      throw new AssertionError(
+          where + " (replay with -Derda.seed=" + seed + "): " + e.getMessage(), e);
+    }
+    if (!crashAgain) {
+      return;
+    }
+    CrashMemory counting = image.copy();
+    counting.crashBefore(Long.MAX_VALUE);
+    openAgain(new Driver(counting, buckets, new TreeMap<>(oracle)), true);
+    long events = counting.events();
+    for (long event = 0; event < events; event++) {
+      Driver crashing = new Driver(image.copy(), buckets, new TreeMap<>(oracle));
+      crashing.memory.crashBefore(event);
+      runs(() -> openAgain(crashing, true));
+      int number = 0;
+      for (CrashMemory second : crashing.memory.outcomes(16, random(event))) {
+        recover(
+            second,
+            oracle,
+            where + ", recovery before event " + event + " of " + events + ", state " + number++,
+            false);
+      }
+    }
+  }
+
+  private void openAgain(Driver driver, boolean first) {
+    if (first && defectInRecovery) {
+      driver.open(oldDefect, newDefect);
+    } else {
+      driver.open();
+    }
+  }
+
+  private void checkRecovered(CrashMemory image, Map<Long, long[]> oracle, boolean first) {
+    cases++;
+    Driver driver = new Driver(image.copy(), buckets, new TreeMap<>(oracle));
+    driver.memory.crashBefore(Long.MAX_VALUE);
+    openAgain(driver, first);
+    driver.check();
+    // At once again: what recovery saw must be durable before anything else is.
+    driver.decide();
+    driver.goOn();
+    driver.check();
+    after(driver, "after more work");
+    driver.finish();
+    driver.check();
+    after(driver, "after the doubling");
+  }
+
+  private void after(Driver driver, String when) {
+    for (CrashMemory later : driver.memory.outcomes(6, random(cases))) {
+      Driver last = new Driver(later, buckets, driver.oracle);
+      try {
+        last.open();
+        last.check();
+      } catch (AssertionError e) {
+        throw new AssertionError(when + " and another crash: " + e.getMessage(), e);
+      }
+    }
+  }
+
+  private SplittableRandom random(long event) {
+    return new SplittableRandom(seed * 1_000_003 + event);
+  }
+
+  private static void runs(Runnable work) {
+    try {
+      work.run();
+    } catch (CrashMemory.Crash e) {
+      // what it was made for
+    }
+  }
+
+  /**
+   * Two tables and what they must hold together: for each key word the version words it may have, 0
+   * for absent; more than one while undecided.
+   */
+  static final class Driver {
+    final CrashMemory memory;
+    final Map<Long, long[]> oracle;
+    private final long buckets;
+    private HashTable from;
+    private HashTable to;
+    private Doubling doubling;
+    private int offset;
+
+    Driver(CrashMemory memory, long buckets, Map<Long, long[]> oracle) {
+      this.memory = memory;
+      this.buckets = buckets;
+      this.oracle = oracle;
+      this.offset = 1000 * (1 + oracle.size());
+    }
+
+    static long bytes(long buckets) {
+      return oldBytes(buckets) + HashTable.bytesFor(2 * buckets);
+    }
+
+    private static long oldBytes(long buckets) {
+      return HashTable.bytesFor(buckets);
+    }
+
+    private PersistentMemory ofOld() {
+      return memory.part(0, oldBytes(buckets));
+    }
+
+    private PersistentMemory ofNew() {
+      return memory.part(oldBytes(buckets), HashTable.bytesFor(2 * buckets));
+    }
+
+    void create() {
+      StructureCounter counter = new CrashExplorer.NoCounter();
+      from = HashTable.create(ofOld(), buckets, counter);
+      to = HashTable.create(ofNew(), 2 * buckets, counter);
+      doubling = Doubling.open(from, to);
+    }
+
+    void open() {
+      open(m -> m, m -> m);
+    }
+
+    void open(
+        UnaryOperator<PersistentMemory> oldDefect, UnaryOperator<PersistentMemory> newDefect) {
+      StructureCounter counter = new CrashExplorer.NoCounter();
+      from = HashTable.open(oldDefect.apply(ofOld()), counter);
+      to = HashTable.open(newDefect.apply(ofNew()), counter);
+      doubling = Doubling.open(from, to);
+    }
+
+    /** A key word of a home bucket, different for every {@code number}. */
+    long key(long home, int number) {
+      return (long) (number + 1) << 32 | home;
+    }
+
+    void dieWithin(long event, Runnable work) {
+      memory.crashBefore(event);
+      runs(work);
+      memory.processCrash();
+      memory.crashBefore(Long.MAX_VALUE);
+    }
+
+    /** Into the old table, before the doubling began. */
+    void insertOld(long key, boolean pending) {
+      long word = VersionWord.first(++offset, pending);
+      from.insert(key, word);
+      from.drain();
+      oracle.put(key, new long[] {word});
+    }
+
+    void insert(long key, boolean pending) {
+      long word = VersionWord.first(++offset, pending);
+      undecided(key, word);
+      boolean inserted = doubling.insert(key, word) != HashTable.NONE;
+      to.drain();
+      oracle.put(key, inserted ? new long[] {word} : new long[] {0});
+    }
+
+    void update(long key, boolean pending) {
+      HashTable table = tableOf(key);
+      long slot = slot(table, key);
+      long word = table.versionWord(slot);
+      long next = VersionWord.update(word, ++offset, pending);
+      store(table, key, next, () -> table.storeWord(slot, key, word, next));
+    }
+
+    void commit(long key) {
+      HashTable table = tableOf(key);
+      long slot = slot(table, key);
+      long word = table.versionWord(slot);
+      long next = VersionWord.commit(word);
+      store(table, key, next, () -> table.storeWord(slot, key, word, next));
+    }
+
+    void empty(long key) {
+      HashTable table = tableOf(key);
+      long slot = slot(table, key);
+      long word = table.versionWord(slot);
+      store(table, key, 0, () -> table.empty(slot, key, word));
+    }
+
+    /** The next step in the life of some key. */
+    void anyStep(RandomGenerator random) {
+      long[] keys = keys();
+      long key = keys[random.nextInt(keys.length)];
+      boolean even = random.nextBoolean();
+      if (!present(key)) {
+        insert(key, even);
+      } else if (VersionWord.pending(tableOf(key).versionWord(slot(tableOf(key), key)))) {
+        commit(key);
+      } else if (even) {
+        update(key, random.nextBoolean());
+      } else {
+        empty(key);
+      }
+    }
+
+    /** Moves some slots; pending entries stay. */
+    void move(int slots) {
+      doubling.doWork(slots, (slot, key, word) -> {});
+    }
+
+    private void store(HashTable table, long key, long next, BooleanSupplier step) {
+      undecided(key, next);
+      that(step.getAsBoolean(), "a step on key word " + Long.toHexString(key) + " was refused");
+      table.drain();
+      oracle.put(key, new long[] {next});
+    }
+
+    private void undecided(long key, long next) {
+      long[] before = oracle.getOrDefault(key, new long[] {0});
+      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(next)).toArray());
+    }
+
+    private HashTable tableOf(long key) {
+      return from.find(key, (s, w) -> true) != HashTable.NONE ? from : to;
+    }
+
+    private static long slot(HashTable table, long key) {
+      long slot = table.find(key, (s, w) -> true);
+      that(slot != HashTable.NONE, "key word " + Long.toHexString(key) + " is lost");
+      return slot;
+    }
+
+    private boolean present(long key) {
+      return from.find(key, (s, w) -> true) != HashTable.NONE
+          || to.find(key, (s, w) -> true) != HashTable.NONE;
+    }
+
+    /** What is seen is what it is from now on. */
+    private void decide() {
+      for (long key : keys()) {
+        if (!present(key)) {
+          oracle.put(key, new long[] {0});
+        } else {
+          HashTable table = tableOf(key);
+          oracle.put(key, new long[] {table.versionWord(slot(table, key))});
+        }
+      }
+      // As the server does before it serves.
+      from.memory().flush(0, from.memory().segment().byteSize());
+      from.drain();
+      to.memory().flush(0, to.memory().segment().byteSize());
+      to.drain();
+    }
+
+    private long[] keys() {
+      return oracle.keySet().stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /** Every second key lives on; the first slots are moved in the middle of it. */
+    private void goOn() {
+      int number = 0;
+      for (long key : keys()) {
+        if (number++ == oracle.size() / 2) {
+          move(8);
+        }
+        if (number % 2 == 0) {
+          continue;
+        }
+        if (!present(key)) {
+          insert(key, false);
+        } else if (VersionWord.pending(tableOf(key).versionWord(slot(tableOf(key), key)))) {
+          commit(key);
+        } else {
+          update(key, false);
+        }
+      }
+      insert(key(1, 500), false);
+    }
+
+    private void finish() {
+      for (int i = 0; i < 100 && !doubling.done(); i++) {
+        doubling.doWork(
+            16,
+            (slot, key, word) -> {
+              from.storeWord(slot, key, word, VersionWord.commit(word));
+              oracle.put(key, new long[] {VersionWord.commit(word)});
+            });
+      }
+      that(doubling.done(), "the doubling does not end");
+      from.forEach((slot, key, word) -> that(false, "left in the old table: " + slot));
+    }
+
+    void check() {
+      Map<Long, Integer> entries = new TreeMap<>();
+      long size = 0;
+      for (HashTable table : new HashTable[] {from, to}) {
+        table.check(finding ->
+            that(
+                finding instanceof TableFinding.LeftKeyWord
+                    || (table == from && finding instanceof TableFinding.Moved)
+                    || (table == from && finding instanceof TableFinding.InterruptedStretch),
+                finding.getClass().getSimpleName() + ": " + finding.message()));
+        table.forEach((slot, key, word) -> entries.merge(key, 1, Integer::sum));
+        size += table.size();
+      }
+      long found = entries.values().stream().mapToInt(Integer::intValue).sum();
+      that(size == found, "size " + size + " of " + found);
+      oracle.forEach((key, allowed) -> checkKey(key, allowed, entries.getOrDefault(key, 0)));
+      entries
+          .keySet()
+          .forEach(key ->
+              that(oracle.containsKey(key), "key word " + Long.toHexString(key) + " from nowhere"));
+    }
+
+    private void checkKey(long key, long[] allowed, int entries) {
+      long word = present(key) ? tableOf(key).versionWord(slot(tableOf(key), key)) : 0;
+      that(
+          Arrays.stream(allowed).anyMatch(w -> w == word),
+          "key word "
+              + Long.toHexString(key)
+              + " has "
+              + VersionWord.toString(word)
+              + ", not one of "
+              + Arrays.stream(allowed).mapToObj(VersionWord::toString).toList());
+      that(
+          entries == (word == 0 ? 0 : 1),
+          "key word " + Long.toHexString(key) + " has " + entries + " entries");
+    }
+
+    private static void that(boolean condition, String message) {
+      if (!condition) {
+        throw new AssertionError(message);
+      }
+    }
+  }
+}

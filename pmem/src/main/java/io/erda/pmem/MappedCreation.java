@@ -1,0 +1,81 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** A nameless file whose space is allocated in steps, and which gets its name last. */
+final class MappedCreation implements Creation {
+  /** Of one step, bytes: on a file system in memory each page of it is found and zeroed. */
+  private static final long STEP = 1 << 20;
+
+  /** What is still to be done by one who has the whole file. */
+  interface Finish {
+    PersistentMemory open() throws IOException;
+  }
+
+  private final Path file;
+  private final long length;
+  private final MappedFile.Kind kind;
+  private final Finish finish;
+
+  /** -1: the file system has no such files, or it is over. */
+  private int descriptor;
+
+  private long allocated;
+
+  MappedCreation(Path file, long length, MappedFile.Kind kind, Finish finish) throws IOException {
+    this.file = file;
+    this.length = length;
+    this.kind = kind;
+    this.finish = finish;
+    this.descriptor = Libc.open(file.getParent(), Libc.O_RDWR | Libc.O_TMPFILE);
+  }
+
+  @Override
+  public PersistentMemory step() throws IOException {
+    if (descriptor < 0) {
+      return atOnce();
+    }
+    boolean done = false;
+    try {
+      if (allocated < length) {
+        long bytes = Math.min(STEP, length - allocated);
+        if (!MappedFile.reserve(descriptor, file, allocated, bytes)) {
+          close();
+          done = true;
+          return atOnce();
+        }
+        allocated += bytes;
+        done = true;
+        return null;
+      }
+      if (kind.survives() == Survives.POWER_FAILURE) {
+        Libc.check("fsync", Libc.fsync(descriptor), file);
+      }
+      Libc.check("linkat", Libc.link(descriptor, file), file);
+      done = true;
+      close();
+      return finish.open();
+    } catch (OutOfSpaceException e) {
+      throw MappedFile.outOfSpace(file, length, e);
+    } finally {
+      if (!done) {
+        close();
+      }
+    }
+  }
+
+  /** Where it can't be done in steps. */
+  private PersistentMemory atOnce() throws IOException {
+    MappedFile.create(file, length, kind);
+    return finish.open();
+  }
+
+  @Override
+  public void close() {
+    if (descriptor >= 0) {
+      Libc.close(descriptor);
+      descriptor = -1;
+    }
+  }
+}

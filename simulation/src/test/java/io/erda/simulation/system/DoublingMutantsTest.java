@@ -1,0 +1,494 @@
+package io.erda.simulation.system;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogGeometry;
+import io.erda.pmem.Backing;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import io.erda.server.engine.StoreOptions;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+
+/** Deliberate defects of doubling, on both sides: the simulation has to find each. */
+final class DoublingMutantsTest {
+  private static final int SEEDS_MAX = Integer.getInteger("erda.seeds", 3000);
+
+  @Test
+  void movedIsNotStored() {
+    assertFound(
+        "MOVED is not stored",
+        new Mutant() {
+          @Override
+          public boolean drops(String name, long offset, long value) {
+            return value == VersionWord.MOVED;
+          }
+        });
+  }
+
+  @Test
+  void readersLookAtTheOldTableAlone() {
+    assertFound(
+        "readers look at the old table alone",
+        new Mutant() {
+          @Override
+          public QueuePair ofClient(QueuePair queuePair) {
+            return new OldAlone(queuePair);
+          }
+        });
+  }
+
+  @Test
+  void readersLookAtTheNewTableFirst() {
+    assertFound(
+        "readers look at the new table first",
+        new Mutant() {
+          @Override
+          public QueuePair ofClient(QueuePair queuePair) {
+            return new NewFirst(queuePair);
+          }
+        });
+  }
+
+  @Test
+  void recoveryKeepsBoth() {
+    assertFound(
+        "recovery keeps both entries",
+        new Mutant() {
+          @Override
+          public boolean drops(String name, long offset, long value) {
+            return recovering && name.startsWith("table-") && offset >= 4096 && value == 0;
+          }
+        });
+  }
+
+  @Test
+  void theOldTableIsFreedWhenTheNewOneIsThere() {
+    assertFound(
+        "the old table is freed when the new one is there",
+        new Mutant() {
+          @Override
+          public void created(MemoryDirectory directory, String name) throws IOException {
+            if (name.startsWith("table-")) {
+              int generation = Integer.parseInt(name.substring("table-".length()));
+              directory.delete("table-" + (generation - 1));
+            }
+          }
+        });
+  }
+
+  /** What goes wrong; nothing, unless overridden. */
+  private static class Mutant {
+    /** The server is being started. */
+    boolean recovering;
+
+    boolean drops(String name, long offset, long value) {
+      return false;
+    }
+
+    void created(MemoryDirectory directory, String name) throws IOException {}
+
+    QueuePair ofClient(QueuePair queuePair) {
+      return queuePair;
+    }
+  }
+
+  private static void assertFound(String what, Mutant mutant) {
+    UnaryOperator<MemoryDirectory> over = directory -> new MutantDirectory(directory, mutant);
+    long doublings = 0;
+    for (long seed = 1; seed <= SEEDS_MAX; seed++) {
+      Configuration drawn = Configuration.random(new SplittableRandom(seed));
+      Configuration configuration = growing(drawn);
+      StoreUnderTest erda =
+          new MutantStore(
+              new ErdaUnderTest(
+                  configuration.store(), configuration.limits(), configuration.client()),
+              mutant);
+      RunResult result =
+          new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
+      doublings += result.doublings();
+      if (result.failure() != null) {
+        System.out.println(
+            what
+                + ": found by seed "
+                + seed
+                + " after "
+                + doublings
+                + " doublings: "
+                + result.failure().lines().findFirst().orElse(""));
+        return;
+      }
+    }
+    assertTrue(false, what + ": not found by " + SEEDS_MAX + " seeds, " + doublings + " doublings");
+  }
+
+  /** Two buckets to begin with. */
+  private static Configuration growing(Configuration drawn) {
+    LogGeometry geometry = drawn.store().geometry();
+    return new Configuration(
+        drawn.domain(),
+        drawn.network(),
+        new StoreOptions(geometry, 2),
+        drawn.limits(),
+        drawn.client(),
+        drawn.clients(),
+        Math.max(4, drawn.keys()),
+        drawn.keyBytesMax(),
+        drawn.valueBytesMax(),
+        drawn.operations(),
+        drawn.pipeline(),
+        drawn.putWeight(),
+        drawn.deleteWeight(),
+        drawn.faultGapNs(),
+        drawn.stepNs(),
+        drawn.idleNs(),
+        drawn.faults());
+  }
+
+  private record MutantStore(StoreUnderTest store, Mutant mutant) implements StoreUnderTest {
+    @Override
+    public Server start(
+        MemoryDirectory directory,
+        Device device,
+        String address,
+        LongSupplier nanoTime,
+        RandomGenerator random)
+        throws IOException {
+      mutant.recovering = true;
+      Server server = store.start(directory, device, address, nanoTime, random);
+      mutant.recovering = false;
+      return server;
+    }
+
+    @Override
+    public Client connect(
+        Device device, String address, LongSupplier nanoTime, ClientEvents events) {
+      return store.connect(new MutantDevice(device, mutant), address, nanoTime, events);
+    }  }
+
+  /** Never READs the second of two neighbourhoods. */
+  private static final class OldAlone extends Forwarding {
+    private boolean afterNeighbourhood;
+
+    OldAlone(QueuePair queuePair) {
+      super(queuePair);
+    }
+
+    @Override
+    public boolean postRead(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
+      boolean neighbourhood = length == NEIGHBOURHOOD_BYTES;
+      if (neighbourhood && afterNeighbourhood) {
+        return true;
+      }
+      boolean posted = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+      afterNeighbourhood = posted ? neighbourhood : afterNeighbourhood;
+      return posted;
+    }
+  }
+
+  /** READs the second of two neighbourhoods before the first. */
+  private static final class NewFirst extends Forwarding {
+    private record Held(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {}
+
+    private Held held;
+    private boolean swapped;
+
+    NewFirst(QueuePair queuePair) {
+      super(queuePair);
+    }
+
+    @Override
+    public boolean postRead(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
+      if (length == NEIGHBOURHOOD_BYTES && held == null) {
+        held = new Held(wrId, local, at, key, remoteAt, length, flags);
+        return true;
+      }
+      if (length == NEIGHBOURHOOD_BYTES && !swapped) {
+        swapped = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+        return swapped;
+      }
+      if (held != null) {
+        if (!super.postRead(
+            held.wrId, held.local, held.at, held.key, held.remoteAt, held.length, held.flags)) {
+          return false;
+        }
+        held = null;
+        swapped = false;
+      }
+      return super.postRead(wrId, local, at, key, remoteAt, length, flags);
+    }
+  }
+
+  private abstract static class Forwarding implements QueuePair {
+    static final int NEIGHBOURHOOD_BYTES = 256;
+
+    private final QueuePair queuePair;
+
+    Forwarding(QueuePair queuePair) {
+      this.queuePair = queuePair;
+    }
+
+    @Override
+    public boolean postRead(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
+      return queuePair.postRead(wrId, local, at, key, remoteAt, length, flags);
+    }
+
+    @Override
+    public boolean postWrite(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
+      return queuePair.postWrite(wrId, local, at, key, remoteAt, length, flags);
+    }
+
+    @Override
+    public boolean postWriteImm(
+        long wrId,
+        MemoryRegion local,
+        long at,
+        long key,
+        long remoteAt,
+        int length,
+        int imm,
+        int flags) {
+      return queuePair.postWriteImm(wrId, local, at, key, remoteAt, length, imm, flags);
+    }
+
+    @Override
+    public boolean postSend(long wrId, MemoryRegion local, long at, int length, int flags) {
+      return queuePair.postSend(wrId, local, at, length, flags);
+    }
+
+    @Override
+    public boolean postReceive(long wrId, MemoryRegion local, long at, int length) {
+      return queuePair.postReceive(wrId, local, at, length);
+    }
+
+    @Override
+    public boolean postFlush(long wrId, long key, long remoteAt, int length, int flags) {
+      return queuePair.postFlush(wrId, key, remoteAt, length, flags);
+    }
+
+    @Override
+    public boolean postAtomicWrite(long wrId, long key, long remoteAt, long value, int flags) {
+      return queuePair.postAtomicWrite(wrId, key, remoteAt, value, flags);
+    }
+
+    @Override
+    public boolean postCompareAndSwap(
+        long wrId,
+        MemoryRegion local,
+        long at,
+        long key,
+        long remoteAt,
+        long expected,
+        long value,
+        int flags) {
+      return queuePair.postCompareAndSwap(wrId, local, at, key, remoteAt, expected, value, flags);
+    }
+
+    @Override
+    public int poll(CompletionHandler handler, int limit) {
+      return queuePair.poll(handler, limit);
+    }
+
+    @Override
+    public boolean arm() {
+      return queuePair.arm();
+    }
+
+    @Override
+    public boolean await(long timeoutNs) {
+      return queuePair.await(timeoutNs);
+    }
+
+    @Override
+    public MemorySegment privateData() {
+      return queuePair.privateData();
+    }
+
+    @Override
+    public String peer() {
+      return queuePair.peer();
+    }
+
+    @Override
+    public void close() {
+      queuePair.close();
+    }
+  }
+
+  private record MutantDevice(Device device, Mutant mutant) implements Device {
+    @Override
+    public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+      return device.register(memory, backing, access);
+    }
+
+    @Override
+    public void deregister(MemoryRegion region) {
+      device.deregister(region);
+    }
+
+    @Override
+    public Listener listen(String address) throws IOException {
+      return device.listen(address);
+    }
+
+    @Override
+    public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+      return mutant.ofClient(device.connect(address, privateData, timeout));
+    }
+
+    @Override
+    public int messageBytesMax() {
+      return device.messageBytesMax();
+    }
+
+    @Override
+    public boolean readsOutlivePeer() {
+      return device.readsOutlivePeer();
+    }
+
+    @Override
+    public boolean await(long timeoutNs) {
+      return device.await(timeoutNs);
+    }
+
+    @Override
+    public void wakeup() {
+      device.wakeup();
+    }
+
+    @Override
+    public DeviceStatistics statistics() {
+      return device.statistics();
+    }
+
+    @Override
+    public void close() {
+      device.close();
+    }
+  }
+
+  private record MutantMemory(PersistentMemory memory, String name, Mutant mutant)
+      implements PersistentMemory {
+    @Override
+    public MemorySegment segment() {
+      return memory.segment();
+    }
+
+    @Override
+    public void put(long offset, MemorySegment source, long sourceOffset, long length) {
+      memory.put(offset, source, sourceOffset, length);
+    }
+
+    @Override
+    public void putLongRelease(long offset, long value) {
+      if (!mutant.drops(name, offset, value)) {
+        memory.putLongRelease(offset, value);
+      }
+    }
+
+    @Override
+    public void flush(long offset, long length) {
+      memory.flush(offset, length);
+    }
+
+    @Override
+    public void drain() {
+      memory.drain();
+    }
+
+    @Override
+    public Survives survives() {
+      return memory.survives();
+    }
+
+    @Override
+    public boolean visibleBeforeDurable() {
+      return memory.visibleBeforeDurable();
+    }
+
+    @Override
+    public Backing backing() {
+      return memory.backing();
+    }
+
+    @Override
+    public void close() {
+      memory.close();
+    }
+  }
+
+  private record MutantDirectory(MemoryDirectory directory, Mutant mutant)
+      implements MemoryDirectory {
+    @Override
+    public PersistentMemory create(String name, long length) throws IOException {
+      PersistentMemory memory = directory.create(name, length);
+      mutant.created(directory, name);
+      return new MutantMemory(memory, name, mutant);
+    }
+
+    @Override
+    public PersistentMemory open(String name) throws IOException {
+      return new MutantMemory(directory.open(name), name, mutant);
+    }
+
+    @Override
+    public void delete(String name) throws IOException {
+      directory.delete(name);
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+      directory.rename(from, to);
+    }
+
+    @Override
+    public boolean exists(String name) {
+      return directory.exists(name);
+    }
+
+    @Override
+    public List<String> names() throws IOException {
+      return directory.names();
+    }
+
+    @Override
+    public void sync() throws IOException {
+      directory.sync();
+    }
+
+    @Override
+    public boolean lock() throws IOException {
+      return directory.lock();
+    }
+
+    @Override
+    public Survives survives() {
+      return directory.survives();
+    }
+
+    @Override
+    public void close() {
+      directory.close();
+    }
+  }
+}
