@@ -152,7 +152,7 @@ final class GrowthExperiment implements Experiment {
    */
   private record Watched(long ticks, long worstNs) {}
 
-  /** A thread that does something again and again, and notes the longest time between. Owns it. */
+  /** A thread that does something again and again, and notes the longest time between. */
   private static final class Watch implements AutoCloseable {
     private final Thread thread;
     volatile boolean ending;
@@ -161,6 +161,7 @@ final class GrowthExperiment implements Experiment {
     private long worstNs;
     private RuntimeException failure;
 
+    /** Closing tells the thread to end; {@link #end} waits for it. */
     Watch(String name, Consumer<Watch> work) {
       thread =
           new Thread(
@@ -194,9 +195,8 @@ final class GrowthExperiment implements Experiment {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
       ending = true;
-      thread.join();
     }
   }
 

@@ -1,5 +1,6 @@
 package io.erda.simulation.system;
 
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.VersionWord;
@@ -65,6 +66,22 @@ final class DoublingMutantsTest {
         });
   }
 
+  /** The same pauses, in the right order: nothing is found. */
+  @Test
+  void readersThatPauseBetweenTheTablesMissNothing() {
+    Mutant slow =
+        new Mutant() {
+          @Override
+          public QueuePair ofClient(QueuePair queuePair) {
+            return new Slow(queuePair);
+          }
+        };
+    for (long seed = 1; seed <= 200; seed++) {
+      RunResult result = run(seed, slow);
+      assertNull(result.failure(), () -> result.report());
+    }
+  }
+
   @Test
   void recoveryKeepsBoth() {
     assertFound(
@@ -109,18 +126,9 @@ final class DoublingMutantsTest {
   }
 
   private static void assertFound(String what, Mutant mutant) {
-    UnaryOperator<MemoryDirectory> over = directory -> new MutantDirectory(directory, mutant);
     long doublings = 0;
     for (long seed = 1; seed <= SEEDS_MAX; seed++) {
-      Configuration drawn = Configuration.random(new SplittableRandom(seed));
-      Configuration configuration = growing(drawn);
-      StoreUnderTest erda =
-          new MutantStore(
-              new ErdaUnderTest(
-                  configuration.store(), configuration.limits(), configuration.client()),
-              mutant);
-      RunResult result =
-          new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
+      RunResult result = run(seed, mutant);
       doublings += result.doublings();
       if (result.failure() != null) {
         System.out.println(
@@ -135,6 +143,17 @@ final class DoublingMutantsTest {
       }
     }
     assertTrue(false, what + ": not found by " + SEEDS_MAX + " seeds, " + doublings + " doublings");
+  }
+
+  private static RunResult run(long seed, Mutant mutant) {
+    Configuration configuration = growing(Configuration.random(new SplittableRandom(seed)));
+    StoreUnderTest erda =
+        new MutantStore(
+            new ErdaUnderTest(
+                configuration.store(), configuration.limits(), configuration.client()),
+            mutant);
+    UnaryOperator<MemoryDirectory> over = directory -> new MutantDirectory(directory, mutant);
+    return new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
   }
 
   /** Two buckets to begin with. */
@@ -202,13 +221,40 @@ final class DoublingMutantsTest {
     }
   }
 
-  /** READs the second of two neighbourhoods before the first. */
+  /** READs both, the second some steps after the first: the queue is full in between. */
+  private static final class Slow extends Forwarding {
+    private boolean afterNeighbourhood;
+    private int refusals;
+
+    Slow(QueuePair queuePair) {
+      super(queuePair);
+    }
+
+    @Override
+    public boolean postRead(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
+      boolean neighbourhood = length == NEIGHBOURHOOD_BYTES;
+      if (neighbourhood && afterNeighbourhood && refusals < REFUSALS) {
+        refusals++;
+        return false;
+      }
+      boolean posted = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+      if (posted) {
+        afterNeighbourhood = neighbourhood;
+        refusals = 0;
+      }
+      return posted;
+    }
+  }
+
+  /** READs the second of two neighbourhoods before the first, with the same pause in between. */
   private static final class NewFirst extends Forwarding {
     private record Held(
         long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {}
 
     private Held held;
     private boolean swapped;
+    private int refusals;
 
     NewFirst(QueuePair queuePair) {
       super(queuePair);
@@ -226,12 +272,16 @@ final class DoublingMutantsTest {
         return swapped;
       }
       if (held != null) {
+        if (swapped && refusals++ < REFUSALS) {
+          return false;
+        }
         if (!super.postRead(
             held.wrId, held.local, held.at, held.key, held.remoteAt, held.length, held.flags)) {
           return false;
         }
         held = null;
         swapped = false;
+        refusals = 0;
       }
       return super.postRead(wrId, local, at, key, remoteAt, length, flags);
     }
@@ -239,6 +289,9 @@ final class DoublingMutantsTest {
 
   private abstract static class Forwarding implements QueuePair {
     static final int NEIGHBOURHOOD_BYTES = 256;
+
+    /** Steps that the queue seems full between two neighbourhoods. */
+    static final int REFUSALS = 4;
 
     private final QueuePair queuePair;
 
