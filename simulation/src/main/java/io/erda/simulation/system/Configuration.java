@@ -84,7 +84,7 @@ public record Configuration(
         clients,
         keys,
         random.nextBoolean() ? 8 : random.nextInt(1, 200),
-        random.nextInt(16, 1 << random.nextInt(5, 13)) * 3 / 4,
+        random.nextInt(3) == 0 ? 1 << random.nextInt(4, 12) : random.nextInt(256, 3000),
         1 << random.nextInt(5, 13),
         pipeline,
         random.nextInt(10, 70),

@@ -18,6 +18,9 @@ import java.util.random.RandomGenerator;
 
 /** Erda's own server and client cores, as they run in production. */
 public final class ErdaUnderTest implements StoreUnderTest {
+  /** Steps of the server from one request to clean to the next, about. */
+  private static final int ASKS_SHARE = 1024;
+
   private final StoreOptions options;
   private final ServerLimits limits;
   private final ClientOptions clientOptions;
@@ -46,6 +49,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
     return new Server() {
       @Override
       public int doWork() {
+        if (random.nextInt(ASKS_SHARE) == 0) {
+          core.cleaner().ask(-1);
+        }
         return core.doWork();
       }
 
