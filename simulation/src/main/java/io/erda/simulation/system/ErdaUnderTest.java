@@ -1,5 +1,6 @@
 package io.erda.simulation.system;
 
+import io.erda.cleaner.Entries;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaAsyncClient;
 import io.erda.client.OperationHandler;
@@ -14,6 +15,7 @@ import io.erda.server.engine.StoreOptions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** Erda's own server and client cores, as they run in production. */
@@ -25,10 +27,26 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private final ServerLimits limits;
   private final ClientOptions clientOptions;
 
+  private final UnaryOperator<Entries> overEntries;
+
   public ErdaUnderTest(StoreOptions options, ServerLimits limits, ClientOptions clientOptions) {
+    this(options, limits, clientOptions, UnaryOperator.identity());
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param overEntries wraps what the cleaner sees of the table
+   */
+  public ErdaUnderTest(
+      StoreOptions options,
+      ServerLimits limits,
+      ClientOptions clientOptions,
+      UnaryOperator<Entries> overEntries) {
     this.options = options;
     this.limits = limits;
     this.clientOptions = clientOptions;
+    this.overEntries = overEntries;
   }
 
   @Override
@@ -44,7 +62,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
     }
     StoreEngine engine = StoreEngine.open(directory, options, random);
     new StoreInspection(engine, (key, what) -> requireSound(what)).run();
-    ServerCore core = new ServerCore(engine, limits, nanoTime);
+    ServerCore core = new ServerCore(engine, limits, nanoTime, overEntries);
     core.listen(device, device.listen(address));
     return new Server() {
       @Override
