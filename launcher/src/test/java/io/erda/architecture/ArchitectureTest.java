@@ -22,18 +22,18 @@ class ArchitectureTest {
 
   /** Module → what it may know. A new module begins with a line here. */
   private static final Map<String, Set<String>> ARROWS =
-      Map.of(
-          "pmem", Set.of(),
-          "protocol", Set.of(),
-          "rdma", Set.of("pmem"),
-          "hashtable", Set.of("pmem"),
-          "logstore", Set.of("pmem"),
-          "client", STRUCTURES,
-          "cleaner", Set.of("pmem", "hashtable", "logstore"),
-          "server", and(STRUCTURES, "client", "cleaner"), // ErdaStore offers a client
-          "ycsb", Set.of("client", "protocol"),
-          "simulation", and(STRUCTURES, "client", "server", "cleaner"),
-          "eval", and(STRUCTURES, "client", "server", "ycsb"));
+      Map.ofEntries(
+          Map.entry("pmem", Set.of()),
+          Map.entry("protocol", Set.of()),
+          Map.entry("rdma", Set.of("pmem")),
+          Map.entry("hashtable", Set.of("pmem")),
+          Map.entry("logstore", Set.of("pmem")),
+          Map.entry("cleaner", Set.of("pmem", "hashtable", "logstore")),
+          Map.entry("client", STRUCTURES),
+          Map.entry("server", and(STRUCTURES, "client", "cleaner")), // ErdaStore offers a client
+          Map.entry("ycsb", Set.of("client", "protocol")),
+          Map.entry("simulation", and(STRUCTURES, "client", "server", "cleaner")),
+          Map.entry("eval", and(STRUCTURES, "client", "server", "ycsb")));
 
   /** They are wiring from end to end: they start processes and measure them. */
   private static final Set<String> WIRING_MODULES = Set.of("eval", "launcher");
