@@ -197,8 +197,11 @@ public final class Cleaner {
         asked[head] = 0;
       }
     }
+    // Nobody waits: what would take another region, and leave the rest of the one that the head
+    // appends to unused, can wait until that one is full.
     return log.freeRegions() < options.freeRegionsMin()
-        ? victims.best(gainMin(GAIN_SHARE), region -> !victims.isOpen(region))
+        ? victims.best(
+            gainMin(GAIN_SHARE), region -> !victims.isOpen(region) && victims.freesRegion(region))
         : null;
   }
 

@@ -1,6 +1,7 @@
 package io.erda.server.engine;
 
 import io.erda.cleaner.Cleaner;
+import io.erda.cleaner.Entries;
 import io.erda.hashtable.HashTable;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LeaseResult;
@@ -27,6 +28,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 
 /**
  * The KV service over one store: connections, requests, reservations. A state machine that {@link
@@ -65,6 +67,19 @@ public final class ServerCore implements AutoCloseable {
 
   /** Serves an opened store; {@link #listen} makes it reachable. */
   public ServerCore(StoreEngine engine, ServerLimits limits, LongSupplier nanoTime) {
+    this(engine, limits, nanoTime, UnaryOperator.identity());
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param overEntries wraps what the cleaner sees of the table: where a deliberate defect comes in
+   */
+  public ServerCore(
+      StoreEngine engine,
+      ServerLimits limits,
+      LongSupplier nanoTime,
+      UnaryOperator<Entries> overEntries) {
     this.engine = engine;
     this.limits = limits;
     this.nanoTime = nanoTime;
@@ -75,7 +90,7 @@ public final class ServerCore implements AutoCloseable {
     this.cleaner =
         new Cleaner(
             engine.log(),
-            engine.entries(),
+            overEntries.apply(engine.entries()),
             engine.live(),
             this::endReservations,
             limits.cleaning());

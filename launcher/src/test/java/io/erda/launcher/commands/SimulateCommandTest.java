@@ -89,7 +89,6 @@ class SimulateCommandTest {
         1000,
         Map.of(Fault.SERVER_CRASH_IN_RECOVERY, 1L, Fault.CLIENT_CRASH, 1L, Fault.POWER_FAILURE, 1L),
         new StoreStatistics(0, 0, 0, 0, 0, 0, 0),
-        2,
         seed == 9 ? "an acknowledged put is gone" : null);
   }
 

@@ -129,7 +129,8 @@ public record Configuration(
 
   private static int valueBytes(Shape shape, RandomGenerator random) {
     return switch (shape) {
-      case CLEANED -> random.nextInt(16, 1 << random.nextInt(5, 13)) * 3 / 4;
+      case CLEANED ->
+          random.nextInt(3) == 0 ? 1 << random.nextInt(4, 12) : random.nextInt(256, 3000);
       case FULL -> 1 << random.nextInt(8, 12);
       case CONTENDED, CROWDED, MIXED -> 1 << random.nextInt(4, 12);
     };
@@ -153,6 +154,17 @@ public record Configuration(
   }
 
   private static StoreOptions store(Shape shape, RandomGenerator random) {
+    if (shape == Shape.CLEANED) {
+      // Small enough that most runs overwrite their log more than once.
+      int heads = 1 << random.nextInt(3);
+      LogGeometry geometry =
+          new LogGeometry(
+              heads,
+              1L << random.nextInt(16, 18),
+              1 << random.nextInt(12, 15),
+              heads + random.nextInt(1, 6));
+      return new StoreOptions(geometry, 1L << random.nextInt(1, 8));
+    }
     boolean small = shape == Shape.FULL;
     int segmentBytes = 1 << random.nextInt(12, small ? 14 : 15);
     LogGeometry geometry =

@@ -1,5 +1,6 @@
 package io.erda.simulation.system;
 
+import io.erda.cleaner.Entries;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaAsyncClient;
 import io.erda.client.OperationHandler;
@@ -19,10 +20,14 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** Erda's own server and client cores, as they run in production. */
 public final class ErdaUnderTest implements StoreUnderTest {
+  /** Steps of the server from one request to clean to the next, about. */
+  private static final int ASKS_SHARE = 1024;
+
   private final StoreOptions options;
   private final ServerLimits limits;
   private final ClientOptions clientOptions;
@@ -32,10 +37,26 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   private StoreEngine before;
 
+  private final UnaryOperator<Entries> overEntries;
+
   public ErdaUnderTest(StoreOptions options, ServerLimits limits, ClientOptions clientOptions) {
+    this(options, limits, clientOptions, UnaryOperator.identity());
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param overEntries wraps what the cleaner sees of the table
+   */
+  public ErdaUnderTest(
+      StoreOptions options,
+      ServerLimits limits,
+      ClientOptions clientOptions,
+      UnaryOperator<Entries> overEntries) {
     this.options = options;
     this.limits = limits;
     this.clientOptions = clientOptions;
+    this.overEntries = overEntries;
   }
 
   @Override
@@ -70,12 +91,15 @@ public final class ErdaUnderTest implements StoreUnderTest {
     TableGrowth growth = engine.growth();
     growth.limits(tableLimits(random));
     new StoreInspection(engine, findings::accept).run();
-    ServerCore core = new ServerCore(engine, limits, nanoTime);
+    ServerCore core = new ServerCore(engine, limits, nanoTime, overEntries);
     core.listen(device, device.listen(address));
     LogStore log = engine.log();
     return new Server() {
       @Override
       public int doWork() {
+        if (random.nextInt(ASKS_SHARE) == 0) {
+          core.cleaner().ask(-1);
+        }
         return core.doWork();
       }
 
