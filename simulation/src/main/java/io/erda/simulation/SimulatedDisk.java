@@ -51,6 +51,7 @@ public final class SimulatedDisk {
   private long capacityBytes = 1L << 30;
   private long incarnation = 1;
   private boolean struck;
+  private boolean buried;
   private long eventsToCrash;
   private Event crashAt;
   private Aim aim;
@@ -226,6 +227,14 @@ public final class SimulatedDisk {
     file.corrupt(offset, xor);
   }
 
+  /**
+   * The simulation is over, and nobody looks at this disk any more: dead processes may store again,
+   * so that what they left can be closed and gives back its memory.
+   */
+  public void bury() {
+    buried = true;
+  }
+
   /** Cuts or lengthens a file that no process has open. */
   public void setLength(String name, long length) throws NoSuchFileException {
     SimulatedFile before = find(name);
@@ -288,6 +297,9 @@ public final class SimulatedDisk {
    * @throws SimulatedCrash when the process is dead
    */
   boolean event(long ofIncarnation, Event kind, SimulatedFile file, long offset) {
+    if (buried) {
+      return false;
+    }
     if (struck || ofIncarnation != incarnation) {
       throw new SimulatedCrash(
           "a dead process touches " + (file == null ? "the directory" : file.name), traces);

@@ -82,6 +82,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
             ? null
             : "space that nobody holds is not given up: " + usage;
       }
+
+      @Override
+      public void release() {
+        core.close();
+      }
     };
   }
 
@@ -141,6 +146,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
       @Override
       public boolean delete(long token, MemorySegment key) {
         return client.delete(token, key);
+      }
+
+      @Override
+      public void release() {
+        client.close();
       }
     };
   }
