@@ -25,13 +25,12 @@ public final class SimulatedCrash extends Error {
 
   /** Class and method of the innermost frame of Erda's that is not one of a seam. */
   static String place() {
-    return WALKER.walk(
-        frames ->
-            frames
-                .filter(frame -> isProduction(frame.getClassName()))
-                .findFirst()
-                .map(SimulatedCrash::name)
-                .orElse("outside"));
+    return WALKER.walk(frames ->
+        frames
+            .filter(frame -> isProduction(frame.getClassName()))
+            .findFirst()
+            .map(SimulatedCrash::name)
+            .orElse("outside"));
   }
 
   private static boolean isProduction(String className) {

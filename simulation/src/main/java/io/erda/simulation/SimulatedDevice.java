@@ -96,9 +96,9 @@ public final class SimulatedDevice implements Device {
   }
 
   /**
-   * The node's process crashes inside its {@code count}-th post from now, 1 being the next, 0 never: before
-   * it took effect or after, as the seed says. The caller of the post gets {@link SimulatedCrash};
-   * whoever steps the process then calls {@link #crash()}.
+   * The node's process crashes inside its {@code count}-th post from now, 1 being the next, 0
+   * never: before it took effect or after, as the seed says. The caller of the post gets {@link
+   * SimulatedCrash}; whoever steps the process then calls {@link #crash()}.
    */
   public void crashAfterPosts(long count) {
     postsToCrash = count;

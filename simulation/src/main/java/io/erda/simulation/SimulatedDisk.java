@@ -2,9 +2,9 @@ package io.erda.simulation;
 
 import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -152,7 +152,9 @@ public final class SimulatedDisk {
     aim = null;
   }
 
-  /** Where crashes strike is noted, and every event's place is told. Slow: for a run now and then. */
+  /**
+   * Where crashes strike is noted, and every event's place is told. Slow: for a run now and then.
+   */
   public void onEvent(Consumer<String> observer) {
     this.observer = observer;
   }

@@ -82,8 +82,8 @@ public final class SimulateCommand implements Callable<Integer> {
     this(
         seed -> SystemSimulation.of(seed).run(),
         new Shrinker(
-            (seed, configuration) -> SystemSimulation.of(seed, configuration).run(),
-            SHRINK_RUNS_MAX)
+                (seed, configuration) -> SystemSimulation.of(seed, configuration).run(),
+                SHRINK_RUNS_MAX)
             ::shrink);
   }
 
@@ -94,8 +94,7 @@ public final class SimulateCommand implements Callable<Integer> {
     this(simulation, UnaryOperator.identity());
   }
 
-  private SimulateCommand(
-      LongFunction<RunResult> simulation, UnaryOperator<RunResult> shrinker) {
+  private SimulateCommand(LongFunction<RunResult> simulation, UnaryOperator<RunResult> shrinker) {
     this.simulation = simulation;
     this.shrinker = shrinker;
   }
@@ -219,19 +218,16 @@ public final class SimulateCommand implements Callable<Integer> {
 
     /** What the servers' code calls its memory from, and no crash has struck. */
     private List<String> neverCrashedIn() {
-      Set<String> struck =
-          crashes.keySet().stream().map(Crash::place).collect(Collectors.toSet());
+      Set<String> struck = crashes.keySet().stream().map(Crash::place).collect(Collectors.toSet());
       return places.stream().filter(place -> !struck.contains(place)).toList();
     }
 
     private List<String> statesNeverMet() {
-      Set<String> met =
-          crashes.keySet().stream().map(Crash::stateText).collect(Collectors.toSet());
+      Set<String> met = crashes.keySet().stream().map(Crash::stateText).collect(Collectors.toSet());
       return Stream.of(true, false)
-          .flatMap(
-              recovering ->
-                  Arrays.stream(ProtocolState.values())
-                      .map(state -> new Crash("", recovering, state).stateText()))
+          .flatMap(recovering ->
+              Arrays.stream(ProtocolState.values())
+                  .map(state -> new Crash("", recovering, state).stateText()))
           .filter(state -> !met.contains(state))
           .toList();
     }

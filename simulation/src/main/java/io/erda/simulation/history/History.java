@@ -214,7 +214,10 @@ public final class History {
       case PUT -> "put    key " + keys[i] + " = " + value + ": " + how;
       case GET -> "get    key " + keys[i] + ": " + (ok ? value : how);
       case DELETE ->
-          "delete key " + keys[i] + ": " + (ok ? values[i] == 1 ? "existed" : "did not exist" : how);
+          "delete key "
+              + keys[i]
+              + ": "
+              + (ok ? values[i] == 1 ? "existed" : "did not exist" : how);
     };
   }
 

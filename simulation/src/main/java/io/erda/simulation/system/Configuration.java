@@ -96,9 +96,7 @@ public record Configuration(
         pipeline,
         random.nextInt(10, 70),
         shape == Shape.FULL ? random.nextInt(10, 30) : random.nextInt(0, 25),
-        random.nextInt(16) == 0
-            ? 0
-            : 1L << random.nextInt(gapShift(shape), 22),
+        random.nextInt(16) == 0 ? 0 : 1L << random.nextInt(gapShift(shape), 22),
         1L << random.nextInt(6, 11),
         1L << random.nextInt(15, 19),
         EnumSet.allOf(Fault.class));

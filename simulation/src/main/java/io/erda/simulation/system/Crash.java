@@ -5,8 +5,7 @@ import java.util.Locale;
 /**
  * Where a crash struck.
  *
- * @param place class and method of the production code that called a seam, or {@code between
- *     steps}
+ * @param place class and method of the production code that called a seam, or {@code between steps}
  * @param recovering whether the server had not begun to serve
  * @param state what the store was in the middle of
  */

@@ -97,8 +97,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
    */
   private void requireNoSpaceLost(MemoryDirectory directory) throws IOException {
     LogStore log = engine.log();
-    long files =
-        directory.names().stream().filter(name -> name.startsWith("region-")).count();
+    long files = directory.names().stream().filter(name -> name.startsWith("region-")).count();
     if (files != log.regions().size()) {
       requireSound(files + " region files, " + log.regions().size() + " regions");
     }
@@ -113,7 +112,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
           && (lost < 0 || lost > 3L * log.geometry().segmentBytes())
           && before.log().appendPlace(head) < log.geometry().regionBytes()) {
         requireSound(
-            "head " + head + " appends at " + log.appendPlace(head) + ", before it was "
+            "head "
+                + head
+                + " appends at "
+                + log.appendPlace(head)
+                + ", before it was "
                 + before.log().appendPlace(head));
       }
     }

@@ -9,8 +9,8 @@ import java.util.Set;
  * Makes a failing run small: fewer operations, clients and keys, and only the faults it takes.
  *
  * <p>Greedy. A smaller configuration is another run, since everything is drawn from the seed in
- * order; so each is tried with some seeds, and taken when one of them fails. It need not fail in the
- * same way: what is shown is a failure of the same system that people can read.
+ * order; so each is tried with some seeds, and taken when one of them fails. It need not fail in
+ * the same way: what is shown is a failure of the same system that people can read.
  */
 public final class Shrinker {
   /** What a configuration comes to under a seed. */

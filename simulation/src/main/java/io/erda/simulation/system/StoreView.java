@@ -88,9 +88,7 @@ final class StoreView {
       text.append("tombstone");
     } else {
       long value =
-          place.offset
-              + ObjectLayout.KEY_OFFSET
-              + ObjectLayout.keyLength(region, place.offset);
+          place.offset + ObjectLayout.KEY_OFFSET + ObjectLayout.keyLength(region, place.offset);
       text.append("value v").append(region.get(WORD.withByteAlignment(1), value));
     }
     text.append(disk.settled(place.file, place.offset, place.bytes) ? "" : ", not durable");

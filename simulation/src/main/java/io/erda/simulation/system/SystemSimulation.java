@@ -409,7 +409,8 @@ public final class SystemSimulation {
       case 1 ->
           disk.crashAt(
               new Aim("table-", 4096, Long.MAX_VALUE, 1 + random.nextInt(16), further / 4));
-      case 2, 4 -> disk.crashAt(new Aim("regions", 0, Long.MAX_VALUE, 1 + random.nextInt(4), further));
+      case 2, 4 ->
+          disk.crashAt(new Aim("regions", 0, Long.MAX_VALUE, 1 + random.nextInt(4), further));
       case 3 -> disk.crashAfter(SimulatedDisk.Event.DRAIN, 1 + random.nextInt(20));
       default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
     }
@@ -534,9 +535,7 @@ public final class SystemSimulation {
 
   private void clientCrashes(String place) {
     crashes.merge(
-        new Crash(place, server == null || server.isDead(), ProtocolState.of(disk)),
-        1L,
-        Long::sum);
+        new Crash(place, server == null || server.isDead(), ProtocolState.of(disk)), 1L, Long::sum);
   }
 
   private void wasFull(ErdaException.Full.What what) {
@@ -698,8 +697,7 @@ public final class SystemSimulation {
           cut();
           inspect(-1);
         } else if (place != null) {
-          disk.corrupt(
-              place.file(), place.offset() + random.nextInt(place.bytes()), bits());
+          disk.corrupt(place.file(), place.offset() + random.nextInt(place.bytes()), bits());
           happened(kind);
           inspect(key);
         } else {
@@ -730,7 +728,8 @@ public final class SystemSimulation {
       String name = anyFile();
       happened(Fault.BYTE_CORRUPTED);
       long length = disk.length(name);
-      disk.corrupt(name, random.nextLong(random.nextBoolean() ? Math.min(length, 8192) : length), bits());
+      disk.corrupt(
+          name, random.nextLong(random.nextBoolean() ? Math.min(length, 8192) : length), bits());
     }
 
     /**
@@ -781,7 +780,9 @@ public final class SystemSimulation {
         }
         if (key == damaged && refused == null) {
           workload.fail(
-              "the damaged object of key " + key + " was taken for "
+              "the damaged object of key "
+                  + key
+                  + " was taken for "
                   + (got == null ? "absent" : "a value of " + got.byteSize() + " bytes"));
         }
       }

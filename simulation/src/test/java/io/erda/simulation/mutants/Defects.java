@@ -41,10 +41,8 @@ public final class Defects {
       long remoteOffset,
       int length,
       int flags) {
-    LATER.add(
-        () ->
-            queuePair.postWrite(
-                wrId, local, localOffset, remoteKey, remoteOffset, length, flags));
+    LATER.add(() ->
+        queuePair.postWrite(wrId, local, localOffset, remoteKey, remoteOffset, length, flags));
     return true;
   }
 

@@ -11,7 +11,8 @@ public final class MutantTable {
   /** Of the first seed of each set: far apart, so that the sets are disjoint. */
   static final long SET_GAP = 1_000_000;
 
-  private static final boolean RULES = Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
+  private static final boolean RULES =
+      Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
 
   private MutantTable() {}
 
@@ -20,7 +21,8 @@ public final class MutantTable {
    *
    * @return for each set how many, or seedsMax + 1 where none failed
    */
-  static int[] seedsNeeded(LongFunction<String> simulation, int sets, int seedsMax, List<String> how) {
+  static int[] seedsNeeded(
+      LongFunction<String> simulation, int sets, int seedsMax, List<String> how) {
     int[] needed = new int[sets];
     for (int set = 0; set < sets; set++) {
       long first = 1 + set * SET_GAP;
@@ -84,8 +86,7 @@ public final class MutantTable {
     List<String> how = new ArrayList<>();
     LongFunction<String> simulation = RULES ? mutant.simulation() : mutant.withoutWordRules();
     int[] needed = seedsNeeded(simulation, sets, seedsMax, how);
-    return new Row(
-        mutant, needed, seedsMax, how.isEmpty() ? mutant.survives() : kinds(how));
+    return new Row(mutant, needed, seedsMax, how.isEmpty() ? mutant.survives() : kinds(how));
   }
 
   private static String text(int needed, int seedsMax) {
@@ -101,12 +102,19 @@ public final class MutantTable {
     if (failure.contains("no order explains")) {
       return "history";
     }
-    if (failure.contains("version word of") || failure.contains("key word of") || failure.contains("served and not durable")) {
+    if (failure.contains("version word of")
+        || failure.contains("key word of")
+        || failure.contains("served and not durable")) {
       return "rules for words";
     }
     if (failure.contains("recovery left")) {
       return "inspection after recovery";
     }
-    return failure.lines().findFirst().orElse("").replaceAll("io\\.erda\\.[a-z.]*", "").replaceAll("(.{70}).*", "$1…");
+    return failure
+        .lines()
+        .findFirst()
+        .orElse("")
+        .replaceAll("io\\.erda\\.[a-z.]*", "")
+        .replaceAll("(.{70}).*", "$1…");
   }
 }

@@ -54,7 +54,8 @@ final class Mutants {
               "flush and drain of the object follow the store of its word",
               () ->
                   List.of(
-                      before(PUBLICATION, "publish", code -> callDefect(code, "forgetLater", "()V")),
+                      before(
+                          PUBLICATION, "publish", code -> callDefect(code, "forgetLater", "()V")),
                       defect(PUBLICATION, "makeDataDurable", "flush", "flushLater"),
                       defect(PUBLICATION, "makeDataDurable", "drain", "drainLater"),
                       beforeReturn(
@@ -73,12 +74,14 @@ final class Mutants {
               () -> List.of(constant(ENGINE, "<init>", "visibleBeforeDurable", 0))),
           Mutant.of(
               "unchecked publish",
-              "the client sends PUBLISH before its WRITE, and the server takes the object for whole",
+              "the client sends PUBLISH before its WRITE, and the server takes the object for"
+                  + " whole",
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
                       defect("client.Put", "post", "postWrite", "writeLater"),
-                      beforeReturn("client.Put", "post", code -> callDefect(code, "runLater", "()V")))),
+                      beforeReturn(
+                          "client.Put", "post", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
               "a second put of a key is stored over the first one's pending word",
@@ -89,16 +92,17 @@ final class Mutants {
                       result(PUBLICATION, "commit", "storeWord", 1))),
           // The log
           Mutant.of(
-              "position not in the checksum",
-              "an object is valid wherever it lies",
-              () ->
-                  List.of(
-                      body(
-                          "logstore.ObjectChecksum",
-                          "positionMix",
-                          code -> code.iconst_0().ireturn())))
+                  "position not in the checksum",
+                  "an object is valid wherever it lies",
+                  () ->
+                      List.of(
+                          body(
+                              "logstore.ObjectChecksum",
+                              "positionMix",
+                              code -> code.iconst_0().ireturn())))
               .survivesBecause(
-                  "no region is reused yet, so no place ever holds another object; cleaning needs it"),
+                  "no region is reused yet, so no place ever holds another object; cleaning needs"
+                      + " it"),
           Mutant.of(
               "place handed out twice",
               "the point of appending does not move on",
@@ -128,11 +132,12 @@ final class Mutants {
               "the low-water mark passes commits that are not drained",
               () -> List.of(without(PUBLICATION, "settle", "drain"))),
           Mutant.of(
-              "low-water mark not closed",
-              "recovery leaves the low-water mark where it was",
-              () -> List.of(without(LOG, "closeMarks", "storeLow")))
+                  "low-water mark not closed",
+                  "recovery leaves the low-water mark where it was",
+                  () -> List.of(without(LOG, "closeMarks", "storeLow")))
               .survivesBecause(
-                  "recovery acts on pending words only, and decides all of them: looking again finds nothing"),
+                  "recovery acts on pending words only, and decides all of them: looking again"
+                      + " finds nothing"),
           Mutant.of(
               "generation not stored",
               "a region is made before its number is used up",
@@ -163,11 +168,12 @@ final class Mutants {
               "recovery serves words that a killed server did not drain",
               () -> List.of(without(ENGINE, "recover", "flush"))),
           Mutant.of(
-              "region table not flushed",
-              "recovery builds on records that a killed server did not drain",
-              () -> List.of(without(LOG, "open", "flushAll")))
+                  "region table not flushed",
+                  "recovery builds on records that a killed server did not drain",
+                  () -> List.of(without(LOG, "open", "flushAll")))
               .survivesBecause(
-                  "closing the marks flushes each record's line, and the next generation is stored anew before use"),
+                  "closing the marks flushes each record's line, and the next generation is stored"
+                      + " anew before use"),
           // The table
           Mutant.of(
               "key word not drained",
@@ -202,7 +208,8 @@ final class Mutants {
               () -> List.of(body(MOVE, "clearIntent", CodeBuilder::return_))),
           Mutant.of(
               "pending entry moved",
-              "entries with pending words are displaced, and the committing store does not look again",
+              "entries with pending words are displaced, and the committing store does not look"
+                  + " again",
               () ->
                   List.of(
                       constant(TABLE, "movable", "pending", 0),
@@ -220,11 +227,12 @@ final class Mutants {
               () -> List.of(without(ENGINE, "erase", "drain"))),
           // Connections and clients
           Mutant.of(
-              "dead writer not fenced",
-              "the server keeps the queue pair of a connection that it gave up",
-              () -> List.of(without("server.engine.Connection", "close", "close")))
+                  "dead writer not fenced",
+                  "the server keeps the queue pair of a connection that it gave up",
+                  () -> List.of(without("server.engine.Connection", "close", "close")))
               .survivesBecause(
-                  "what a dead writer still stores lands where nothing is handed out again; cleaning needs the fence"),
+                  "what a dead writer still stores lands where nothing is handed out again;"
+                      + " cleaning needs the fence"),
           Mutant.of(
               "acknowledged when sent",
               "the client takes its SEND for the server's answer",
@@ -270,7 +278,8 @@ final class Mutants {
               "get without checksum",
               "a get believes what it read",
               () ->
-                  List.of(constant(GET, "check", "compute", 0), constant(GET, "check", "checksum", 0))),
+                  List.of(
+                      constant(GET, "check", "compute", 0), constant(GET, "check", "checksum", 0))),
           Mutant.of(
               "tag taken for the key",
               "a get does not compare the key",
