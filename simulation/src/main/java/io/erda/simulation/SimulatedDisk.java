@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -52,6 +53,7 @@ public final class SimulatedDisk {
   private long incarnation = 1;
   private boolean struck;
   private boolean buried;
+  private long filesMade;
   private long eventsToCrash;
   private Event crashAt;
   private Aim aim;
@@ -181,12 +183,23 @@ public final class SimulatedDisk {
   public int powerFailure(RandomGenerator seeded) {
     restoreNames(seeded);
     int lost = 0;
-    for (SimulatedFile file : byAddress.values()) {
+    // In the order they were made: addresses are the machine's, and a seed must mean the same run.
+    for (SimulatedFile file : inOrderMade()) {
       lost += file.powerFailure(seeded);
     }
     wordsLost += lost;
     endIncarnation();
     return lost;
+  }
+
+  private List<SimulatedFile> inOrderMade() {
+    List<SimulatedFile> made = new ArrayList<>(byAddress.values());
+    made.sort(Comparator.comparingLong(file -> file.number));
+    return made;
+  }
+
+  long nextFileNumber() {
+    return ++filesMade;
   }
 
   private void restoreNames(RandomGenerator seeded) {

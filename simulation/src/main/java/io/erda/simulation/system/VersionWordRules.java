@@ -157,12 +157,11 @@ final class VersionWordRules {
     int head = (int) (memory.get(WORD, offset - 8) >>> 56);
     boolean update = base == 0 || (base < 0) != (next < 0);
     return update
-        ? wrongUpdate(table, memory, offset, base, next, head)
+        ? wrongUpdate(table, offset, base, next, head)
         : wrongRelocation(base, next, head);
   }
 
-  private String wrongUpdate(
-      String table, MemorySegment memory, long offset, long base, long next, int head) {
+  private String wrongUpdate(String table, long offset, long base, long next, int head) {
     if (VersionWord.older(next) != (base == 0 ? VersionWord.NONE : VersionWord.newest(base))) {
       return "the version before is not the one that was committed";
     }
