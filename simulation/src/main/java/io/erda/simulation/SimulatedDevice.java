@@ -115,6 +115,12 @@ public final class SimulatedDevice implements Device {
     network.time.at(heldUntilNs, this::activity);
   }
 
+  /** Shows what was held. */
+  public void releaseCompletions() {
+    heldUntilNs = 0;
+    activity();
+  }
+
   boolean holdsCompletions() {
     return network.time.nowNs() < heldUntilNs;
   }

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -51,6 +52,8 @@ public final class SimulatedDisk {
   private long capacityBytes = 1L << 30;
   private long incarnation = 1;
   private boolean struck;
+  private boolean buried;
+  private long filesMade;
   private long eventsToCrash;
   private Event crashAt;
   private Aim aim;
@@ -180,12 +183,23 @@ public final class SimulatedDisk {
   public int powerFailure(RandomGenerator seeded) {
     restoreNames(seeded);
     int lost = 0;
-    for (SimulatedFile file : byAddress.values()) {
+    // In the order they were made: addresses are the machine's, and a seed must mean the same run.
+    for (SimulatedFile file : inOrderMade()) {
       lost += file.powerFailure(seeded);
     }
     wordsLost += lost;
     endIncarnation();
     return lost;
+  }
+
+  private List<SimulatedFile> inOrderMade() {
+    List<SimulatedFile> made = new ArrayList<>(byAddress.values());
+    made.sort(Comparator.comparingLong(file -> file.number));
+    return made;
+  }
+
+  long nextFileNumber() {
+    return ++filesMade;
   }
 
   private void restoreNames(RandomGenerator seeded) {
@@ -226,6 +240,14 @@ public final class SimulatedDisk {
     SimulatedFile file = find(name);
     Objects.checkIndex(offset, file.length());
     file.corrupt(offset, xor);
+  }
+
+  /**
+   * The simulation is over, and nobody looks at this disk any more: dead processes may store again,
+   * so that what they left can be closed and gives back its memory.
+   */
+  public void bury() {
+    buried = true;
   }
 
   /** Cuts or lengthens a file that no process has open. */
@@ -290,6 +312,9 @@ public final class SimulatedDisk {
    * @throws SimulatedCrash when the process is dead
    */
   boolean event(long ofIncarnation, Event kind, SimulatedFile file, long offset) {
+    if (buried) {
+      return false;
+    }
     if (struck || ofIncarnation != incarnation) {
       throw new SimulatedCrash(
           "a dead process touches " + (file == null ? "the directory" : file.name), traces);

@@ -24,6 +24,10 @@ final class SimulatedFile {
   private static final int EVICTION_ODDS = 16;
 
   final SimulatedDisk disk;
+
+  /** Grows with every file that was made. */
+  final long number;
+
   String name;
 
   /**
@@ -43,6 +47,7 @@ final class SimulatedFile {
 
   SimulatedFile(SimulatedDisk disk, String name, long length) {
     this.disk = disk;
+    this.number = disk.nextFileNumber();
     this.name = name;
     this.length = length;
     int words = Math.toIntExact((length + 7) >>> 3);

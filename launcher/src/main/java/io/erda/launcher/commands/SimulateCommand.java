@@ -2,21 +2,35 @@ package io.erda.launcher.commands;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Table;
+import io.erda.simulation.system.Crash;
 import io.erda.simulation.system.Fault;
+import io.erda.simulation.system.ProtocolState;
 import io.erda.simulation.system.RunResult;
+import io.erda.simulation.system.Shrinker;
 import io.erda.simulation.system.SystemSimulation;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.LongFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -38,7 +52,13 @@ public final class SimulateCommand implements Callable<Integer> {
   private static final int SECONDS_DEFAULT = 30;
   private static final long PROGRESS_GAP_NS = 250_000_000L;
 
+  private static final int SHRINK_RUNS_MAX = 4000;
+
+  /** From so many runs on, a fault that never happened is a defect of the simulation. */
+  private static final int EVERY_FAULT_RUNS = 1000;
+
   private final LongFunction<RunResult> simulation;
+  private final UnaryOperator<RunResult> shrinker;
 
   @Spec private CommandSpec spec;
 
@@ -59,14 +79,24 @@ public final class SimulateCommand implements Callable<Integer> {
 
   /** The production code. */
   public SimulateCommand() {
-    this(seed -> SystemSimulation.of(seed).run());
+    this(
+        seed -> SystemSimulation.of(seed).run(),
+        new Shrinker(
+                (seed, configuration) -> SystemSimulation.of(seed, configuration).run(),
+                SHRINK_RUNS_MAX)
+            ::shrink);
   }
 
   /**
    * @param simulation what a seed comes to
    */
   SimulateCommand(LongFunction<RunResult> simulation) {
+    this(simulation, UnaryOperator.identity());
+  }
+
+  private SimulateCommand(LongFunction<RunResult> simulation, UnaryOperator<RunResult> shrinker) {
     this.simulation = simulation;
+    this.shrinker = shrinker;
   }
 
   @Override
@@ -78,15 +108,24 @@ public final class SimulateCommand implements Callable<Integer> {
     simulate(sum);
     PrintWriter out = spec.commandLine().getOut();
     out.print(sum.table());
+    out.print("\n" + sum.crashTable());
     if (json != null) {
       ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
       Files.writeString(json, mapper.writeValueAsString(sum.json()) + "\n");
     }
     if (sum.failed != null) {
       out.println("\n" + sum.failed.report());
+      out.println("\nmade small:\n");
+      RunResult small = shrinker.apply(sum.failed);
+      out.println(small.report());
+      out.println(small.history() == null ? "" : small.history());
       out.flush();
       throw new UserError(
           "violation; again with: ./erda simulate --runs 1 --seed " + sum.failed.seed());
+    }
+    List<Fault> never = sum.neverHappened();
+    if (sum.runs >= EVERY_FAULT_RUNS && !never.isEmpty()) {
+      throw new UserError("a defect of the simulation: never happened: " + never);
     }
     return 0;
   }
@@ -100,12 +139,15 @@ public final class SimulateCommand implements Callable<Integer> {
         seconds != null
             ? seconds * 1_000_000_000L
             : runs != null ? Long.MAX_VALUE : SECONDS_DEFAULT * 1_000_000_000L;
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long beganNs = System.nanoTime();
+    long beganCpuNs = threads.getCurrentThreadCpuTime();
     long shownNs = beganNs;
     while (sum.failed == null && sum.runs < runsMax && sum.realNs < limitNs) {
       sum.add(simulation.apply(sum.firstSeed + sum.runs));
       long nowNs = System.nanoTime();
       sum.realNs = nowNs - beganNs;
+      sum.cpuNs = threads.getCurrentThreadCpuTime() - beganCpuNs;
       if (nowNs - shownNs >= PROGRESS_GAP_NS) {
         shownNs = nowNs;
         progress.at(sum.line());
@@ -120,6 +162,12 @@ public final class SimulateCommand implements Callable<Integer> {
     private final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
     long runs;
     long realNs;
+
+    /** Of the thread that simulates. */
+    long cpuNs;
+
+    private final Map<Crash, Long> crashes = new TreeMap<>();
+    private final Set<String> places = new TreeSet<>();
     private long operations;
     private long ok;
     private long unknown;
@@ -143,6 +191,8 @@ public final class SimulateCommand implements Callable<Integer> {
       wordsLost += result.stores().wordsLost();
       doublings += result.doublings();
       result.faults().forEach((fault, count) -> faults.merge(fault, count, Long::sum));
+      result.crashes().forEach((crash, count) -> crashes.merge(crash, count, Long::sum));
+      places.addAll(result.places());
       if (result.failure() != null) {
         failed = result;
       }
@@ -156,7 +206,42 @@ public final class SimulateCommand implements Callable<Integer> {
       return count(Fault.SERVER_CRASH)
           + count(Fault.SERVER_CRASH_IN_STORE)
           + count(Fault.SERVER_CRASH_IN_RECOVERY)
-          + count(Fault.CLIENT_CRASH);
+          + count(Fault.CLIENT_CRASH)
+          + count(Fault.CLIENT_CRASH_IN_POST);
+    }
+
+    List<Fault> neverHappened() {
+      return Arrays.stream(Fault.values()).filter(fault -> count(fault) == 0).toList();
+    }
+
+    private long operationsPerCpuSecond() {
+      return cpuNs == 0 ? 0 : Math.round(operations / (cpuNs / 1e9));
+    }
+
+    /** What the servers' code calls its memory from, and no crash has struck. */
+    private List<String> neverCrashedIn() {
+      Set<String> struck = crashes.keySet().stream().map(Crash::place).collect(Collectors.toSet());
+      return places.stream().filter(place -> !struck.contains(place)).toList();
+    }
+
+    private List<String> statesNeverMet() {
+      Set<String> met = crashes.keySet().stream().map(Crash::stateText).collect(Collectors.toSet());
+      return Stream.of(true, false)
+          .flatMap(recovering ->
+              Arrays.stream(ProtocolState.values())
+                  .map(state -> new Crash("", recovering, state).stateText()))
+          .filter(state -> !met.contains(state))
+          .toList();
+    }
+
+    /** Crashes by place in the code, and by what the store was in the middle of. */
+    Table crashTable() {
+      Table table = new Table("crashes struck", "");
+      crashes.forEach((crash, count) ->
+          table.row(crash.place() + ", " + crash.stateText(), Table.count(count)));
+      neverCrashedIn().forEach(place -> table.row(place + ", in any state", 0));
+      statesNeverMet().forEach(state -> table.row("anywhere, " + state, 0));
+      return table;
     }
 
     /** Simulated seconds that one real second takes. */
@@ -188,6 +273,7 @@ public final class SimulateCommand implements Callable<Integer> {
       return table
           .row("doublings of a table", Table.count(doublings))
           .row("words lost by power failures", Table.count(wordsLost))
+          .row("operations per CPU second", Table.count(operationsPerCpuSecond()))
           .row("simulated time", Table.time(simulatedNs))
           .row("violations", failed == null ? 0 : 1);
     }
@@ -203,11 +289,24 @@ public final class SimulateCommand implements Callable<Integer> {
           .put("wordsLost", wordsLost)
           .put("doublings", doublings)
           .put("simulatedNs", simulatedNs)
-          .put("realNs", realNs);
+          .put("realNs", realNs)
+          .put("cpuNs", cpuNs)
+          .put("operationsPerCpuSecond", operationsPerCpuSecond());
       ObjectNode byFault = node.putObject("faults");
       for (Fault fault : Fault.values()) {
         byFault.put(fault.name(), count(fault));
       }
+      ArrayNode struck = node.putArray("struck");
+      crashes.forEach((crash, count) ->
+          struck
+              .addObject()
+              .put("place", crash.place())
+              .put("state", crash.stateText())
+              .put("count", count));
+      ArrayNode neverStruck = node.putArray("neverStruck");
+      neverCrashedIn().forEach(neverStruck::add);
+      ArrayNode neverMet = node.putArray("statesNeverMet");
+      statesNeverMet().forEach(neverMet::add);
       if (failed == null) {
         node.putNull("violation");
       } else {

@@ -46,6 +46,10 @@ class SimulateCommandTest {
     assertEquals(4, node.get("runs").asInt());
     assertEquals(7, node.get("firstSeed").asLong());
     assertEquals(Fault.values().length, node.get("faults").size());
+    assertTrue(
+        node.get("operationsPerCpuSecond").asLong() > 0 && node.get("struck").size() > 0,
+        node::toString);
+    assertTrue(out.toString().contains("between steps, serving, quiet"), out::toString);
     assertTrue(node.get("ok").asInt() > 0 && node.get("violation").isNull(), node::toString);
   }
 

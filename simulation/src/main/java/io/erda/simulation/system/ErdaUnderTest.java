@@ -120,6 +120,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
             ? null
             : "space that nobody holds is not given up: " + usage;
       }
+
+      @Override
+      public void release() {
+        core.close();
+      }
     };
   }
 
@@ -193,6 +198,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
       @Override
       public boolean delete(long token, MemorySegment key) {
         return client.delete(token, key);
+      }
+
+      @Override
+      public void release() {
+        client.close();
       }
     };
   }

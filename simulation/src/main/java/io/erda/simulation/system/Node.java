@@ -74,6 +74,15 @@ final class Node {
     slowUntilNs = time.nowNs() + ns;
   }
 
+  /** Neither paused nor slow any more. */
+  void recover() {
+    pausedUntilNs = 0;
+    slowUntilNs = 0;
+    if (!dead) {
+      schedule(stepNs);
+    }
+  }
+
   /** There is news for it. */
   void wake() {
     if (!dead && scheduledNs > time.nowNs() + 2 * stepNs) {

@@ -20,6 +20,19 @@ public final class Shrinker {
 
   private static final int SEEDS_EACH = 24;
 
+  /** What seldom matters: tried without first. */
+  private static final Set<Fault> NUISANCES =
+      Set.of(
+          Fault.SERVER_PAUSE,
+          Fault.CLIENT_PAUSE,
+          Fault.CLIENT_SLOW,
+          Fault.COMPLETIONS_DELAYED,
+          Fault.CLIENT_CRASH,
+          Fault.CLIENT_CRASH_IN_POST,
+          Fault.DISK_FULL,
+          Fault.BYTE_CORRUPTED,
+          Fault.FILE_CUT);
+
   private final Simulation simulation;
   private int runsLeft;
 
@@ -80,6 +93,11 @@ public final class Shrinker {
     }
     if (now.pipeline() > 1) {
       candidates.add(now.with(now.clients(), now.keys(), operations, 1));
+    }
+    if (now.faults().stream().anyMatch(NUISANCES::contains)) {
+      Set<Fault> fewer = EnumSet.copyOf(now.faults());
+      fewer.removeAll(NUISANCES);
+      candidates.add(now.withFaults(fewer));
     }
     for (Fault fault : now.faults()) {
       Set<Fault> fewer = EnumSet.copyOf(now.faults());

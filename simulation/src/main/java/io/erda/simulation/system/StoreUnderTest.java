@@ -64,6 +64,9 @@ public interface StoreUnderTest {
     default long doublings() {
       return 0;
     }
+
+    /** When all is over: releases what the real memory is needed for. Dead or alive. */
+    default void release() {}
   }
 
   /** A state machine of a client. A crash drops it without closing it. */
@@ -79,6 +82,9 @@ public interface StoreUnderTest {
 
     /** Submits a delete; false when the pipeline is full. */
     boolean delete(long token, MemorySegment key);
+
+    /** When all is over: releases what the real memory is needed for. Dead or alive. */
+    default void release() {}
   }
 
   /** Hears of the ends of a client's operations. */

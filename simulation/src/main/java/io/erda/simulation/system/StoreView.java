@@ -104,7 +104,7 @@ final class StoreView {
     if (seed == 0) {
       seed = disk.image("superblock").get(WORD, HASH_SEED_AT + 4096);
     }
-    return Entry.keyWord(new KeyHash(seed).of(key, 0, (int) key.byteSize()), geometry.heads());
+    return Entry.keyWord(new KeyHash(seed).of(key, 0, key.byteSize()), geometry.heads());
   }
 
   private int headOf(MemorySegment key) {

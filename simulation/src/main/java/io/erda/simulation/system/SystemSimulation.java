@@ -90,6 +90,10 @@ public final class SystemSimulation {
 
   private boolean powerFailsNext;
   private boolean healing;
+
+  /** Of every process that ever was. */
+  private final List<Runnable> releases = new ArrayList<>();
+
   private boolean watchesWords = true;
   private int nextClient = 1;
 
@@ -149,6 +153,26 @@ public final class SystemSimulation {
 
   /** Runs it to its end. */
   public RunResult run() {
+    try {
+      return runToItsEnd();
+    } finally {
+      disk.bury();
+      for (Runnable release : releases) {
+        release(release);
+      }
+    }
+  }
+
+  /** What died in the middle of a step may be in no state to be closed. */
+  private static void release(Runnable release) {
+    try {
+      release.run();
+    } catch (RuntimeException | AssertionError ignored) {
+      // Its memory is lost until the garbage collector finds it, if ever.
+    }
+  }
+
+  private RunResult runToItsEnd() {
     startServer();
     for (int i = 0; i < configuration.clients(); i++) {
       startClient();
@@ -213,7 +237,14 @@ public final class SystemSimulation {
     healing = true;
     disk.crashNever();
     disk.limit(Long.MAX_VALUE);
-    clients.forEach(client -> client.device.crashAfterPosts(0));
+    for (ClientProcess client : clients) {
+      client.device.crashAfterPosts(0);
+      client.device.releaseCompletions();
+      client.node.recover();
+    }
+    if (serves()) {
+      server.recover();
+    }
     long deadline = time.nowNs() + PATIENCE_NS;
     while ((busy() || !serves()) && time.nextNs() <= deadline && workload.failure() == null) {
       time.step();
@@ -421,6 +452,7 @@ public final class SystemSimulation {
       return;
     }
     StoreUnderTest.Server starting = core;
+    releases.add(starting::release);
     server =
         new Node(
             time,
@@ -549,6 +581,7 @@ public final class SystemSimulation {
       this.number = number;
       device = network.device("client " + number);
       client = store.connect(device, ADDRESS, time, this);
+      releases.add(client::release);
       node =
           new Node(
               time,
@@ -751,6 +784,8 @@ public final class SystemSimulation {
     private void getAll(int damaged) {
       StoreUnderTest.Client client =
           store.connect(network.device("client of a damaged store"), ADDRESS, time, this);
+      releases.add(core::release);
+      releases.add(client::release);
       for (int key = 0; key < configuration.keys() && workload.failure() == null; key++) {
         get(client, key);
         if (got != null) {

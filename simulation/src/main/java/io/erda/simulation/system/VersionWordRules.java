@@ -31,6 +31,7 @@ final class VersionWordRules {
   private static final String TABLE = "table-";
   private static final long INTENT_AT = 64;
   private static final long INTENT_VALID_AT = 104;
+  private static final long INTENT_BYTES = 48;
   private static final long RECORDS_AT = 4096;
   private static final long RECORD_BYTES = 64;
   private static final int STATE_LINKED = 0xA5;
@@ -81,7 +82,7 @@ final class VersionWordRules {
       return;
     }
     long word = memory.get(WORD, offset);
-    if (next == word || partOfMove(memory, slot, word, next)) {
+    if (next == word || partOfMove(table, memory, slot, word, next)) {
       return;
     }
     String wrong = wrong(table, memory, offset, word, next);
@@ -114,14 +115,28 @@ final class VersionWordRules {
   }
 
   /** What a displacement stores while its intent is valid; {@code CrashTest} knows more of it. */
-  private static boolean partOfMove(MemorySegment table, long slot, long word, long next) {
-    if (table.get(WORD, INTENT_VALID_AT) == 0) {
+  private boolean partOfMove(String table, MemorySegment memory, long slot, long word, long next) {
+    if (memory.get(WORD, INTENT_VALID_AT) == 0) {
       return false;
     }
-    long moved = table.get(WORD, INTENT_AT + 24);
-    boolean fills = slot == table.get(WORD, INTENT_AT + 8) && word == 0 && next == moved;
-    boolean empties = slot == table.get(WORD, INTENT_AT) && word == moved && next == 0;
-    return fills || empties;
+    long moved = memory.get(WORD, INTENT_AT + 24);
+    long destination = memory.get(WORD, INTENT_AT + 8);
+    if (slot == destination && word == 0 && next == moved) {
+      requireDurable(table, INTENT_AT, INTENT_BYTES, "an entry is moved under an intent");
+      return true;
+    }
+    if (slot == memory.get(WORD, INTENT_AT) && word == moved && next == 0) {
+      long at = HashTable.entriesOffset() + destination * ENTRY_BYTES;
+      requireDurable(table, at, ENTRY_BYTES, "an entry is emptied for a destination");
+      return memory.get(WORD, at + 8) == moved;
+    }
+    return false;
+  }
+
+  private void requireDurable(String table, long offset, long bytes, String what) {
+    if (serving && durably && !disk.settled(table, offset, bytes)) {
+      throw new AssertionError("version word of a displacement: " + what + " that is not durable");
+    }
   }
 
   private String wrong(String table, MemorySegment memory, long offset, long word, long next) {
@@ -142,12 +157,11 @@ final class VersionWordRules {
     int head = (int) (memory.get(WORD, offset - 8) >>> 56);
     boolean update = base == 0 || (base < 0) != (next < 0);
     return update
-        ? wrongUpdate(table, memory, offset, base, next, head)
+        ? wrongUpdate(table, offset, base, next, head)
         : wrongRelocation(base, next, head);
   }
 
-  private String wrongUpdate(
-      String table, MemorySegment memory, long offset, long base, long next, int head) {
+  private String wrongUpdate(String table, long offset, long base, long next, int head) {
     if (VersionWord.older(next) != (base == 0 ? VersionWord.NONE : VersionWord.newest(base))) {
       return "the version before is not the one that was committed";
     }

@@ -10,26 +10,53 @@ import java.util.function.Supplier;
  * @param name short
  * @param defect what is wrong, as a clause
  * @param patches made anew for each use, since they count what they meet
+ * @param quick whether a few hundred seeds find it
  * @param survives null where the simulation has to find it; else why it can't be found today
  */
-record Mutant(String name, String defect, Supplier<List<Patch>> patches, String survives) {
+record Mutant(
+    String name, String defect, Supplier<List<Patch>> patches, boolean quick, String survives) {
   static Mutant of(String name, String defect, Supplier<List<Patch>> patches) {
-    return new Mutant(name, defect, patches, null);
+    return new Mutant(name, defect, patches, true, null);
+  }
+
+  /** It takes thousands of seeds: not for every build. */
+  Mutant slow() {
+    return new Mutant(name, defect, patches, false, survives);
   }
 
   Mutant survivesBecause(String why) {
-    return new Mutant(name, defect, patches, why);
+    return new Mutant(name, defect, patches, false, why);
   }
 
   /** Erda with this defect: what a seed comes to, null or a failure. */
-  @SuppressWarnings("unchecked")
   LongFunction<String> simulation() {
+    return simulation(true, 0);
+  }
+
+  /** As before, and nobody looks at version words: only histories and inspections count. */
+  LongFunction<String> withoutWordRules() {
+    return simulation(false, 0);
+  }
+
+  /** The first failure from a seed on, seen by clients, made small. */
+  String shrunk(long firstSeed, int runsMax) {
+    LongFunction<String> simulation = simulation(false, runsMax);
+    for (long seed = firstSeed; ; seed++) {
+      String failure = simulation.apply(seed);
+      if (failure != null) {
+        return failure;
+      }
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private LongFunction<String> simulation(boolean rules, int shrinkRunsMax) {
     try {
       return (LongFunction<String>)
           new PatchedLoader(patches.get())
               .loadClass(PatchedSeed.class.getName())
-              .getDeclaredConstructor()
-              .newInstance();
+              .getDeclaredConstructor(boolean.class, int.class)
+              .newInstance(rules, shrinkRunsMax);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }

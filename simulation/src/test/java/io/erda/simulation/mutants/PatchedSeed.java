@@ -1,6 +1,7 @@
 package io.erda.simulation.mutants;
 
 import io.erda.simulation.system.RunResult;
+import io.erda.simulation.system.Shrinker;
 import io.erda.simulation.system.SystemSimulation;
 import java.util.function.LongFunction;
 
@@ -9,9 +10,33 @@ import java.util.function.LongFunction;
  * the outside in classes of the JDK only.
  */
 public final class PatchedSeed implements LongFunction<String> {
+  private final boolean rules;
+  private final int shrinkRunsMax;
+
+  /**
+   * @param rules whether stores to version words are watched: without, only what clients see counts
+   * @param shrinkRunsMax runs to spend on making a failure small; 0 to leave it
+   */
+  public PatchedSeed(boolean rules, int shrinkRunsMax) {
+    this.rules = rules;
+    this.shrinkRunsMax = shrinkRunsMax;
+  }
+
   @Override
   public String apply(long seed) {
-    RunResult result = SystemSimulation.of(seed).run();
-    return result.failure();
+    RunResult result = run(SystemSimulation.of(seed));
+    if (result.failure() == null || shrinkRunsMax == 0) {
+      return result.failure();
+    }
+    RunResult small =
+        new Shrinker(
+                (ofSeed, configuration) -> run(SystemSimulation.of(ofSeed, configuration)),
+                shrinkRunsMax)
+            .shrink(result);
+    return small.operations() + " operations: " + small.failure() + "\n" + small.history();
+  }
+
+  private RunResult run(SystemSimulation simulation) {
+    return rules ? simulation.run() : simulation.withoutWordRules().run();
   }
 }

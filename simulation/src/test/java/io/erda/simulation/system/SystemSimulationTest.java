@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.simulation.Seeds;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 final class SystemSimulationTest {
@@ -44,6 +46,19 @@ final class SystemSimulationTest {
       assertTrue(sums[1] > sums[0] / 4, "hardly anything succeeds");
       assertTrue(sums[3] > runs, "hardly anything is cleaned");
     }
+  }
+
+  /** Contention finds what size does not. */
+  @Test
+  void aFifthOfTheRunsAreLongAndContended() {
+    int seeds = 2000;
+    long contended =
+        LongStream.range(0, seeds)
+            .mapToObj(seed -> Configuration.random(new SplittableRandom(seed)))
+            .filter(
+                drawn -> drawn.operations() >= 1000 && drawn.clients() >= 3 && drawn.keys() <= 8)
+            .count();
+    assertTrue(contended >= seeds / 5, contended + " of " + seeds);
   }
 
   @Test

@@ -1,0 +1,43 @@
+package io.erda.simulation.mutants;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.simulation.mutants.MutantTable.Row;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * The simulation finds deliberate defects of the production code, with nothing said to it. In the
+ * build those that take few seeds; {@code -Derda.mutants=all} for every one, in five sets of seeds,
+ * which takes half an hour and prints the table of {@code MUTANTS.md}.
+ */
+final class EveryMutantTest {
+  private static final boolean ALL = "all".equals(System.getProperty("erda.mutants"));
+  private static final int QUICK_SEEDS_MAX = 400;
+
+  @TestFactory
+  Stream<DynamicTest> isFound() {
+    return Mutants.ALL.stream()
+        .filter(mutant -> mutant.survives() == null && (ALL || mutant.quick()))
+        .map(mutant -> DynamicTest.dynamicTest(mutant.name(), () -> find(mutant)));
+  }
+
+  private static void find(Mutant mutant) {
+    Row row = MutantTable.row(mutant, ALL ? 5 : 1, ALL ? 10_000 : QUICK_SEEDS_MAX);
+    System.out.println(row.text());
+    assertTrue(row.foundByAll(), () -> mutant.name() + " survives: " + mutant.defect());
+  }
+
+  /** The table's yardstick: where nothing was changed nothing is found. */
+  @Test
+  void withoutADefectNothingIsFound() {
+    List<String> how = new ArrayList<>();
+    Mutant none = Mutant.of("none", "nothing is wrong", List::of);
+    MutantTable.seedsNeeded(none.simulation(), 1, 50, how);
+    assertTrue(how.isEmpty(), how::toString);
+  }
+}
