@@ -5,6 +5,7 @@ import io.erda.hashtable.TableFinding.DamagedHeader;
 import io.erda.hashtable.TableFinding.DamagedIntent;
 import io.erda.hashtable.TableFinding.Duplicate;
 import io.erda.hashtable.TableFinding.InterruptedMove;
+import io.erda.hashtable.TableFinding.InterruptedRemoval;
 import io.erda.hashtable.TableFinding.LeftKeyWord;
 import io.erda.hashtable.TableFinding.Misplaced;
 import io.erda.hashtable.TableFinding.NoKeyWord;
@@ -51,8 +52,13 @@ final class TableCheck {
         skipped1 = intent.source();
         skipped2 = intent.destination();
         findings.accept(
-            new InterruptedMove(
-                intent.source(), intent.destination(), intent.keyWord(), intent.versionWord()));
+            intent.emptying()
+                ? new InterruptedRemoval(intent.source(), intent.keyWord(), intent.versionWord())
+                : new InterruptedMove(
+                    intent.source(),
+                    intent.destination(),
+                    intent.keyWord(),
+                    intent.versionWord()));
       }
     } catch (DamagedTableException e) {
       findings.accept(new DamagedIntent(e.getMessage()));

@@ -50,6 +50,19 @@ public sealed interface TableFinding {
     }
   }
 
+  /** A crash interrupted the removal of an entry; opening the table finishes it. */
+  record InterruptedRemoval(long slot, long keyWord, long versionWord) implements TableFinding {
+    @Override
+    public boolean damage() {
+      return false;
+    }
+
+    @Override
+    public String message() {
+      return "key word " + hex(keyWord) + " is being removed from slot " + slot;
+    }
+  }
+
   /** An entry outside the neighbourhood of its home bucket: readers don't find it. */
   record Misplaced(long slot, long keyWord, long versionWord, long home) implements TableFinding {
     @Override

@@ -1,5 +1,6 @@
 package io.erda.server.engine;
 
+import io.erda.hashtable.Entry;
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.KeyProbe;
 import io.erda.hashtable.VersionWord;
@@ -197,11 +198,35 @@ final class Publication {
   private boolean insert(PublishRequest request) {
     long word = VersionWord.first(request.offset, pendingFirst);
     long slot = table.insert(request.keyWord, word);
+    if (slot == HashTable.NONE && dropTombstone(request.keyWord)) {
+      slot = table.insert(request.keyWord, word);
+    }
     if (slot == HashTable.NONE) {
       return false;
     }
     stored(request, slot, word);
     return true;
+  }
+
+  /**
+   * Empties the first entry of a neighbourhood whose key was deleted: absent it was before. A
+   * tombstone whose object is not whole stays: it may be damage.
+   */
+  private boolean dropTombstone(long keyWord) {
+    long home = Entry.bucket(keyWord, table.buckets());
+    for (long slot = home; slot < home + HashTable.neighbourhood(); slot++) {
+      long word = table.versionWord(slot);
+      int head = Entry.headOf(table.keyWord(slot));
+      if (word != 0
+          && !VersionWord.pending(word)
+          && engine.objectValid(head, VersionWord.newest(word))
+          && !existed(head, VersionWord.newest(word))
+          && table.empty(slot, table.keyWord(slot), word)) {
+        table.drain();
+        return true;
+      }
+    }
+    return false;
   }
 
   private void stored(PublishRequest request, long slot, long word) {

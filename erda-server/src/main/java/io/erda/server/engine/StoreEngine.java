@@ -158,7 +158,6 @@ public final class StoreEngine implements AutoCloseable {
           "root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
     }
     RootFile root = new RootFile(rootMemory);
-    root.beginIncarnation();
     PersistentMemory tableMemory = directory.open(tableName(superblock));
     HashTable table = HashTable.open(tableMemory, root);
     if (table.buckets() != superblock.buckets()) {
@@ -180,9 +179,15 @@ public final class StoreEngine implements AutoCloseable {
    * this place and is pending. Then closes the marks, so that what a dead or stopped writer may
    * still store lands where nothing is handed out any more. May be interrupted and repeated at
    * every step.
+   *
+   * <p>Readers of an earlier incarnation may read on meanwhile, so what they see of this must be as
+   * lasting as it was while that server lived: a word is durable, at least as pending, before it is
+   * committed.
    */
   private void recover() {
     int[] counts = new int[2];
+    // A server that was killed leaves words that are visible and not durable.
+    makeTableDurable();
     long scanned =
         log.scan((region, offset, place, bytes) -> {
           counts[0]++;
@@ -190,10 +195,8 @@ public final class StoreEngine implements AutoCloseable {
             counts[1]++;
           }
         });
-    // A server that was killed leaves words that are visible and not durable. What is served from
-    // now on, and what the marks leave behind,
-    // must not fall back to pending, or to the version before, at a later power failure.
-    tableMemory.flush(0, tableMemory.segment().byteSize());
+    // What is served from now on, and what the marks leave behind, must not fall back to pending at
+    // a later power failure.
     table.drain();
     log.closeMarks();
     List<String> notes = new ArrayList<>();
@@ -201,6 +204,11 @@ public final class StoreEngine implements AutoCloseable {
       notes.add("committed " + counts[1] + " whole versions whose acknowledgement was not sent");
     }
     recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
+  }
+
+  private void makeTableDurable() {
+    tableMemory.flush(0, tableMemory.segment().byteSize());
+    table.drain();
   }
 
   /**
@@ -305,14 +313,24 @@ public final class StoreEngine implements AutoCloseable {
     if (slot == HashTable.NONE) {
       return false;
     }
-    boolean existed =
-        publication.existed(headOf(keyWord), VersionWord.committed(table.versionWord(slot)));
-    if (existed && !table.empty(slot, keyWord, table.versionWord(slot))) {
-      throw new IllegalStateException(
-          "entry " + slot + " can't be emptied: " + VersionWord.toString(table.versionWord(slot)));
+    if (VersionWord.pending(table.versionWord(slot))) {
+      // Of no live reservation: what is in hand was committed before this came.
+      table.rollback(slot, keyWord, table.versionWord(slot));
+      table.drain();
     }
-    table.drain();
+    long word = table.versionWord(slot);
+    boolean existed =
+        word != 0 && publication.existed(headOf(keyWord), VersionWord.committed(word));
+    if (existed && !table.remove(slot, keyWord, word)) {
+      throw new IllegalStateException(
+          "entry " + slot + " can't be removed: " + VersionWord.toString(word));
+    }
     return existed;
+  }
+
+  /** A server begins to serve what was opened: what readers knew of the one before ends here. */
+  void beginIncarnation() {
+    root.beginIncarnation();
   }
 
   public RecoveryReport recovery() {
@@ -358,12 +376,18 @@ public final class StoreEngine implements AutoCloseable {
       return;
     }
     closed = true;
-    publication.settle();
-    log.storeLowMarks();
-    table.drain();
-    log.close();
-    tableMemory.close();
-    root.memory().close();
+    try {
+      publication.settle();
+      log.storeLowMarks();
+      table.drain();
+    } finally {
+      try {
+        log.close();
+      } finally {
+        tableMemory.close();
+        root.memory().close();
+      }
+    }
   }
 
   private static final class NoMoves implements io.erda.hashtable.StructureCounter {
