@@ -51,9 +51,9 @@ import java.lang.foreign.MemorySegment;
  * </ol>
  *
  * <p>Emptying: steps 1 and 2, with one slot for both and a valid word of its own, then 5 and 7. The
- * entry's word is 0 only once the intent is durable, and with the intent a crash at any time ends in
- * an empty entry. So who saw the entry gone will never see it again, though the word that it saw was
- * not durable yet.
+ * entry's word is 0 only once the intent is durable, and with the intent a crash at any time ends
+ * in an empty entry. So who saw the entry gone will never see it again, though the word that it saw
+ * was not durable yet.
  */
 final class Displacement {
   private final PersistentMemory memory;

@@ -86,8 +86,8 @@ public final class HashTable {
 
   /**
    * Opens a formatted table and finishes a displacement or removal that was interrupted. May be
-   * interrupted and repeated. Looks at the header and at two entries at most, however large the table is. The
-   * counter is even and higher afterwards.
+   * interrupted and repeated. Looks at the header and at two entries at most, however large the
+   * table is. The counter is even and higher afterwards.
    *
    * @throws DamagedTableException when header or intent are not what this version writes; the
    *     message names the values, and nothing is stored

@@ -55,10 +55,7 @@ final class TableCheck {
             intent.emptying()
                 ? new InterruptedRemoval(intent.source(), intent.keyWord(), intent.versionWord())
                 : new InterruptedMove(
-                    intent.source(),
-                    intent.destination(),
-                    intent.keyWord(),
-                    intent.versionWord()));
+                    intent.source(), intent.destination(), intent.keyWord(), intent.versionWord()));
       }
     } catch (DamagedTableException e) {
       findings.accept(new DamagedIntent(e.getMessage()));

@@ -220,7 +220,8 @@ final class SpareQueueFiles {
     boolean taken = false;
     try {
       Path file = QueueFile.nextName(directory);
-      if (Files.size(spare) == QueueLayout.BYTES && !Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      if (Files.size(spare) == QueueLayout.BYTES
+          && !Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
         Files.move(spare, file, StandardCopyOption.ATOMIC_MOVE);
         taken = true;
         return QueueFile.lent(file, descriptor);

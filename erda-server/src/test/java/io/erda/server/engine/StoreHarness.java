@@ -39,20 +39,30 @@ final class StoreHarness {
     return new StoreHarness(StoreEngine.open(directory, TINY, new Random(7)));
   }
 
-  /** Puts one value, or deletes with null; returns the server's result. */
-  int put(String key, byte[] value) {
-    add(key, value);
-    return publish()[0];
+  /** Over an engine that is open. */
+  static StoreHarness over(StoreEngine engine) {
+    return new StoreHarness(engine);
   }
 
-  /** Writes an object to the log and adds its publication to the batch. */
+  /** Puts one value, or deletes with null; returns the server's result. */
+  int put(String key, byte[] value) {
+    return add(key, value) == null ? Result.LOG_FULL : publish()[0];
+  }
+
+  /** Writes an object to the log and adds its publication to the batch; null when it is full. */
   PublishRequest add(String key, byte[] value) {
     byte[] keyBytes = key.getBytes();
     byte[] valueBytes = value == null ? new byte[0] : value;
     long keyWord = engine.keyWord(MemorySegment.ofArray(keyBytes), 0, keyBytes.length);
     int bytes = ObjectLayout.bytes(keyBytes.length, valueBytes.length);
     Extent extent =
-        ((LeaseResult.Leased) engine.log().lease(engine.headOf(keyWord), bytes, bytes)).extent();
+        switch (engine.log().lease(engine.headOf(keyWord), bytes, bytes)) {
+          case LeaseResult.Leased leased -> leased.extent();
+          case LeaseResult full -> null;
+        };
+    if (extent == null) {
+      return null;
+    }
     Region region = extent.region();
     int offset = engine.log().geometry().offset(region.index(), extent.place());
     MemorySegment object = Arena.ofAuto().allocate(ObjectLayout.padded(bytes), 8);
