@@ -5,13 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
-import io.erda.protocol.ErdaException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -25,8 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  *
  * <p>What this can't show on x86: a version word that is stored without release (the machine keeps
  * stores in order), a READ whose loads are not fenced from the next one's (and loads). What it
- * shows: a copy that tears words, a word that is visible before the object it names, a structure
- * counter that is not odd while an entry is between two places.
+ * shows: a copy that tears words, a word that is visible before the object it names.
  */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 class RealMemoryTest {
@@ -130,57 +126,5 @@ class RealMemoryTest {
       wrong.set("value " + number + " is torn");
     }
     return number;
-  }
-
-  /** A table so full that others' insertions move the keys that are read, all the time. */
-  @Test
-  void aReaderFindsWhatIsMoved() throws Exception {
-    int stable = 30;
-    AtomicLong reads = new AtomicLong();
-    try (ErdaServer server = ErdaServer.start(data, SMALL.withBuckets(64))) {
-      try (ErdaClient client = ErdaClient.connect(server.uri())) {
-        for (int i = 0; i < stable; i++) {
-          client.put(key(i), value(i));
-        }
-      }
-      Thread mover = start(server.uri(), this::insertAndDelete);
-      Thread reader =
-          start(
-              server.uri(),
-              (client, until) -> {
-                for (int i = 0; goesOn(until); i = (i + 1) % stable) {
-                  if (!Arrays.equals(value(i), client.get(key(i)))) {
-                    wrong.compareAndSet(null, "key " + i + " is not there");
-                  }
-                  reads.incrementAndGet();
-                }
-              });
-      mover.join();
-      reader.join();
-    }
-    assertEquals(null, wrong.get());
-    long counter =
-        ByteBuffer.wrap(Files.readAllBytes(data.resolve("root")))
-            .order(ByteOrder.LITTLE_ENDIAN)
-            .getLong(16);
-    assertTrue(counter > 100 && reads.get() > 0, "moves " + counter / 2 + ", reads " + reads);
-    System.out.println("RealMemoryTest: " + reads + " reads during " + counter / 2 + " moves");
-  }
-
-  private static byte[] key(int i) {
-    return ("stable" + i).getBytes(UTF_8);
-  }
-
-  private void insertAndDelete(ErdaClient client, long until) {
-    SplittableRandom random = new SplittableRandom(1);
-    while (goesOn(until)) {
-      byte[] key = ("passing" + random.nextInt(5000)).getBytes(UTF_8);
-      try {
-        client.put(key, key);
-      } catch (ErdaException.Full e) {
-        continue; // until a place of a deleted key is near enough
-      }
-      client.delete(key);
-    }
   }
 }
