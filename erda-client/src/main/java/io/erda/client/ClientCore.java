@@ -433,7 +433,7 @@ final class ClientCore {
     }
   }
 
-  /** What a result of the server's means to a caller whose request had no effect. */
+  /** What a result of the server's means to a caller whose request was not done. */
   ErdaException refusal(String what, int result) {
     String text = what + ": " + Result.name(result);
     return switch (result) {
@@ -442,6 +442,7 @@ final class ClientCore {
       case Result.DISK_FULL -> new ErdaException.Full(What.DISK, text);
       case Result.TOO_LARGE -> new ErdaException.BadSize(text);
       case Result.DAMAGED -> new ErdaException.Damaged(text);
+      case Result.FAILED -> new ErdaException.OutcomeUnknown(text);
       default -> new ErdaException.Unavailable(text);
     };
   }

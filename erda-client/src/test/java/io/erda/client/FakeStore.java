@@ -102,6 +102,10 @@ final class FakeStore implements LongSupplier {
 
   Tamper tamper = (type, response, length) -> length;
   Handshake.Refusal refusal;
+
+  /** It told clients what is not so, and bears with what they ask. */
+  boolean misleads;
+
   int leaseBytes = 4096;
   int mapPage = Message.RECORDS_MAX;
   int generation = 5;
@@ -406,7 +410,7 @@ final class FakeStore implements LongSupplier {
       }
       int length = Message.HEADER_BYTES;
       if (result == Result.OK) {
-        int[] lengthAndResult = work(type, in, out);
+        int[] lengthAndResult = answered(type, in, out);
         length = lengthAndResult[0];
         result = lengthAndResult[1];
       }
@@ -423,6 +427,17 @@ final class FakeStore implements LongSupplier {
       if (peers.contains(this)) {
         queuePair.postSend(slot, region, (long) (SLOTS + slot) * BYTES, length, Flags.NONE);
       }
+    }
+  }
+
+  private int[] answered(int type, MemorySegment in, MemorySegment out) {
+    try {
+      return work(type, in, out);
+    } catch (IndexOutOfBoundsException e) {
+      if (!misleads) {
+        throw e;
+      }
+      return new int[] {Message.HEADER_BYTES, Result.BAD_REQUEST};
     }
   }
 

@@ -181,7 +181,10 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
 
   @Override
   public void close() {
-    engine.close();
-    directory.close();
+    try {
+      engine.close();
+    } finally {
+      directory.close();
+    }
   }
 }

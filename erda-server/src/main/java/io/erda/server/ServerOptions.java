@@ -2,6 +2,7 @@ package io.erda.server;
 
 import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
+import io.erda.rdma.ShmDevice;
 import io.erda.server.engine.StoreOptions;
 
 /**
@@ -15,6 +16,9 @@ public final class ServerOptions {
   public static final ServerOptions DEFAULTS = new ServerOptions();
 
   private static final long HEAD_BYTES_MAX = 16L << 30;
+
+  /** Beside the root and the table, which are regions to the device. */
+  private static final int REGIONS_MAX = ShmDevice.REGIONS_MAX - 2;
 
   private int heads;
   private long regionBytes = LogGeometry.REGION_BYTES_DEFAULT;
@@ -224,6 +228,18 @@ public final class ServerOptions {
               + " bytes than there are heads ("
               + chosen
               + ")");
+    }
+    if (capacityBytes / regionBytes > REGIONS_MAX) {
+      throw new IllegalArgumentException(
+          "capacity of "
+              + capacityBytes
+              + " bytes takes "
+              + capacityBytes / regionBytes
+              + " regions of "
+              + regionBytes
+              + " bytes; clients can reach "
+              + REGIONS_MAX
+              + ": make regions larger");
     }
     return new LogGeometry(chosen, regionBytes, segmentBytes, (int) (capacityBytes / regionBytes));
   }

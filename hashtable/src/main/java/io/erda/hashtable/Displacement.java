@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Moves an entry from one slot to another so that a crash between any two stores loses and doubles
- * nothing (design, "Moving an entry").
+ * nothing (design, "Moving an entry"). Empties one so that nobody sees it gone and then back.
  *
  * <p>K is the key word, w the version word (not pending), (x, y) an entry with key word x and
  * version word y. Between two drains any subset of the words stored since may be what survives a
@@ -49,6 +49,11 @@ import java.lang.foreign.MemorySegment;
  *       word (or its clearing) may be seen and yet be lost by a power failure later, which would
  *       break 2 or 4.
  * </ol>
+ *
+ * <p>Emptying: steps 1 and 2, with one slot for both and a valid word of its own, then 5 and 7. The
+ * entry's word is 0 only once the intent is durable, and with the intent a crash at any time ends
+ * in an empty entry. So who saw the entry gone will never see it again, though the word that it saw
+ * was not durable yet.
  */
 final class Displacement {
   private final PersistentMemory memory;
@@ -72,7 +77,7 @@ final class Displacement {
   void move(long source, long destination) {
     long keyWord = keyWord(segment, source);
     long versionWord = versionWord(segment, source);
-    storeIntent(source, destination, keyWord, versionWord);
+    storeIntent(source, destination, keyWord, versionWord, TableLayout.MOVING);
     counter.beginMove();
     carry(source, destination, keyWord, versionWord);
     counter.endMove();
@@ -80,8 +85,20 @@ final class Displacement {
   }
 
   /**
-   * Finishes the move that a crash interrupted, if any, and leaves the counter even and higher in
-   * any case.
+   * Frees an entry, durably, and so that it is not seen free before that will outlive a crash.
+   *
+   * <p>REQUIRES: the entry is in use and not pending.
+   */
+  void empty(long slot) {
+    storeIntent(
+        slot, slot, keyWord(segment, slot), versionWord(segment, slot), TableLayout.EMPTYING);
+    clearSource(slot);
+    clearIntent();
+  }
+
+  /**
+   * Finishes the move or emptying that a crash interrupted, if any, and leaves the counter even and
+   * higher in any case.
    *
    * @throws DamagedTableException when the intent, or the two slots, are nothing that a crash can
    *     leave; nothing is stored then
@@ -97,7 +114,9 @@ final class Displacement {
     }
     intent.requireReplayable(segment);
     counter.beginMove();
-    if (versionWord(segment, intent.source) != 0) {
+    if (intent.emptying()) {
+      clearSource(intent.source);
+    } else if (versionWord(segment, intent.source) != 0) {
       carry(intent.source, intent.destination, intent.keyWord, intent.versionWord);
     } else {
       clearSourceTag(intent.source);
@@ -106,7 +125,8 @@ final class Displacement {
     clearIntent();
   }
 
-  private void storeIntent(long source, long destination, long keyWord, long versionWord) {
+  private void storeIntent(
+      long source, long destination, long keyWord, long versionWord, long valid) {
     memory.putLongRelease(TableLayout.SOURCE_OFFSET, source);
     memory.putLongRelease(TableLayout.DESTINATION_OFFSET, destination);
     memory.putLongRelease(TableLayout.INTENT_KEY_WORD_OFFSET, keyWord);
@@ -118,7 +138,7 @@ final class Displacement {
     memory.flush(entryOffset(source), Entry.BYTES);
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
     memory.drain();
-    storeValidWord(TableLayout.VALID);
+    storeValidWord(valid);
   }
 
   private void carry(long source, long destination, long keyWord, long versionWord) {
@@ -126,6 +146,10 @@ final class Displacement {
     memory.putLongRelease(entryOffset(destination) + Entry.KEY_WORD_OFFSET, keyWord);
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.drain();
+    clearSource(source);
+  }
+
+  private void clearSource(long source) {
     memory.putLongRelease(entryOffset(source) + Entry.VERSION_WORD_OFFSET, 0);
     clearSourceTag(source);
   }
@@ -152,7 +176,7 @@ final class Displacement {
     /**
      * The intent in the memory, or null when there is none.
      *
-     * @throws DamagedTableException when it is nothing that {@link #move} stores
+     * @throws DamagedTableException when it is nothing that {@link #move} or {@link #empty} stores
      */
     static Intent load(MemorySegment segment, long buckets) {
       long valid = TableLayout.load(segment, TableLayout.VALID_OFFSET);
@@ -165,7 +189,7 @@ final class Displacement {
       long versionWord = TableLayout.load(segment, TableLayout.INTENT_VERSION_WORD_OFFSET);
       long sum = TableLayout.load(segment, TableLayout.INTENT_CHECKSUM_OFFSET);
       Intent intent = new Intent(source, destination, keyWord, versionWord);
-      if (valid != TableLayout.VALID
+      if (valid != (intent.emptying() ? TableLayout.EMPTYING : TableLayout.MOVING)
           || sum != checksum(source, destination, keyWord, versionWord)) {
         throw new DamagedTableException(
             "intent is damaged: valid word "
@@ -176,9 +200,7 @@ final class Displacement {
                 + intent);
       }
       long home = Entry.bucket(keyWord, buckets);
-      if (source == destination
-          || !inNeighbourhood(source, home)
-          || !inNeighbourhood(destination, home)) {
+      if (!inNeighbourhood(source, home) || !inNeighbourhood(destination, home)) {
         throw new DamagedTableException(
             "intent names slots outside the neighbourhood of bucket " + home + ": " + intent);
       }
@@ -189,9 +211,14 @@ final class Displacement {
       return slot >= home && slot - home < Neighbourhood.ENTRIES;
     }
 
+    /** Whether it is of an emptying, not of a move. */
+    boolean emptying() {
+      return source == destination;
+    }
+
     /**
-     * Throws unless the two slots hold something that a crash within {@link #move} or {@link
-     * #recover} can leave.
+     * Throws unless the two slots hold something that a crash within {@link #move}, {@link #empty}
+     * or {@link #recover} can leave.
      */
     void requireReplayable(MemorySegment segment) {
       long sourceKey = TableLayout.keyWord(segment, source);
@@ -202,10 +229,11 @@ final class Displacement {
           (sourceKey == keyWord || sourceKey == 0)
               && (sourceWord == versionWord || sourceWord == 0);
       boolean destinationPossible =
-          sourceWord == 0
-              ? destinationKey == keyWord && destinationWord != 0
-              : (destinationKey == keyWord || destinationKey == 0)
-                  && (destinationWord == versionWord || destinationWord == 0);
+          emptying()
+              || (sourceWord == 0
+                  ? destinationKey == keyWord && destinationWord != 0
+                  : (destinationKey == keyWord || destinationKey == 0)
+                      && (destinationWord == versionWord || destinationWord == 0));
       if (!sourcePossible || !destinationPossible) {
         throw new DamagedTableException(
             "slots do not fit the intent: source "
@@ -223,7 +251,7 @@ final class Displacement {
 
     @Override
     public String toString() {
-      return "move of "
+      return (emptying() ? "emptying of " : "move of ")
           + hex(keyWord)
           + " "
           + hex(versionWord)

@@ -85,9 +85,9 @@ public final class HashTable {
   }
 
   /**
-   * Opens a formatted table and finishes a displacement that was interrupted. May be interrupted
-   * and repeated. Looks at the header and at two entries at most, however large the table is. The
-   * counter is even and higher afterwards.
+   * Opens a formatted table and finishes a displacement or removal that was interrupted. May be
+   * interrupted and repeated. Looks at the header and at two entries at most, however large the
+   * table is. The counter is even and higher afterwards.
    *
    * @throws DamagedTableException when header or intent are not what this version writes; the
    *     message names the values, and nothing is stored
@@ -276,6 +276,21 @@ public final class HashTable {
       return false;
     }
     free(slot);
+    return true;
+  }
+
+  /**
+   * As {@link #empty}, and durable when it returns. A reader sees the entry gone only when no crash
+   * brings it back any more; {@link #empty} is for what was gone for readers before.
+   *
+   * @return false, and nothing is stored, when the entry holds something else or is pending
+   */
+  public boolean remove(long slot, long keyWord, long expected) {
+    if (VersionWord.pending(expected) || !holds(slot, keyWord, expected)) {
+      return false;
+    }
+    displacement.empty(slot);
+    countFreed(slot);
     return true;
   }
 

@@ -5,6 +5,7 @@ import io.erda.hashtable.TableFinding.DamagedHeader;
 import io.erda.hashtable.TableFinding.DamagedIntent;
 import io.erda.hashtable.TableFinding.Duplicate;
 import io.erda.hashtable.TableFinding.InterruptedMove;
+import io.erda.hashtable.TableFinding.InterruptedRemoval;
 import io.erda.hashtable.TableFinding.InterruptedStretch;
 import io.erda.hashtable.TableFinding.LeftKeyWord;
 import io.erda.hashtable.TableFinding.Misplaced;
@@ -53,8 +54,10 @@ final class TableCheck {
         skipped1 = intent.source();
         skipped2 = intent.destination();
         findings.accept(
-            new InterruptedMove(
-                intent.source(), intent.destination(), intent.keyWord(), intent.versionWord()));
+            intent.emptying()
+                ? new InterruptedRemoval(intent.source(), intent.keyWord(), intent.versionWord())
+                : new InterruptedMove(
+                    intent.source(), intent.destination(), intent.keyWord(), intent.versionWord()));
       }
       Stretch stretch = Stretch.load(memory, buckets);
       if (stretch != null) {

@@ -50,6 +50,19 @@ public sealed interface TableFinding {
     }
   }
 
+  /** A crash interrupted the removal of an entry; opening the table finishes it. */
+  record InterruptedRemoval(long slot, long keyWord, long versionWord) implements TableFinding {
+    @Override
+    public boolean damage() {
+      return false;
+    }
+
+    @Override
+    public String message() {
+      return "key word " + hex(keyWord) + " is being removed from slot " + slot;
+    }
+  }
+
   /**
    * The entries of these slots are, or were, being moved to a table of twice the buckets; {@link
    * Doubling#open} repairs what a crash left.

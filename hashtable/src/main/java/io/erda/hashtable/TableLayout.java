@@ -19,7 +19,8 @@ import java.nio.ByteOrder;
  *    80          key word
  *    88          version word
  *    96          checksum of the four words before
- *   104          valid word: 0 = no displacement under way, "erdaMOVE" = the five words before say which
+ *   104          valid word: 0 = nothing is under way; "erdaMOVE" = the displacement, "erdaFREE" = the
+ *                emptying that the five words before name
  *   112  zeros
  *   128  stretch: the slots whose entries are being moved to a table of twice the buckets; see {@link Stretch}
  *   136  zeros
@@ -47,7 +48,10 @@ final class TableLayout {
   static final long VALID_OFFSET = INTENT_OFFSET + 40;
   static final long INTENT_BYTES = 48;
 
-  static final long VALID = 0x4556_4F4D_6164_7265L; // "erdaMOVE"
+  /** Valid words: the move of an entry, or its emptying (source = destination), is under way. */
+  static final long MOVING = 0x4556_4F4D_6164_7265L; // "erdaMOVE"
+
+  static final long EMPTYING = 0x4545_5246_6164_7265L; // "erdaFREE"
 
   /** In a cache line of its own, for the same reason. */
   static final long STRETCH_OFFSET = 128;

@@ -63,6 +63,7 @@ final class CrashExplorer {
     long events = run(start, Long.MAX_VALUE).memory.events();
     for (long event = 0; event <= events; event++) {
       Driver crashing = run(start, event);
+      crashing.decideWhatWasSeen();
       recovered.clear();
       int number = 0;
       for (CrashMemory image : crashing.memory.outcomes(OUTCOMES, random(event))) {
@@ -222,6 +223,9 @@ final class CrashExplorer {
     private HashTable table;
     private int offset;
 
+    /** The key that is being removed, or 0. */
+    private long removing;
+
     private Driver(CrashMemory memory, Map<Long, long[]> oracle, HashTable table) {
       this.memory = memory;
       this.oracle = oracle;
@@ -290,6 +294,28 @@ final class CrashExplorer {
       store(key, 0, () -> table.empty(slot, key, word));
     }
 
+    /** Removes, which whoever sees it must be able to rely on. */
+    void remove(long key) {
+      long slot = slot(key);
+      long word = table.versionWord(slot);
+      undecided(key, 0);
+      removing = key;
+      Check.that(table.remove(slot, key, word), "removal was refused");
+      removing = 0;
+      oracle.put(key, new long[] {0});
+    }
+
+    boolean isThere(long key) {
+      return table.find(key, (s, w) -> true) != HashTable.NONE;
+    }
+
+    /** A reader that found a key gone while it was removed will not find it again. */
+    private void decideWhatWasSeen() {
+      if (removing != 0 && !isThere(removing)) {
+        oracle.put(removing, new long[] {0});
+      }
+    }
+
     /**
      * Some operation: the insertion of key number {@code number}, or the next step in the life of a
      * key that is there.
@@ -306,6 +332,7 @@ final class CrashExplorer {
       }
       long key = present[random.nextInt(present.length)];
       boolean even = random.nextBoolean();
+      boolean forReaders = random.nextBoolean();
       if (VersionWord.pending(table.versionWord(slot(key)))) {
         if (even) {
           commit(key);
@@ -314,6 +341,8 @@ final class CrashExplorer {
         }
       } else if (even) {
         update(key, random.nextBoolean());
+      } else if (forReaders) {
+        remove(key);
       } else {
         empty(key);
       }

@@ -55,6 +55,19 @@ class CrashTest {
     driver.commit(driver.key(60, 103));
   }
 
+  /** Removals; what is removed comes back in another slot, in one below, and in the same. */
+  static void removeAndBringBack(Driver driver) {
+    driver.remove(keyAtStart(driver, 9));
+    driver.insert(driver.key(9, 109), false);
+    driver.insert(keyAtStart(driver, 9), false);
+    driver.remove(keyAtStart(driver, 9));
+    driver.insert(keyAtStart(driver, 9), false);
+    driver.remove(keyAtStart(driver, 12));
+    driver.insert(driver.key(10, 112), false);
+    driver.remove(keyAtStart(driver, 10));
+    driver.insert(keyAtStart(driver, 12), false);
+  }
+
   /** Displacement into a slot and out of a slot that were used and emptied before. */
   static void displaceAgain(Driver driver) {
     driver.insert(driver.key(0, 100), false);
@@ -112,6 +125,30 @@ class CrashTest {
   @Test
   void insertionUpdateEmptyingRollback() {
     explore(CrashTest::fill, CrashTest::everyday);
+  }
+
+  @Test
+  void whatWasSeenToBeRemovedStaysRemoved() {
+    explore(CrashTest::fill, CrashTest::removeAndBringBack);
+    explore(fillAndInherit(1), CrashTest::removeAndBringBack);
+    for (int event = 0; event <= 24; event++) {
+      explore(diedWithinRemoval(event), CrashTest::finishRemovalAndBringBack);
+    }
+  }
+
+  private static void finishRemovalAndBringBack(Driver driver) {
+    if (driver.isThere(keyAtStart(driver, 9))) {
+      driver.remove(keyAtStart(driver, 9));
+    }
+    driver.insert(driver.key(9, 109), false);
+    driver.insert(keyAtStart(driver, 9), false);
+  }
+
+  private static Consumer<Driver> diedWithinRemoval(int event) {
+    return driver -> {
+      fill(driver);
+      driver.dieWithin(event, () -> driver.remove(keyAtStart(driver, 9)));
+    };
   }
 
   @Test

@@ -42,6 +42,7 @@ class DefectTest {
     addRecovery(defects);
     addStores(defects);
     addEmptying(defects);
+    addRemoval(defects);
     return defects;
   }
 
@@ -75,6 +76,21 @@ class DefectTest {
     displacing(defects, "flush of version word at insertion", withoutFlush(16));
     displacing(defects, "drain of key word at insertion", withoutDrain(11));
     displacing(defects, "flush of version word at update", withoutFlush(17));
+  }
+
+  /** Numbers count from the opening, as above; of the first removal but the last. */
+  private static void addRemoval(List<Defect> defects) {
+    String[] flushes = {"record", "valid word", "entry", "cleared valid word"};
+    for (int i = 0; i < 4; i++) {
+      defects.add(removing("flush of " + flushes[i], withoutFlush(3 + i)));
+      defects.add(removing("drain of " + flushes[i], withoutDrain(1 + i)));
+    }
+    defects.add(removing("intent", withoutStore(TableLayout.VALID_OFFSET, TableLayout.EMPTYING)));
+  }
+
+  private static Defect removing(String name, UnaryOperator<PersistentMemory> memory) {
+    return new Defect(
+        "no " + name + " at removal", CrashTest::fill, CrashTest::removeAndBringBack, memory);
   }
 
   private static void displacing(

@@ -399,7 +399,7 @@ class HashTableTest {
     memory.putLongRelease(
         TableLayout.INTENT_CHECKSUM_OFFSET,
         TableLayout.checksum(source, destination, keyWord, versionWord));
-    memory.putLongRelease(TableLayout.VALID_OFFSET, TableLayout.VALID);
+    memory.putLongRelease(TableLayout.VALID_OFFSET, TableLayout.MOVING);
   }
 
   @Test

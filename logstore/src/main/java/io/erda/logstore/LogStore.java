@@ -988,13 +988,16 @@ public final class LogStore implements AutoCloseable {
     if (closed) {
       return;
     }
-    if (marksClosed) {
-      storeLowMarks();
-      storeHighMarksAtAppend();
-      table.drain();
+    try {
+      if (marksClosed) {
+        storeLowMarks();
+        storeHighMarksAtAppend();
+        table.drain();
+      }
+    } finally {
+      closed = true;
+      closeMemories();
     }
-    closed = true;
-    closeMemories();
   }
 
   private void storeHighMarksAtAppend() {

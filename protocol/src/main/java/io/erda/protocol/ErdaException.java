@@ -1,11 +1,21 @@
 package io.erda.protocol;
 
+import java.util.regex.Pattern;
+
 /** Everything that a caller of Erda can act on. Messages are one line and carry the numbers. */
 public abstract sealed class ErdaException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  private static final Pattern CONTROLS =
+      Pattern.compile("[\\p{Cntrl}\\x{80}-\\x{9f}\\x{2028}\\x{2029}]");
+
   private ErdaException(String message, Throwable cause) {
-    super(message, cause);
+    super(oneLine(message), cause);
+  }
+
+  /** Whatever a peer or a user said may be in it: no line ends, nothing that a terminal obeys. */
+  private static String oneLine(String message) {
+    return message == null ? null : CONTROLS.matcher(message).replaceAll("?");
   }
 
   /**

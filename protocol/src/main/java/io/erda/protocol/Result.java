@@ -34,6 +34,12 @@ public final class Result {
   /** The store can't write any more (an error of its files); reads go on. */
   public static final int READ_ONLY = 9;
 
+  /**
+   * The files of the store failed while it was done: it may have taken effect, now or at the next
+   * start.
+   */
+  public static final int FAILED = 10;
+
   /** The result in words, for messages. */
   public static String name(int result) {
     return switch (result) {
@@ -47,6 +53,7 @@ public final class Result {
       case TOO_LARGE -> "too large";
       case BAD_REQUEST -> "bad request";
       case READ_ONLY -> "read only";
+      case FAILED -> "the files of the store failed, the outcome is unknown";
       default -> "result " + result;
     };
   }

@@ -42,6 +42,9 @@ import java.util.List;
  * it restarts closes the device alone.
  */
 public final class ShmDevice implements Device {
+  /** The most regions that peers may use at a time. */
+  public static final int REGIONS_MAX = RegistryLayout.SLOTS;
+
   private static final String LOCK = "server.lock";
 
   private final ShmOptions options;

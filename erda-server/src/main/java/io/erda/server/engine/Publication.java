@@ -1,5 +1,7 @@
 package io.erda.server.engine;
 
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.HashTable;
 import io.erda.hashtable.KeyProbe;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.Extent;
@@ -202,11 +204,37 @@ final class Publication {
   private boolean insert(PublishRequest request) {
     long word = VersionWord.first(request.offset, pendingFirst);
     long entry = tables.insert(request.keyWord, word);
+    if (entry == Tables.NONE && dropTombstone(request.keyWord)) {
+      entry = tables.insert(request.keyWord, word);
+    }
     if (entry == Tables.NONE) {
       return false;
     }
     stored(request, entry, word, VersionWord.NONE);
     return true;
+  }
+
+  /**
+   * Empties the first entry of a neighbourhood whose key was deleted: absent it was before. A
+   * tombstone whose object is not whole stays: it may be damage.
+   */
+  private boolean dropTombstone(long keyWord) {
+    Tables.Generation into = tables.next() == null ? tables.current() : tables.next();
+    HashTable table = into.table();
+    long home = Entry.bucket(keyWord, table.buckets());
+    for (long slot = home; slot < home + HashTable.neighbourhood(); slot++) {
+      long word = table.versionWord(slot);
+      int head = Entry.headOf(table.keyWord(slot));
+      if (word != 0
+          && !VersionWord.pending(word)
+          && engine.objectValid(head, VersionWord.newest(word))
+          && !existed(head, VersionWord.newest(word))
+          && table.empty(slot, table.keyWord(slot), word)) {
+        table.drain();
+        return true;
+      }
+    }
+    return false;
   }
 
   private void stored(PublishRequest request, long entry, long word, int before) {

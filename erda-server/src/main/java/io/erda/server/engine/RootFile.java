@@ -37,7 +37,7 @@ final class RootFile implements StructureCounter {
 
   /**
    * Begins a new incarnation, durably: from now on no reader of an earlier one accepts what it
-   * reads.
+   * reads. Before the first connection is taken: reservations and connections are named after it.
    */
   void beginIncarnation() {
     store(Root.LAYOUT_VERSION_OFFSET, Protocol.LAYOUT_VERSION);

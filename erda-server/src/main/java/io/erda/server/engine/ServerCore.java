@@ -83,6 +83,7 @@ public final class ServerCore implements AutoCloseable {
     this.engine = engine;
     this.limits = limits;
     this.nanoTime = nanoTime;
+    engine.beginIncarnation();
     this.nextReservation = engine.root().incarnation() << 40;
     for (int i = 0; i < BATCH_MAX; i++) {
       batch[i] = new PublishRequest();
@@ -334,8 +335,7 @@ public final class ServerCore implements AutoCloseable {
 
   private boolean closeIfGone(Connection connection) {
     if (connection.gone()) {
-      engine.publication().settle();
-      connection.reservations.values().forEach(reservation -> engine.log().end(reservation.extent));
+      connection.reservations.values().forEach(this::end);
       waitingLeases.gone(connection);
       connection.close();
       departures.gone(connection.clientId);
@@ -366,6 +366,20 @@ public final class ServerCore implements AutoCloseable {
     public void retired(Tables.Generation table) {
       ports.forEach(port -> port.deregister(table));
     }
+  }
+
+  /**
+   * Ends an extent. Where what was published in it can't be made durable it stays open, so that the
+   * next recovery looks there.
+   */
+  private void end(Reservation reservation) {
+    try {
+      engine.publication().settle();
+    } catch (UncheckedIOException e) {
+      becomeReadOnly(e);
+      return;
+    }
+    engine.log().end(reservation.extent);
   }
 
   private void linked(Region region) {
@@ -473,7 +487,7 @@ public final class ServerCore implements AutoCloseable {
     } catch (UncheckedIOException e) {
       becomeReadOnly(e);
       for (int i = 0; i < count; i++) {
-        batch[i].result = Result.READ_ONLY;
+        batch[i].result = Result.FAILED;
       }
     }
     for (int i = 0; i < count; i++) {
@@ -577,8 +591,7 @@ public final class ServerCore implements AutoCloseable {
     Reservation reservation =
         connection.reservations.remove(Message.getLong(in, at + Message.END_RESERVATION));
     if (reservation != null) {
-      engine.publication().settle();
-      engine.log().end(reservation.extent);
+      end(reservation);
     }
     int result = reservation == null ? Result.NO_RESERVATION : Result.OK;
     respond(connection, slot, Message.END, result, Message.END_RESPONSE_BYTES);
@@ -648,7 +661,14 @@ public final class ServerCore implements AutoCloseable {
       return;
     }
     int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
-    boolean existed = engine.erase(in, at + Message.ERASE_KEY, keyLength);
+    boolean existed;
+    try {
+      existed = engine.erase(in, at + Message.ERASE_KEY, keyLength);
+    } catch (UncheckedIOException e) {
+      becomeReadOnly(e);
+      respond(connection, slot, Message.ERASE, Result.FAILED, Message.HEADER_BYTES);
+      return;
+    }
     Message.putLong(
         connection.buffers(),
         Connection.responseAt(slot) + Message.ERASED_EXISTED,
@@ -744,8 +764,7 @@ public final class ServerCore implements AutoCloseable {
         Reservation reservation = each.next();
         if (nowNs - reservation.lastUsedNs > limits.reservationIdleNs()) {
           each.remove();
-          engine.publication().settle();
-          engine.log().end(reservation.extent);
+          end(reservation);
         }
       }
     }

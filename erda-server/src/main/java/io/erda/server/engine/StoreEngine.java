@@ -168,7 +168,6 @@ public final class StoreEngine implements AutoCloseable {
           "root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
     }
     RootFile root = new RootFile(rootMemory);
-    root.beginIncarnation();
     superblock = removeOldTables(directory, superblock);
     Tables.Generation current =
         table(directory, superblock.tableGeneration(), superblock.buckets(), root);
@@ -230,9 +229,15 @@ public final class StoreEngine implements AutoCloseable {
    * this place and is pending. Then closes the marks, so that what a dead or stopped writer may
    * still store lands where nothing is handed out any more. May be interrupted and repeated at
    * every step.
+   *
+   * <p>Readers of an earlier incarnation may read on meanwhile, so what they see of this must be as
+   * lasting as it was while that server lived: a word is durable, at least as pending, before it is
+   * committed.
    */
   private void recover() {
     int[] counts = new int[2];
+    // A server that was killed leaves words that are visible and not durable.
+    makeTableDurable();
     long scanned =
         log.scan((region, offset, place, bytes) -> {
           counts[0]++;
@@ -240,10 +245,8 @@ public final class StoreEngine implements AutoCloseable {
             counts[1]++;
           }
         });
-    // A server that was killed leaves words that are visible and not durable. What is served from
-    // now on, and what the marks leave behind,
-    // must not fall back to pending, or to the version before, at a later power failure.
-    tables.flushAll();
+    // What is served from now on, and what the marks leave behind, must not fall back to pending at
+    // a later power failure.
     tables.drain();
     log.closeMarks();
     List<String> notes = new ArrayList<>();
@@ -255,6 +258,11 @@ public final class StoreEngine implements AutoCloseable {
       notes.add("the table is being doubled to " + tables.buckets() + " buckets");
     }
     recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
+  }
+
+  private void makeTableDurable() {
+    tables.flushAll();
+    tables.drain();
   }
 
   /**
@@ -359,20 +367,27 @@ public final class StoreEngine implements AutoCloseable {
     if (entry == Tables.NONE) {
       return false;
     }
-    int committed = VersionWord.committed(tables.versionWord(entry));
+    if (VersionWord.pending(tables.versionWord(entry))) {
+      // Of no live reservation: what is in hand was committed before this came.
+      tables.rollback(entry, keyWord, tables.versionWord(entry));
+      tables.drain();
+    }
+    long word = tables.versionWord(entry);
+    int committed = word == 0 ? VersionWord.NONE : VersionWord.committed(word);
     boolean existed = publication.existed(headOf(keyWord), committed);
-    if (existed && !tables.empty(entry, keyWord, tables.versionWord(entry))) {
+    if (existed && !tables.remove(entry, keyWord, word)) {
       throw new IllegalStateException(
-          "entry "
-              + entry
-              + " can't be emptied: "
-              + VersionWord.toString(tables.versionWord(entry)));
+          "entry " + entry + " can't be removed: " + VersionWord.toString(word));
     }
     if (existed) {
       live.replaced(entry, headOf(keyWord), committed, VersionWord.NONE);
     }
-    tables.drain();
     return existed;
+  }
+
+  /** A server begins to serve what was opened: what readers knew of the one before ends here. */
+  void beginIncarnation() {
+    root.beginIncarnation();
   }
 
   public RecoveryReport recovery() {
@@ -429,13 +444,19 @@ public final class StoreEngine implements AutoCloseable {
       return;
     }
     closed = true;
-    publication.settle();
-    log.storeLowMarks();
-    tables.drain();
-    log.close();
-    growth.close();
-    tables.close();
-    root.memory().close();
+    try {
+      publication.settle();
+      log.storeLowMarks();
+      tables.drain();
+    } finally {
+      try {
+        log.close();
+      } finally {
+        growth.close();
+        tables.close();
+        root.memory().close();
+      }
+    }
   }
 
   private static final class NoMoves implements io.erda.hashtable.StructureCounter {

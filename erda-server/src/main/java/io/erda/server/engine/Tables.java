@@ -140,6 +140,11 @@ public final class Tables implements AutoCloseable {
     return isThere(entry) && of(entry).empty(entry & SLOT, keyWord, expected);
   }
 
+  /** See {@link HashTable#remove}. */
+  public boolean remove(long entry, long keyWord, long expected) {
+    return isThere(entry) && of(entry).remove(entry & SLOT, keyWord, expected);
+  }
+
   /** See {@link HashTable#rollback}. */
   public boolean rollback(long entry, long keyWord, long expected) {
     return isThere(entry) && of(entry).rollback(entry & SLOT, keyWord, expected);

@@ -49,7 +49,9 @@ final class StoreHarness {
 
   /** Puts one value, or deletes with null; returns the server's result. */
   int put(String key, byte[] value) {
-    add(key, value);
+    if (add(key, value) == null) {
+      return Result.LOG_FULL;
+    }
     int result = publish()[0];
     grow();
     return result;
@@ -60,14 +62,25 @@ final class StoreHarness {
     return engine.growth().doWork(nowNs += 1_000_000);
   }
 
-  /** Writes an object to the log and adds its publication to the batch. */
+  /** Over an engine that is open. */
+  static StoreHarness over(StoreEngine engine) {
+    return new StoreHarness(engine);
+  }
+
+  /** Writes an object to the log and adds its publication to the batch; null when it is full. */
   PublishRequest add(String key, byte[] value) {
     byte[] keyBytes = key.getBytes();
     byte[] valueBytes = value == null ? new byte[0] : value;
     long keyWord = engine.keyWord(MemorySegment.ofArray(keyBytes), 0, keyBytes.length);
     int bytes = ObjectLayout.bytes(keyBytes.length, valueBytes.length);
     Extent extent =
-        ((LeaseResult.Leased) engine.log().lease(engine.headOf(keyWord), bytes, bytes)).extent();
+        switch (engine.log().lease(engine.headOf(keyWord), bytes, bytes)) {
+          case LeaseResult.Leased leased -> leased.extent();
+          case LeaseResult full -> null;
+        };
+    if (extent == null) {
+      return null;
+    }
     Region region = extent.region();
     int offset = engine.log().geometry().offset(region.index(), extent.place());
     MemorySegment object = Arena.ofAuto().allocate(ObjectLayout.padded(bytes), 8);

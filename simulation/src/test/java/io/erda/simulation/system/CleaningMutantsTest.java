@@ -153,6 +153,11 @@ final class CleaningMutantsTest {
     }
 
     @Override
+    public boolean isBehind(long slot, long cursor) {
+      return entries.isBehind(slot, cursor);
+    }
+
+    @Override
     public long layout() {
       return entries.layout();
     }

@@ -1,0 +1,183 @@
+package io.erda.server.engine;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.cleaner.CleanerOptions;
+import io.erda.logstore.LogGeometry;
+import io.erda.pmem.HeapDirectory;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
+import io.erda.protocol.Message;
+import io.erda.protocol.Result;
+import io.erda.rdma.EmbeddedDevice;
+import io.erda.rdma.EmbeddedNetwork;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Files that fail, and a disk that is full: each kind of request gets its answer, the server lives,
+ * and what can be read is read.
+ */
+class FailedStoreTest {
+  private static final byte[] KEY = "key".getBytes(UTF_8);
+  private static final byte[] VALUE = new byte[100];
+  private static final StoreOptions STORE =
+      new StoreOptions(new LogGeometry(1, 1 << 16, 4096, 8), 16);
+
+  private final EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
+  private final EmbeddedDevice serverDevice = network.device();
+  private final EmbeddedDevice clientDevice = network.device();
+  private final HeapDirectory files = new HeapDirectory(1 << 18, Survives.POWER_FAILURE);
+
+  /** Whose drains fail, by name. */
+  private Predicate<String> failing = name -> false;
+
+  private long nowNs = 1;
+
+  /** Memories whose drain fails when it is told to, as msync(2) does of a device that broke. */
+  private MemoryDirectory directory() {
+    return (MemoryDirectory)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {MemoryDirectory.class},
+            (proxy, method, arguments) -> {
+              Object result = call(files, method, arguments);
+              return result instanceof PersistentMemory memory
+                  ? failing((String) arguments[0], memory)
+                  : result;
+            });
+  }
+
+  private PersistentMemory failing(String name, PersistentMemory memory) {
+    return (PersistentMemory)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {PersistentMemory.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("drain") && failing.test(name)) {
+                throw new UncheckedIOException(new IOException(name + ": msync failed"));
+              }
+              return call(memory, method, arguments);
+            });
+  }
+
+  private static Object call(Object of, java.lang.reflect.Method method, Object[] arguments)
+      throws Throwable {
+    try {
+      return method.invoke(of, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+
+  private ServerCore serve() throws IOException {
+    StoreEngine engine = StoreEngine.open(directory(), STORE, new Random(1));
+    ServerCore core =
+        new ServerCore(engine, new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER), () -> nowNs += 1000);
+    core.listen(serverDevice, serverDevice.listen("erda"));
+    return core;
+  }
+
+  private int put(RawClient client, byte[] key) {
+    RawClient.Leased leased = client.lease(0, 128);
+    if (leased.result() != Result.OK) {
+      return leased.result();
+    }
+    int bytes = client.write(leased, leased.place(), key, VALUE, client.regionKey(leased));
+    return client.publish(leased, leased.place(), bytes, 0);
+  }
+
+  private static int keyed(RawClient client, int type, byte[] key) {
+    Message.putInt(client.request(), Message.ERASE_KEY_LENGTH, key.length);
+    MemorySegment.copy(
+        key, 0, client.request(), ValueLayout.JAVA_BYTE, Message.ERASE_KEY, key.length);
+    return Message.result(client.ask(type, Message.ERASE_KEY + key.length), 0);
+  }
+
+  private static int simple(RawClient client, int type) {
+    Message.putLong(client.request(), Message.BODY, 0);
+    return Message.result(client.ask(type, Message.BODY + 8), 0);
+  }
+
+  private static void requireReads(RawClient client) {
+    assertEquals(Result.OK, simple(client, Message.MAP));
+    assertEquals(Result.OK, simple(client, Message.STATS));
+    assertEquals(Result.OK, keyed(client, Message.RESOLVE, KEY));
+    assertEquals(Result.NO_RESERVATION, simple(client, Message.END));
+  }
+
+  @Test
+  void aFullDisk() throws IOException {
+    ServerCore core = serve();
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    assertEquals(Result.OK, put(client, KEY));
+    files.create("ballast", 1 << 17);
+    int result = Result.OK;
+    while (result == Result.OK) {
+      result = client.lease(0, 4000).result();
+    }
+    assertEquals(Result.DISK_FULL, result);
+    requireReads(client);
+    assertEquals(Result.OK, keyed(client, Message.ERASE, KEY));
+    assertEquals(0, core.engine().tables().size());
+    files.delete("ballast");
+    assertEquals(Result.OK, put(client, KEY), "there is space again");
+    core.close();
+  }
+
+  /** Whichever request comes first when the table's file fails: it is not acknowledged. */
+  @Test
+  void aTableThatCanNotBeMadeDurable() throws IOException {
+    for (int first : List.of(Message.PUBLISH, Message.ERASE, Message.END, 0)) {
+      files.names().forEach(files::delete);
+      failing = name -> false;
+      ServerCore core = serve();
+      RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+      assertEquals(Result.OK, put(client, KEY));
+      RawClient.Leased leased = client.lease(0, 128);
+      failing = name -> name.startsWith("table");
+      switch (first) {
+        case Message.PUBLISH -> {
+          int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
+          assertEquals(Result.FAILED, client.publish(leased, leased.place(), bytes, 0));
+        }
+        case Message.ERASE -> assertEquals(Result.FAILED, keyed(client, Message.ERASE, KEY));
+        case Message.END -> {
+          Message.putLong(client.request(), Message.END_RESERVATION, leased.reservation());
+          client.ask(Message.END, Message.END_REQUEST_BYTES);
+        }
+        default -> {
+          // Nobody asks: the extents of a client that says nothing end by themselves.
+          nowNs += 2_000_000_000L;
+          client.step();
+        }
+      }
+      assertTrue(core.readOnlyReason().contains("msync failed"), core.readOnlyReason());
+      requireReads(client);
+      assertEquals(Result.READ_ONLY, client.lease(0, 128).result());
+      assertEquals(Result.READ_ONLY, keyed(client, Message.ERASE, KEY));
+      assertEquals(Result.READ_ONLY, client.publish(leased, leased.place(), 50, 0));
+      RawClient another = new RawClient(core, clientDevice, "erda", RawClient.hello());
+      assertTrue(another.connected());
+      requireReads(another);
+      assertThrows(UncheckedIOException.class, core::close);
+      failing = name -> false;
+      StoreHarness after = StoreHarness.open(directory());
+      assertEquals(List.of(), after.findings());
+      assertTrue(after.engine.log().lease(0, 128, 128) != null);
+      after.engine.close();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package io.erda.protocol;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.fuzz.Fuzz;
+import io.erda.protocol.Handshake.Hello;
+import io.erda.protocol.Handshake.Refusal;
+import io.erda.protocol.Handshake.Welcome;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is taken for a handshake says the same when it is said again; the rest is null. */
+@Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
+class HandshakeFuzzTest {
+  private static final UUID STORE = new UUID(0x1122, 0x3344);
+  private static final List<MemorySegment> VALID =
+      List.of(
+          Handshake.encode(new Hello(1, 1, Promise.POWER, 4711, STORE)),
+          Handshake.encode(new Hello(1, 1, null, 1, null)),
+          Handshake.encode(
+              new Welcome(
+                  STORE,
+                  7,
+                  0x10001,
+                  42,
+                  1 << 30,
+                  1 << 23,
+                  4,
+                  Promise.PROCESS,
+                  0,
+                  3,
+                  7,
+                  2048,
+                  1 << 20,
+                  4096,
+                  50_000)),
+          Handshake.encode(new Refusal(Refusal.CONNECTIONS, "all 3 connections are taken")),
+          Handshake.encode(new Refusal(9, "ü".repeat(200))));
+
+  @Test
+  void handshakes() {
+    List<byte[]> valid = VALID.stream().map(bytes -> bytes.toArray(ValueLayout.JAVA_BYTE)).toList();
+    Fuzz.run(
+        HandshakeFuzzTest.class,
+        valid,
+        1 << 20,
+        (input, random) -> {
+          MemorySegment bytes = MemorySegment.ofArray(input);
+          Hello hello = Handshake.decodeHello(bytes);
+          if (hello != null) {
+            assertEquals(hello, Handshake.decodeHello(Handshake.encode(hello)));
+          }
+          Welcome welcome = Handshake.decodeWelcome(bytes);
+          if (welcome != null) {
+            assertEquals(welcome, Handshake.decodeWelcome(Handshake.encode(welcome)));
+            assertNotNull(welcome.promise());
+          }
+          Refusal refusal = Handshake.decodeRefusal(bytes);
+          if (refusal != null) {
+            assertTrue(refusal.text().length() <= 200);
+            assertEquals(
+                refusal.reason(), Handshake.decodeRefusal(Handshake.encode(refusal)).reason());
+          }
+          assertTrue(hello == null || welcome == null && refusal == null, "one kind at most");
+          if (Message.wellFormed(bytes, 0, input.length)) {
+            assertEquals(input.length, Message.length(bytes, 0));
+          }
+        });
+  }
+}
