@@ -39,11 +39,10 @@ class FullStoreTest {
 
   @TempDir Path data;
 
-  private record Served(AutoCloseable server, Supplier<ErdaClient> clients)
-      implements AutoCloseable {
+  private record Served(Runnable end, Supplier<ErdaClient> clients) implements AutoCloseable {
     @Override
-    public void close() throws Exception {
-      server.close();
+    public void close() {
+      end.run();
     }
 
     ErdaClient client() {
@@ -55,11 +54,11 @@ class FullStoreTest {
     return switch (on) {
       case EMBEDDED -> {
         ErdaStore store = ErdaStore.open(data, options);
-        yield new Served(store, store::client);
+        yield new Served(store::close, store::client);
       }
       case SHM -> {
         ErdaServer server = ErdaServer.start(data, options);
-        yield new Served(server, () -> ErdaClient.connect(server.uri()));
+        yield new Served(server::close, () -> ErdaClient.connect(server.uri()));
       }
     };
   }
@@ -84,7 +83,7 @@ class FullStoreTest {
 
   @ParameterizedTest
   @EnumSource
-  void aFullLog(On on) throws Exception {
+  void aFullLog(On on) {
     for (Promise promise : new Promise[] {Promise.PROCESS, Promise.POWER}) {
       try (Served served =
               serve(on, SMALL.withCapacityBytes(1 << 17).withBuckets(512).withPromise(promise));
@@ -110,7 +109,7 @@ class FullStoreTest {
 
   @ParameterizedTest
   @EnumSource
-  void aFullTable(On on) throws Exception {
+  void aFullTable(On on) {
     try (Served served = serve(on, SMALL.withCapacityBytes(1 << 22).withBuckets(16));
         ErdaClient client = served.client()) {
       int count = fill(client, Full.What.TABLE, 100);
@@ -134,7 +133,7 @@ class FullStoreTest {
 
   @ParameterizedTest
   @EnumSource
-  void allConnectionsTaken(On on) throws Exception {
+  void allConnectionsTaken(On on) {
     List<ErdaClient> clients = new ArrayList<>();
     try (Served served = serve(on, SMALL)) {
       for (int i = 0; i < 3; i++) {

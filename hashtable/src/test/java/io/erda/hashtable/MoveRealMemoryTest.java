@@ -15,6 +15,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * A reader's neighbourhood and counter against a table that moves entries, on two real threads:
@@ -34,7 +35,7 @@ class MoveRealMemoryTest {
   private static final int STABLE = 30;
   private static final long RUN_NS = Long.getLong("erda.litmus.seconds", 1) * 1_000_000_000L;
 
-  /** What is broken is found in well under this. */
+  /** On a quiet machine what is broken is found in well under this. */
   private static final long FOUND_NS = 30_000_000_000L;
 
   private static final VarHandle WORD =
@@ -66,7 +67,9 @@ class MoveRealMemoryTest {
     assertTrue(moves > 10, "moves " + moves);
   }
 
+  /** Takes luck: two cores that nobody else wants. So only where somebody waits for it. */
   @Test
+  @EnabledIfSystemProperty(named = "erda.litmus.seconds", matches = ".*")
   void aReaderThatDoesNotLookAtTheCounterIsFound() throws Exception {
     assertNotEquals(0, missed(new RootCounter(), false, FOUND_NS));
   }
