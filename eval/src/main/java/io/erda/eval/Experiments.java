@@ -12,7 +12,8 @@ public final class Experiments {
           new ScalingExperiment(),
           new IdleExperiment(),
           new WakeupExperiment(),
-          new RestartExperiment());
+          new RestartExperiment(),
+          new CleaningExperiment());
 
   private Experiments() {}
 }
