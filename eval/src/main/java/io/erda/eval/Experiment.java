@@ -22,9 +22,15 @@ public interface Experiment {
    *
    * @param temporaryDirectory where stores go; they take up to some gigabytes
    * @param quick fewer rounds and objects: to see that it works, not to believe the numbers
+   * @param out where plots go, or null
    */
   record Context(
-      Children children, Jvm jvm, Path temporaryDirectory, Progress progress, boolean quick) {}
+      Children children,
+      Jvm jvm,
+      Path temporaryDirectory,
+      Progress progress,
+      boolean quick,
+      Path out) {}
 
   /**
    * What came out.

@@ -13,7 +13,8 @@ public final class Experiments {
           new IdleExperiment(),
           new WakeupExperiment(),
           new RestartExperiment(),
-          new GrowthExperiment());
+          new GrowthExperiment(),
+          new CleaningExperiment());
 
   private Experiments() {}
 }

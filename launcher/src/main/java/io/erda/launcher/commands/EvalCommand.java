@@ -72,6 +72,12 @@ public final class EvalCommand implements Runnable {
     private Path json;
 
     @Option(
+        names = "--out",
+        paramLabel = "DIR",
+        description = "Write plots there, of the experiments that have some.")
+    private Path out;
+
+    @Option(
         names = "--quick",
         description = "Fewer objects and rounds: to see that it runs, not to believe the numbers.")
     private boolean quick;
@@ -86,17 +92,17 @@ public final class EvalCommand implements Runnable {
     @Override
     public Integer call() throws IOException, InterruptedException {
       List<Experiment> chosen = chosen();
-      PrintWriter out = spec.commandLine().getOut();
+      PrintWriter text = spec.commandLine().getOut();
       ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
       ObjectNode results = mapper.createObjectNode();
       List<String> missed = new ArrayList<>();
       for (Experiment experiment : chosen) {
         Experiment.Report report = run(experiment);
-        out.println(experiment.name() + ": " + experiment.what());
-        out.println();
-        out.println(report.text());
-        report.missed().forEach(what -> out.println("missed: " + what + System.lineSeparator()));
-        out.flush();
+        text.println(experiment.name() + ": " + experiment.what());
+        text.println();
+        text.println(report.text());
+        report.missed().forEach(what -> text.println("missed: " + what + System.lineSeparator()));
+        text.flush();
         report.missed().forEach(what -> missed.add(experiment.name() + ": " + what));
         ObjectNode node = results.putObject(experiment.name());
         node.setAll(report.json());
@@ -116,7 +122,7 @@ public final class EvalCommand implements Runnable {
         Jvm jvm = Jvm.current(LaunchSettings.load().jvmFlags());
         TerminalProgress progress =
             new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
-        return experiment.run(new Experiment.Context(children, jvm, directory, progress, quick));
+        return experiment.run(new Experiment.Context(children, jvm, directory, progress, quick, out));
       }
     }
 
