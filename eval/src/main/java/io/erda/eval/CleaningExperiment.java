@@ -58,10 +58,14 @@ final class CleaningExperiment implements Experiment {
             context.jvm(),
             data,
             List.of(
-                "--heads", "1",
-                "--region-bytes", Long.toString(REGION_BYTES),
-                "--capacity", "12G",
-                "--buckets", Long.toString(Long.highestOneBit(objects) * 4)));
+                "--heads",
+                "1",
+                "--region-bytes",
+                Long.toString(REGION_BYTES),
+                "--capacity",
+                "12G",
+                "--buckets",
+                Long.toString(Long.highestOneBit(objects) * 4)));
     MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8).copyFrom(dataset.value(1));
     Windows windows = new Windows();
     double fullRate;
@@ -137,9 +141,7 @@ final class CleaningExperiment implements Experiment {
       PacedLoad.Times times = load.take();
       points.add(
           new double[] {
-            seconds(),
-            times.gets().getValueAtPercentile(99),
-            times.puts().getValueAtPercentile(99)
+            seconds(), times.gets().getValueAtPercentile(99), times.puts().getValueAtPercentile(99)
           });
       return times;
     }

@@ -30,7 +30,8 @@ final class TableEntries implements Entries {
     HashTable table = swept.table();
     long from = cursor & ~IN_NEXT;
     long to = Math.min(table.slots(), from + count);
-    table.forEach(from, to, (slot, keyWord, word) -> visitor.entry(swept.entry(slot), keyWord, word));
+    table.forEach(
+        from, to, (slot, keyWord, word) -> visitor.entry(swept.entry(slot), keyWord, word));
     if (to < table.slots()) {
       return cursor - from + to;
     }

@@ -85,7 +85,10 @@ class FailedStoreTest {
   private ServerCore serve() throws IOException {
     StoreEngine engine = StoreEngine.open(directory(), STORE, new Random(1));
     ServerCore core =
-        new ServerCore(engine, new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER), () -> nowNs += 1000);
+        new ServerCore(
+            engine,
+            new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+            () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));
     return core;
   }

@@ -39,7 +39,10 @@ class MessageFuzzTest {
   private void open() throws IOException {
     StoreEngine engine = StoreEngine.open(new HeapDirectory(), StoreHarness.TINY, new Random(1));
     core =
-        new ServerCore(engine, new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER), () -> nowNs += 1000);
+        new ServerCore(
+            engine,
+            new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+            () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));
     bystander = new RawClient(core, clientDevice, "erda", RawClient.hello());
     assertEquals(Result.OK, put(bystander));

@@ -122,7 +122,8 @@ public final class EvalCommand implements Runnable {
         Jvm jvm = Jvm.current(LaunchSettings.load().jvmFlags());
         TerminalProgress progress =
             new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
-        return experiment.run(new Experiment.Context(children, jvm, directory, progress, quick, out));
+        return experiment.run(
+            new Experiment.Context(children, jvm, directory, progress, quick, out));
       }
     }
 

@@ -198,7 +198,8 @@ final class DoublingMutantsTest {
     public Client connect(
         Device device, String address, LongSupplier nanoTime, ClientEvents events) {
       return store.connect(new MutantDevice(device, mutant), address, nanoTime, events);
-    }  }
+    }
+  }
 
   /** Never READs the second of two neighbourhoods. */
   private static final class OldAlone extends Forwarding {
