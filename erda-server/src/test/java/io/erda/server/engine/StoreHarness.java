@@ -36,7 +36,11 @@ final class StoreHarness {
   }
 
   static StoreHarness open(MemoryDirectory directory) {
-    return new StoreHarness(StoreEngine.open(directory, TINY, new Random(7)));
+    return open(directory, TINY);
+  }
+
+  static StoreHarness open(MemoryDirectory directory, StoreOptions options) {
+    return new StoreHarness(StoreEngine.open(directory, options, new Random(7)));
   }
 
   /** Puts one value, or deletes with null; returns the server's result. */
