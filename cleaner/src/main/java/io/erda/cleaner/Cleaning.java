@@ -62,6 +62,7 @@ final class Cleaning {
   private Phase phase = Phase.WRITERS;
   private Stretch stretch;
   private boolean settled;
+  private boolean overflowed;
   private int round;
   private long cursor;
   private long layout;
@@ -261,7 +262,9 @@ final class Cleaning {
     long bytes = packedFresh - Region.HEADER_BYTES;
     live.set(victim, bytes);
     settled = true;
-    if (stretch != null && packedOnward <= stretch.end()) {
+    // What a crash wasted of an interrupted stretch may be missing at its end: then it is filled
+    // all the same, and what remains is measured again and needs little.
+    if (stretch != null && (!overflowed || packedOnward <= stretch.end())) {
       beginRelocating();
       return Outcome.GOES_ON;
     }
@@ -274,6 +277,7 @@ final class Cleaning {
         return Outcome.NO_GAIN;
       }
       stretch = other;
+      overflowed = false;
     }
     beginRelocating();
     return Outcome.GOES_ON;
@@ -365,6 +369,7 @@ final class Cleaning {
       // More than was measured: the stretch is one of before a crash, or a tombstone is carried.
       laterInRound++;
       settled = false;
+      overflowed = true;
     }
   }
 

@@ -39,7 +39,7 @@ final class Departures implements AutoCloseable {
   void left(int client, long epoch) {
     for (Departure each : waiting) {
       if (each.epoch <= epoch) {
-        each.clients.remove((Integer) client);
+        each.clients.removeIf(other -> other == client);
       }
     }
     releaseLeft();
