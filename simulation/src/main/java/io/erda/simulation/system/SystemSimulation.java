@@ -53,6 +53,8 @@ public final class SystemSimulation {
   private static final long FAILURE_PAUSE_NS = 1 << 14;
   private static final int FAILURES_MAX = 8;
   private static final int CROWD = 16;
+  private static final int DRAIN_ODDS = 3;
+  private static final int DRAIN_NS_LOG2_MAX = 13;
   private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
   private static final long DAMAGED_STEP_NS = 1000;
   private static final Fault[] FAULTS = Fault.values();
@@ -84,6 +86,7 @@ public final class SystemSimulation {
   private Node server;
   private boolean powerFailsNext;
   private boolean healing;
+  private boolean waiting;
 
   /** Of every process that ever was. */
   private final List<Runnable> releases = new ArrayList<>();
@@ -134,9 +137,23 @@ public final class SystemSimulation {
     if (Long.remainderUnsigned(seed, WATCHED_ODDS) == 0) {
       disk.onEvent(places::add);
     }
+    disk.onDrain(this::meanwhile);
     beganNs = time.nowNs();
     // A slow one has more to do in one step: larger batches.
     serverStepNs = configuration.stepNs() << random.nextInt(SERVER_SLOWNESS_LOG2_MAX);
+  }
+
+  /** Others go on while the server waits for a drain, now and then. */
+  private void meanwhile() {
+    if (waiting || random.nextInt(DRAIN_ODDS) != 0) {
+      return;
+    }
+    waiting = true;
+    try {
+      time.runFor(random.nextLong(1L << random.nextInt(4, DRAIN_NS_LOG2_MAX)));
+    } finally {
+      waiting = false;
+    }
   }
 
   /** Does not look at version words: to see what the other checks find. Before {@link #run}. */
@@ -150,6 +167,7 @@ public final class SystemSimulation {
     try {
       return runToItsEnd();
     } finally {
+      disk.onDrain(() -> {});
       disk.bury();
       for (Runnable release : releases) {
         release(release);
@@ -683,6 +701,7 @@ public final class SystemSimulation {
     }
 
     void strike() {
+      disk.onDrain(() -> {});
       Fault kind = random.nextInt(4) == 0 ? Fault.FILE_CUT : Fault.BYTE_CORRUPTED;
       if (!configuration.faults().contains(kind) || random.nextInt(4) != 0) {
         return;
