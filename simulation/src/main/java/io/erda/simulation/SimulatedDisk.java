@@ -150,8 +150,8 @@ public final class SimulatedDisk {
   }
 
   /**
-   * What happens while a process waits in a drain, before what was flushed is durable: others go on,
-   * and one of them may end the process.
+   * What happens while a process waits in a drain, before what was flushed is durable: others go
+   * on, and one of them may end the process.
    */
   public void onDrain(Runnable meanwhile) {
     this.meanwhile = meanwhile;

@@ -307,6 +307,10 @@ public final class StoreEngine implements AutoCloseable {
     }
     boolean existed =
         publication.existed(headOf(keyWord), VersionWord.committed(table.versionWord(slot)));
+    if (VersionWord.pending(table.versionWord(slot))) {
+      // It has no live reservation, as in a publication: its object was damaged before recovery.
+      table.rollback(slot, keyWord, table.versionWord(slot));
+    }
     if (existed && !table.empty(slot, keyWord, table.versionWord(slot))) {
       throw new IllegalStateException(
           "entry " + slot + " can't be emptied: " + VersionWord.toString(table.versionWord(slot)));
