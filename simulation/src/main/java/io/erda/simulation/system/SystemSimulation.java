@@ -53,6 +53,10 @@ public final class SystemSimulation {
   private static final long FAILURE_PAUSE_NS = 1 << 14;
   private static final int FAILURES_MAX = 8;
   private static final int CROWD = 16;
+
+  /** In one run of so many the store's creation is interrupted. */
+  private static final int FIRST_START_ODDS = 8;
+
   private static final int DRAIN_ODDS = 3;
   private static final int DRAIN_NS_LOG2_MAX = 13;
   private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
@@ -185,6 +189,9 @@ public final class SystemSimulation {
   }
 
   private RunResult runToItsEnd() {
+    if (random.nextInt(FIRST_START_ODDS) == 0 && mayCrashInRecovery()) {
+      disk.crashAfter(1 + random.nextInt(1 << random.nextInt(3, 8)));
+    }
     startServer();
     for (int i = 0; i < configuration.clients(); i++) {
       startClient();
