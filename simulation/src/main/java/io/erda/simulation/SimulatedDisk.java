@@ -58,6 +58,7 @@ public final class SimulatedDisk {
   private Event crashAt;
   private Aim aim;
   private Consumer<String> observer;
+  private Runnable meanwhile = () -> {};
   private SimulatedDirectory owner;
   private boolean traces;
 
@@ -146,6 +147,22 @@ public final class SimulatedDisk {
     crashAt = null;
     aim = where;
     eventsToCrash = where.count;
+  }
+
+  /**
+   * What happens while a process waits in a drain, before what was flushed is durable: others go
+   * on, and one of them may end the process.
+   */
+  public void onDrain(Runnable meanwhile) {
+    this.meanwhile = meanwhile;
+  }
+
+  /** A process waits in a drain. */
+  void waits(long ofIncarnation) {
+    meanwhile.run();
+    if (!buried && ofIncarnation != incarnation) {
+      throw new SimulatedCrash("the process ended while it waited", traces);
+    }
   }
 
   /** Forgets a requested crash. */

@@ -161,6 +161,9 @@ public final class SimulatedMemory implements PersistentMemory {
     checkOpen();
     boolean crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file, 0);
     disk.countDrain();
+    if (!crash) {
+      disk.waits(incarnation);
+    }
     if (!crash || disk.random.nextBoolean()) {
       file.drain();
     }

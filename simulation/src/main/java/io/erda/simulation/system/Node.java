@@ -18,6 +18,7 @@ final class Node {
   private final long stepNs;
   private final long idleNs;
   private boolean dead;
+  private boolean stepping;
   private long pausedUntilNs;
   private int slowness = 1;
   private long slowUntilNs;
@@ -101,18 +102,24 @@ final class Node {
     if (dead || number != schedule) {
       return;
     }
-    if (time.nowNs() < pausedUntilNs) {
+    // Time passes within a step, too: while it waits for a drain.
+    if (stepping || time.nowNs() < pausedUntilNs) {
       schedule(stepNs);
       return;
     }
     int work;
     try {
       steps++;
+      stepping = true;
       work = step.getAsInt();
     } catch (SimulatedCrash crash) {
-      dead = true;
-      onCrash.accept(crash);
+      if (!dead) {
+        dead = true;
+        onCrash.accept(crash);
+      }
       return;
+    } finally {
+      stepping = false;
     }
     if (!dead) {
       schedule(work > 0 ? stepNs : idleNs);

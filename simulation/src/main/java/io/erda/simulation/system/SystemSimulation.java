@@ -53,6 +53,12 @@ public final class SystemSimulation {
   private static final long FAILURE_PAUSE_NS = 1 << 14;
   private static final int FAILURES_MAX = 8;
   private static final int CROWD = 16;
+
+  /** In one run of so many the store's creation is interrupted. */
+  private static final int FIRST_START_ODDS = 8;
+
+  private static final int DRAIN_ODDS = 3;
+  private static final int DRAIN_NS_LOG2_MAX = 13;
   private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
   private static final long DAMAGED_STEP_NS = 1000;
   private static final Fault[] FAULTS = Fault.values();
@@ -90,6 +96,7 @@ public final class SystemSimulation {
 
   private boolean powerFailsNext;
   private boolean healing;
+  private boolean waiting;
 
   /** Of every process that ever was. */
   private final List<Runnable> releases = new ArrayList<>();
@@ -140,9 +147,23 @@ public final class SystemSimulation {
     if (Long.remainderUnsigned(seed, WATCHED_ODDS) == 0) {
       disk.onEvent(places::add);
     }
+    disk.onDrain(this::meanwhile);
     beganNs = time.nowNs();
     // A slow one has more to do in one step: larger batches.
     serverStepNs = configuration.stepNs() << random.nextInt(SERVER_SLOWNESS_LOG2_MAX);
+  }
+
+  /** Others go on while the server waits for a drain, now and then. */
+  private void meanwhile() {
+    if (waiting || random.nextInt(DRAIN_ODDS) != 0) {
+      return;
+    }
+    waiting = true;
+    try {
+      time.runFor(random.nextLong(1L << random.nextInt(4, DRAIN_NS_LOG2_MAX)));
+    } finally {
+      waiting = false;
+    }
   }
 
   /** Does not look at version words: to see what the other checks find. Before {@link #run}. */
@@ -156,6 +177,7 @@ public final class SystemSimulation {
     try {
       return runToItsEnd();
     } finally {
+      disk.onDrain(() -> {});
       disk.bury();
       for (Runnable release : releases) {
         release(release);
@@ -173,6 +195,9 @@ public final class SystemSimulation {
   }
 
   private RunResult runToItsEnd() {
+    if (random.nextInt(FIRST_START_ODDS) == 0 && mayCrashInRecovery()) {
+      disk.crashAfter(1 + random.nextInt(1 << random.nextInt(3, 8)));
+    }
     startServer();
     for (int i = 0; i < configuration.clients(); i++) {
       startClient();
@@ -696,6 +721,7 @@ public final class SystemSimulation {
     }
 
     void strike() {
+      disk.onDrain(() -> {});
       Fault kind = random.nextInt(4) == 0 ? Fault.FILE_CUT : Fault.BYTE_CORRUPTED;
       if (!configuration.faults().contains(kind) || random.nextInt(4) != 0) {
         return;

@@ -19,8 +19,8 @@ import java.util.List;
  * Sees every store into a table and holds it against the rules for version words (rules 3 and 5):
  * what an offset is set to is a whole object that the failures which the store promises to survive
  * leave whole; two undecided versions never stand in one word; what is pending is durable before it
- * is committed; nothing committed goes but by an update, a relocation, an emptying or a
- * displacement.
+ * is committed; nothing committed goes but by an update, a relocation, an emptying, a displacement,
+ * or a move into the next table, where its copy is the same until it is marked here.
  *
  * <p>Looks at the disk from outside: at what is seen, and at what would survive. Throws {@link
  * AssertionError} out of the store that breaks a rule.
@@ -85,7 +85,13 @@ final class VersionWordRules {
     if (next == word || partOfMove(table, memory, slot, word, next)) {
       return;
     }
-    String wrong = wrong(table, memory, offset, word, next);
+    long keyWord = memory.get(WORD, offset - 8);
+    String wrong =
+        next == VersionWord.MOVED
+            ? wrongMark(table, keyWord, word)
+            : original(table, keyWord) == 0
+                ? wrong(table, memory, offset, word, next)
+                : wrongCopy(table, offset, original(table, keyWord), word, next);
     if (wrong != null) {
       throw new AssertionError(
           "version word of slot "
@@ -121,6 +127,11 @@ final class VersionWordRules {
     }
     long moved = memory.get(WORD, INTENT_AT + 24);
     long destination = memory.get(WORD, INTENT_AT + 8);
+    if (slot == destination && slot == memory.get(WORD, INTENT_AT) && next == 0) {
+      // No move: an entry is removed.
+      requireDurable(table, INTENT_AT, INTENT_BYTES, "an entry is removed under an intent");
+      return word == moved;
+    }
     if (slot == destination && word == 0 && next == moved) {
       requireDurable(table, INTENT_AT, INTENT_BYTES, "an entry is moved under an intent");
       return true;
@@ -139,6 +150,63 @@ final class VersionWordRules {
     }
   }
 
+  /** A doubling marks an entry: then its copy is in the next table, and lasts. */
+  private String wrongMark(String table, long keyWord, long word) {
+    String next = neighbour(table, 1);
+    if (VersionWord.pending(word) || word == 0) {
+      return "not an entry that can be moved";
+    }
+    long copy = find(next, keyWord, word);
+    if (copy < 0) {
+      return "marked as moved, and " + next + " has no copy";
+    }
+    return serving && durably && !disk.settled(next, copy - 8, ENTRY_BYTES)
+        ? "marked as moved before its copy is durable"
+        : null;
+  }
+
+  /** Beside an original that is not marked yet a copy comes, or goes, and does not change. */
+  private String wrongCopy(String table, long offset, long original, long word, long next) {
+    if (word == 0 && next == original) {
+      return durably && !disk.settled(table, offset - 8, 8)
+          ? "copied before its key word is durable"
+          : null;
+    }
+    return next == 0 ? null : "a copy changes before its original is marked as moved";
+  }
+
+  /** The word of a key's entry in the table before, while it is there and not marked; else 0. */
+  private long original(String table, long keyWord) {
+    String before = neighbour(table, -1);
+    MemorySegment memory = disk.image(before);
+    for (long at = firstWord(); memory != null && at < memory.byteSize(); at += ENTRY_BYTES) {
+      long word = memory.get(WORD, at);
+      if (word != 0 && word != VersionWord.MOVED && memory.get(WORD, at - 8) == keyWord) {
+        return word;
+      }
+    }
+    return 0;
+  }
+
+  /** Where a table holds an entry with these words, or −1. */
+  private long find(String table, long keyWord, long word) {
+    MemorySegment memory = disk.image(table);
+    for (long at = firstWord(); memory != null && at < memory.byteSize(); at += ENTRY_BYTES) {
+      if (memory.get(WORD, at) == word && memory.get(WORD, at - 8) == keyWord) {
+        return at;
+      }
+    }
+    return -1;
+  }
+
+  private static long firstWord() {
+    return HashTable.entriesOffset() + 8;
+  }
+
+  private static String neighbour(String table, int by) {
+    return TABLE + (Integer.parseInt(table.substring(TABLE.length())) + by);
+  }
+
   private String wrong(String table, MemorySegment memory, long offset, long word, long next) {
     if (VersionWord.pending(word)) {
       if (next == VersionWord.commit(word)) {
@@ -148,6 +216,10 @@ final class VersionWordRules {
       }
       if (next == VersionWord.rollback(word)) {
         return null;
+      }
+      if (next == VersionWord.withOlder(word, VersionWord.older(next))) {
+        int head = (int) (memory.get(WORD, offset - 8) >>> 56);
+        return wrongObject(head, VersionWord.older(next), "the moved older version");
       }
     }
     if (next == 0) {
@@ -304,6 +376,11 @@ final class VersionWordRules {
     public void putLongRelease(long offset, long value) {
       check(name, memory.segment(), offset, value);
       memory.putLongRelease(offset, value);
+    }
+
+    @Override
+    public void discard(long offset, long length) {
+      memory.discard(offset, length);
     }
 
     @Override
