@@ -32,9 +32,9 @@ final class EraseTest {
     MemorySegment bytes = MemorySegment.ofArray(key.getBytes(UTF_8));
     long keyWord = store.engine.keyWord(bytes, 0, (int) bytes.byteSize());
     long slot = store.engine.publication().find(keyWord, bytes, 0, (int) bytes.byteSize());
-    long word = store.engine.table().versionWord(slot);
+    long word = store.engine.tables().versionWord(slot);
     long pending = VersionWord.update(word, DAMAGED_OFFSET, true);
-    assertTrue(store.engine.table().storeWord(slot, keyWord, word, pending));
+    assertTrue(store.engine.tables().storeWord(slot, keyWord, word, pending));
   }
 
   private static boolean erase(StoreHarness store, String key) {
