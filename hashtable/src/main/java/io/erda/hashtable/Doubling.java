@@ -42,6 +42,8 @@ import java.util.Arrays;
  * </ol>
  *
  * A pending entry is not moved: its next store names the place it is at. Whoever calls decides it.
+ * Nor is one that nobody finds, because its key word is damaged: it stays for the offline check to
+ * name, and so does the old table.
  */
 public final class Doubling {
   /** The longest stretch, slots. */
@@ -103,8 +105,8 @@ public final class Doubling {
   }
 
   /**
-   * Whether a whole pass moved nothing though entries are left: those are pending, or the new table
-   * has no room for them. Something has to change before it is worth another pass.
+   * Whether a whole pass moved nothing though entries are left: those are pending, or damaged, or
+   * the new table has no room for them. Something has to change before it is worth another pass.
    */
   public boolean stuck() {
     return stuck;
@@ -188,7 +190,7 @@ public final class Doubling {
             pending.entry(slot, keyWord, word);
             word = from.versionWord(slot);
           }
-          if (VersionWord.pending(word)) {
+          if (VersionWord.pending(word) || (word != 0 && !from.isInPlace(slot))) {
             left++;
           } else if (word != 0) {
             slots[count[0]++] = slot;

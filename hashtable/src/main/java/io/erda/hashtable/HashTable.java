@@ -326,6 +326,13 @@ public final class HashTable {
     return memory;
   }
 
+  /** Whether the entry of a slot has a key word, and is where readers of that look for it. */
+  boolean isInPlace(long slot) {
+    long keyWord = keyWord(slot);
+    long home = Entry.bucket(keyWord, buckets);
+    return keyWord != 0 && home <= slot && slot - home < Neighbourhood.ENTRIES;
+  }
+
   /** Clears what is left in a key's neighbourhood, as an insertion here would. */
   void clearLeft(long keyWord) {
     clearLeftKeyWords(Entry.bucket(keyWord, buckets));

@@ -86,6 +86,12 @@ public final class TableGrowth {
   private boolean putOff;
 
   private long retryNs;
+
+  /**
+   * How long a doubling that is stuck waits: longer each time, damaged entries never get better.
+   */
+  private long stuckNs = RETRY_NS / 1000;
+
   private long discarded = -1;
   private long doublings;
   private long timesPutOff;
@@ -263,6 +269,7 @@ public final class TableGrowth {
     }
     Tables.Generation generation =
         new Tables.Generation(superblock.tableGeneration() + 1, memory, table);
+    stuckNs = RETRY_NS / 1000;
     tables.begin(generation);
     listener.opened(generation);
     root.nextEpoch();
@@ -289,7 +296,8 @@ public final class TableGrowth {
       finish();
     } else if (doubling.stuck()) {
       tables.owe(0);
-      retryNs = nowNs + RETRY_NS / 1000;
+      retryNs = nowNs + stuckNs;
+      stuckNs = Math.min(2 * stuckNs, RETRY_NS);
     }
     return moved;
   }

@@ -174,6 +174,7 @@ public final class SimulateCommand implements Callable<Integer> {
     private long simulatedNs;
     private long wordsLost;
     private long doublings;
+    private long cleanings;
 
     /** The run that failed, or null. */
     RunResult failed;
@@ -190,6 +191,7 @@ public final class SimulateCommand implements Callable<Integer> {
       simulatedNs += result.simulatedNs();
       wordsLost += result.stores().wordsLost();
       doublings += result.doublings();
+      cleanings += result.cleanings();
       result.faults().forEach((fault, count) -> faults.merge(fault, count, Long::sum));
       result.crashes().forEach((crash, count) -> crashes.merge(crash, count, Long::sum));
       places.addAll(result.places());
@@ -272,6 +274,7 @@ public final class SimulateCommand implements Callable<Integer> {
       }
       return table
           .row("doublings of a table", Table.count(doublings))
+          .row("regions cleaned", Table.count(cleanings))
           .row("words lost by power failures", Table.count(wordsLost))
           .row("operations per CPU second", Table.count(operationsPerCpuSecond()))
           .row("simulated time", Table.time(simulatedNs))
@@ -288,6 +291,7 @@ public final class SimulateCommand implements Callable<Integer> {
           .put("crashes", crashes())
           .put("wordsLost", wordsLost)
           .put("doublings", doublings)
+          .put("regionsCleaned", cleanings)
           .put("simulatedNs", simulatedNs)
           .put("realNs", realNs)
           .put("cpuNs", cpuNs)

@@ -130,8 +130,8 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   /**
    * What a restart may cost is what a head's high-water mark was ahead: the end of a segment that
-   * was skipped, an extent, and a step. And nothing that was handed out before is handed out again.
-   * Looks into the memory of the dead process.
+   * was skipped, an extent, and a step; and what the cleaner was just setting aside. And nothing
+   * that was handed out before is handed out again. Looks into the memory of the dead process.
    */
   private void requireNoSpaceLost(MemoryDirectory directory) throws IOException {
     LogStore log = engine.log();
@@ -145,9 +145,13 @@ public final class ErdaUnderTest implements StoreUnderTest {
       if (then == null || now == null || then.generation() != now.generation()) {
         continue;
       }
+      long lostMax =
+          limits.cleaning().enabled()
+              ? log.geometry().regionBytes()
+              : 3L * log.geometry().segmentBytes();
       long lost = log.appendPlace(head) - before.log().appendPlace(head);
       if (before.log().appendPlace(head) > 0
-          && (lost < 0 || lost > 3L * log.geometry().segmentBytes())
+          && (lost < 0 || lost > lostMax)
           && before.log().appendPlace(head) < log.geometry().regionBytes()) {
         requireSound(
             "head "

@@ -86,15 +86,20 @@ final class Node {
 
   /** There is news for it. */
   void wake() {
-    if (!dead && scheduledNs > time.nowNs() + 2 * stepNs) {
+    // What would not come earlier is not scheduled: it would only pile up behind a pause.
+    if (!dead && scheduledNs > Math.max(time.nowNs() + 2 * takesNs(stepNs), pausedUntilNs)) {
       schedule(stepNs);
     }
   }
 
+  private long takesNs(long ns) {
+    return time.nowNs() < slowUntilNs ? ns * slowness : ns;
+  }
+
   private void schedule(long delayNs) {
     long mine = ++schedule;
-    long takesNs = time.nowNs() < slowUntilNs ? delayNs * slowness : delayNs;
-    scheduledNs = Math.max(time.nowNs() + 1 + random.nextLong(2 * takesNs), pausedUntilNs);
+    long soonNs = time.nowNs() + 1 + random.nextLong(2 * takesNs(delayNs));
+    scheduledNs = Math.max(soonNs, pausedUntilNs);
     time.at(scheduledNs, () -> run(mine));
   }
 

@@ -18,10 +18,16 @@ public enum ProtocolState {
   DISPLACING,
   /** A region's file is there that no record names. */
   LINKING,
+  /** A region is retired and its file is still there. */
+  RETIRING,
   /** One version word is pending. */
   ONE_PENDING,
   /** Several are. */
   SEVERAL_PENDING,
+  /** There are two tables. */
+  DOUBLING,
+  /** Space is set aside for what is live in a region. */
+  CLEANING,
   /** Nothing of the above, and a power failure would lose words. */
   UNDRAINED,
   /** Everything that was stored is durable. */
@@ -33,12 +39,15 @@ public enum ProtocolState {
   private static final long RECORDS_AT = 4096;
   private static final long RECORD_BYTES = 64;
   private static final int ENTRY_BYTES = 16;
+  private static final long CLEANING_AT = 40;
+  private static final int STATE_RETIRED = 0x5A;
 
   static ProtocolState of(SimulatedDisk disk) {
     if (disk.image("superblock") == null) {
       return CREATING;
     }
     boolean linking = false;
+    int tables = 0;
     int pending = 0;
     for (String name : disk.names()) {
       if (name.startsWith("table-")) {
@@ -46,6 +55,7 @@ public enum ProtocolState {
         if (table.get(WORD, INTENT_VALID_AT) != 0) {
           return DISPLACING;
         }
+        tables++;
         pending += pending(table);
       }
       linking |= name.startsWith("region-") && !isLinked(disk.image("regions"), name);
@@ -53,16 +63,45 @@ public enum ProtocolState {
     if (linking) {
       return LINKING;
     }
+    MemorySegment regions = disk.image("regions");
+    if (isRetiring(regions)) {
+      return RETIRING;
+    }
     if (pending > 0) {
       return pending == 1 ? ONE_PENDING : SEVERAL_PENDING;
     }
+    if (tables > 1) {
+      return DOUBLING;
+    }
+    if (isCleaning(regions)) {
+      return CLEANING;
+    }
     return disk.unsettledWords() > 0 ? UNDRAINED : QUIET;
+  }
+
+  private static boolean isRetiring(MemorySegment regions) {
+    for (long at = RECORDS_AT; regions != null && at < regions.byteSize(); at += RECORD_BYTES) {
+      if (regions.get(WORD, at) >>> 56 == STATE_RETIRED) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isCleaning(MemorySegment regions) {
+    for (long at = RECORDS_AT; regions != null && at < regions.byteSize(); at += RECORD_BYTES) {
+      if (regions.get(WORD, at) != 0 && regions.get(WORD, at + CLEANING_AT) != 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static int pending(MemorySegment table) {
     int count = 0;
     for (long at = HashTable.entriesOffset() + 8; at < table.byteSize(); at += ENTRY_BYTES) {
-      count += VersionWord.pending(table.get(WORD, at)) ? 1 : 0;
+      long word = table.get(WORD, at);
+      count += word != VersionWord.MOVED && VersionWord.pending(word) ? 1 : 0;
     }
     return count;
   }
