@@ -26,7 +26,8 @@ final class FullDiskScenario {
           .withRegionBytes(1 << 20)
           .withSegmentBytes(1 << 16)
           .withCapacityBytes(64 << 20)
-          .withBuckets(8192);
+          .withBuckets(8192)
+          .withCleaning(false);
   private static final byte[] VALUE = new byte[10_000];
 
   /** What a server keeps for clients that come when the disk is full. */

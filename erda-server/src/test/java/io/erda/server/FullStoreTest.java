@@ -35,7 +35,8 @@ class FullStoreTest {
           .withRegionBytes(1 << 16)
           .withSegmentBytes(4096)
           .withCapacityBytes(1 << 18)
-          .withConnectionsMax(3);
+          .withConnectionsMax(3)
+          .withCleaning(false);
 
   @TempDir Path data;
 
@@ -110,7 +111,8 @@ class FullStoreTest {
   @ParameterizedTest
   @EnumSource
   void aFullTable(On on) {
-    try (Served served = serve(on, SMALL.withCapacityBytes(1 << 22).withBuckets(16));
+    try (Served served =
+            serve(on, SMALL.withCapacityBytes(1 << 22).withBuckets(16).withBucketsMax(16));
         ErdaClient client = served.client()) {
       int count = fill(client, Full.What.TABLE, 100);
       for (int i = 0; i < count; i++) {

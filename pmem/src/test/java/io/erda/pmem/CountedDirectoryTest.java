@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
 final class CountedDirectoryTest extends MemoryDirectoryContract {
-  private final HeapDirectory all = new HeapDirectory(1 << 20, Survives.PROCESS_CRASH);
+  private final HeapDirectory all = new HeapDirectory(8 << 20, Survives.PROCESS_CRASH);
 
   @Override
   protected MemoryDirectory openDirectory() {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 final class DelayedDirectoryTest extends MemoryDirectoryContract {
   private final AtomicLong now = new AtomicLong();
-  private final HeapDirectory all = new HeapDirectory(1 << 20, Survives.PROCESS_CRASH);
+  private final HeapDirectory all = new HeapDirectory(8 << 20, Survives.PROCESS_CRASH);
 
   @Override
   protected MemoryDirectory openDirectory() {

@@ -19,6 +19,8 @@ public final class AwakeCores implements AutoCloseable {
   }
 
   /**
+   * Starts a loop for each core.
+   *
    * @throws ProcessException when a process can't be started
    */
   public static AwakeCores start(Children children) {

@@ -210,13 +210,14 @@ final class Mutants {
               "a finished displacement is replayed at the next start",
               () -> List.of(body(MOVE, "clearIntent", CodeBuilder::return_))),
           Mutant.of(
-              "pending entry moved",
-              "entries with pending words are displaced, and the committing store does not look"
-                  + " again",
-              () ->
-                  List.of(
-                      constant(TABLE, "movable", "pending", 0),
-                      body(TABLE, "holds", code -> code.iconst_1().ireturn()))),
+                  "pending entry moved",
+                  "entries with pending words are displaced, and the committing store does not look"
+                      + " again",
+                  () ->
+                      List.of(
+                          constant(TABLE, "movable", "pending", 0),
+                          body(TABLE, "holds", code -> code.iconst_1().ireturn())))
+              .slow(),
           Mutant.of(
                   "structure counter stays even",
                   "readers don't learn that an entry moves",

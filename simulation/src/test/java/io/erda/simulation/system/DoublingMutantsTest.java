@@ -21,6 +21,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
@@ -190,6 +191,21 @@ final class DoublingMutantsTest {
         throws IOException {
       mutant.recovering = true;
       Server server = store.start(directory, device, address, nanoTime, random);
+      mutant.recovering = false;
+      return server;
+    }
+
+    @Override
+    public Server startDamaged(
+        MemoryDirectory directory,
+        Device device,
+        String address,
+        LongSupplier nanoTime,
+        RandomGenerator random,
+        BiConsumer<byte[], String> findings)
+        throws IOException {
+      mutant.recovering = true;
+      Server server = store.startDamaged(directory, device, address, nanoTime, random, findings);
       mutant.recovering = false;
       return server;
     }
