@@ -229,18 +229,21 @@ public final class ServerOptions {
               + chosen
               + ")");
     }
-    if (capacityBytes / regionBytes > REGIONS_MAX) {
+    long regions = capacityBytes / regionBytes;
+    LogGeometry geometry =
+        new LogGeometry(chosen, regionBytes, segmentBytes, (int) Math.min(regions, REGIONS_MAX));
+    if (regions > REGIONS_MAX) {
       throw new IllegalArgumentException(
           "capacity of "
               + capacityBytes
               + " bytes takes "
-              + capacityBytes / regionBytes
+              + regions
               + " regions of "
               + regionBytes
               + " bytes; clients can reach "
               + REGIONS_MAX
               + ": make regions larger");
     }
-    return new LogGeometry(chosen, regionBytes, segmentBytes, (int) (capacityBytes / regionBytes));
+    return geometry;
   }
 }
