@@ -162,7 +162,14 @@ final class Get extends Operation {
   /** REQUIRES: the length is in range. */
   void key(MemorySegment key) {
     keyLength = (int) key.byteSize();
-    MemorySegment.copy(key, 0, ALL, keyAt, keyLength);
+    // By words, as in isKey.
+    int at = 0;
+    for (; keyLength - at >= Long.BYTES; at += Long.BYTES) {
+      ALL.set(JAVA_LONG_UNALIGNED, keyAt + at, key.get(JAVA_LONG_UNALIGNED, at));
+    }
+    for (; at < keyLength; at++) {
+      ALL.set(JAVA_BYTE, keyAt + at, key.get(JAVA_BYTE, at));
+    }
   }
 
   void begin() {
@@ -188,7 +195,7 @@ final class Get extends Operation {
         fail(ClientCore.badKey(keyLength, usable.welcome.keyBytesMax()));
         return;
       }
-      keyWord = Entry.keyWord(core.keyHash.of(ALL, keyAt, keyLength), usable.heads);
+      keyWord = Entry.keyWord(core.keyHash.ofNative(keyAt, keyLength), usable.heads);
       head = Entry.headOf(keyWord);
     }
     session = usable;
@@ -226,7 +233,8 @@ final class Get extends Operation {
       }
       step = POST_ROOT;
     }
-    if (!queuePair.postRead(wrId, region, ROOT, session.rootKey, 0, Root.BYTES, Flags.SIGNALED)) {
+    if (!queuePair.postRead(
+        wrId, region, ROOT, session.rootKey, 0, Root.LOOK_UP_BYTES, Flags.SIGNALED)) {
       stall();
       return;
     }

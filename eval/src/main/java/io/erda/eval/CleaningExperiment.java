@@ -141,7 +141,10 @@ final class CleaningExperiment implements Experiment {
       PacedLoad.Times times = load.take();
       points.add(
           new double[] {
-            seconds(), times.gets().getValueAtPercentile(99), times.puts().getValueAtPercentile(99)
+            seconds(),
+            times.gets().getValueAtPercentile(99),
+            times.puts().getValueAtPercentile(99),
+            times.due().getValueAtPercentile(99)
           });
       return times;
     }
@@ -238,6 +241,15 @@ final class CleaningExperiment implements Experiment {
               "cleaning was at work %.0f%% of its windows, must be at least half",
               100 * windows.busyShare()));
     }
+    table.row(
+        "either, from when it was due",
+        Table.time(lateness(windows.off)),
+        Table.time(lateness(windows.on)),
+        "",
+        "");
+    json.putObject("fromDue")
+        .put("withoutNs", lateness(windows.off))
+        .put("cleaningNs", lateness(windows.on));
     String text =
         table
             + String.format(
@@ -250,6 +262,12 @@ final class CleaningExperiment implements Experiment {
     return new Report(text, json, missed);
   }
 
+  /** Grows without bound where a store can't keep up with the rate. */
+  private static double lateness(List<PacedLoad.Times> windows) {
+    return Rounds.median(
+        windows.stream().mapToDouble(times -> times.due().getValueAtPercentile(99)).toArray());
+  }
+
   private static void windows(ArrayNode array, List<PacedLoad.Times> windows, boolean puts) {
     windows.forEach(times -> array.add(p99(times, puts)));
   }
@@ -259,7 +277,8 @@ final class CleaningExperiment implements Experiment {
     TimePlot plot =
         new TimePlot("Latency of one client at half its full rate, 99th percentile", "ns")
             .curve("get", seconds, column(windows, 1))
-            .curve("put", seconds, column(windows, 2));
+            .curve("put", seconds, column(windows, 2))
+            .curve("either, from when it was due", seconds, column(windows, 3));
     windows.spans.forEach(span -> plot.shade("cleaning at work", span[0], span[1]));
     try {
       Files.createDirectories(file.toAbsolutePath().getParent());

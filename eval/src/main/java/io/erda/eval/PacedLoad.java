@@ -8,9 +8,9 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
- * A thread that gets and puts in turn at a fixed rate, and times each operation from the instant it
- * was due: what waits behind a slow one counts as slow. Owns its client. One other thread takes the
- * times.
+ * A thread that gets and puts in turn at a fixed rate. Times each operation from its call, and from
+ * the instant it was due: there what waits behind a slow one counts as slow. Owns its client. One
+ * other thread takes the times.
  */
 final class PacedLoad implements AutoCloseable {
   private static final long HIGHEST_NS = 10_000_000_000L;
@@ -21,6 +21,7 @@ final class PacedLoad implements AutoCloseable {
   private final MemorySegment value;
   private final SingleWriterRecorder gets = new SingleWriterRecorder(HIGHEST_NS, 3);
   private final SingleWriterRecorder puts = new SingleWriterRecorder(HIGHEST_NS, 3);
+  private final SingleWriterRecorder due = new SingleWriterRecorder(HIGHEST_NS, 3);
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private Thread thread;
   private volatile boolean stopped;
@@ -71,8 +72,11 @@ final class PacedLoad implements AutoCloseable {
         while (System.nanoTime() - dueNs < 0) {
           Thread.onSpinWait();
         }
+        long calledNs = System.nanoTime();
         boolean put = operation(i, into);
-        (put ? puts : gets).recordValue(Math.min(System.nanoTime() - dueNs, HIGHEST_NS));
+        long doneNs = System.nanoTime();
+        (put ? puts : gets).recordValue(Math.min(doneNs - calledNs, HIGHEST_NS));
+        due.recordValue(Math.min(doneNs - dueNs, HIGHEST_NS));
       }
     } catch (RuntimeException | Error e) {
       failure.set(e);
@@ -89,14 +93,22 @@ final class PacedLoad implements AutoCloseable {
     if (failed != null) {
       throw new IllegalStateException("the load ended: " + failed.getMessage(), failed);
     }
-    return new Times(gets.getIntervalHistogram(), puts.getIntervalHistogram());
+    return new Times(
+        gets.getIntervalHistogram(), puts.getIntervalHistogram(), due.getIntervalHistogram());
   }
 
-  /** Of gets and puts, ns. */
-  record Times(Histogram gets, Histogram puts) {
+  /**
+   * Times, ns.
+   *
+   * @param gets from their calls
+   * @param puts from their calls
+   * @param due of all, from when they were due
+   */
+  record Times(Histogram gets, Histogram puts, Histogram due) {
     void add(Times more) {
       gets.add(more.gets);
       puts.add(more.puts);
+      due.add(more.due);
     }
   }
 

@@ -21,6 +21,9 @@ public final class Root {
   /** Bytes. */
   public static final int BYTES = 64;
 
+  /** What a look-up READs of it: incarnation, epoch, structure counter. */
+  public static final int LOOK_UP_BYTES = 24;
+
   public static final int INCARNATION_OFFSET = 0;
   public static final int EPOCH_OFFSET = 8;
   public static final int STRUCTURE_COUNTER_OFFSET = 16;

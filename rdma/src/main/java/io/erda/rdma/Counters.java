@@ -26,9 +26,16 @@ final class Counters {
     this.base = queue.address() + base;
   }
 
+  /** Seen by the other end after {@link #show}. */
   void read(int length) {
-    Words.plain(base + READS, ++reads);
-    Words.plain(base + BYTES_READ, bytesRead += length);
+    reads++;
+    bytesRead += length;
+  }
+
+  /** Stores what was counted since the last time. */
+  void show() {
+    Words.plain(base + READS, reads);
+    Words.plain(base + BYTES_READ, bytesRead);
   }
 
   void write(int length) {

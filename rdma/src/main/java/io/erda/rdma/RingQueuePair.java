@@ -548,6 +548,7 @@ abstract class RingQueuePair implements QueuePair {
       }
     }
     if ((++polls & POLLS_PER_CHECK - 1) == 0 && phase == Phase.CONNECTED) {
+      counters.show();
       checkPeer();
     }
     return phase == Phase.CONNECTED ? done : done + turn(handler, limit - done);
@@ -722,6 +723,7 @@ abstract class RingQueuePair implements QueuePair {
     if (phase == Phase.CLOSED) {
       return true;
     }
+    counters.show();
     Words.release(ownBell, 1);
     VarHandle.fullFence();
     if (mayComplete()) {
@@ -767,6 +769,7 @@ abstract class RingQueuePair implements QueuePair {
       return;
     }
     phase = Phase.CLOSED;
+    counters.show();
     Words.release(ownState, state);
     ringIfAsleep();
     completions.clear();
@@ -780,6 +783,9 @@ abstract class RingQueuePair implements QueuePair {
 
   /** Both ends' one-sided work, and this end's messages. */
   final DeviceStatistics statistics() {
+    if (phase != Phase.CLOSED) {
+      counters.show();
+    }
     DeviceStatistics ofRequester = Counters.load(queue, QueueLayout.REQUESTER_COUNTERS_OFFSET);
     DeviceStatistics ofResponder = Counters.load(queue, QueueLayout.RESPONDER_COUNTERS_OFFSET);
     return ofRequester

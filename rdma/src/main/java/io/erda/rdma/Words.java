@@ -31,7 +31,7 @@ final class Words {
    * Copies whole words: addresses and length are multiples of 8, the ranges don't overlap. Each
    * word is moved by one load and one store.
    */
-  static void copy(long from, long to, long length) {
+  static void copy(long from, long to, int length) {
     MemorySegment.copy(ALL, from, ALL, to, length);
   }
 
