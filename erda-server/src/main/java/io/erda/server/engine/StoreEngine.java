@@ -161,6 +161,10 @@ public final class StoreEngine implements AutoCloseable {
     Superblock superblock;
     try (PersistentMemory memory = directory.open(Superblock.NAME)) {
       superblock = Superblock.load(memory);
+      // A server that was killed may have left it visible and not durable; what is stored from now
+      // on relies on it.
+      memory.flush(0, Superblock.BYTES);
+      memory.drain();
     }
     PersistentMemory rootMemory = directory.open(RootFile.NAME);
     if (rootMemory.segment().byteSize() < RootFile.BYTES) {
