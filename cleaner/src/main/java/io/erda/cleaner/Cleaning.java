@@ -67,6 +67,10 @@ final class Cleaning {
   private long cursor;
   private long layout;
   private boolean found;
+
+  /** A word that names the victim can't be what anybody stored. */
+  private boolean damagedWord;
+
   private boolean carries;
   private long markedInRound;
   private long damagedInRound;
@@ -176,6 +180,9 @@ final class Cleaning {
       return Outcome.GOES_ON;
     }
     cursor = 0;
+    if (damagedWord) {
+      return Outcome.DAMAGED;
+    }
     if (!found) {
       entries.drain();
       return Outcome.DONE;
@@ -220,7 +227,14 @@ final class Cleaning {
         carries = true;
         places.add(geometry.place(VersionWord.older(word)));
       } else {
-        entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
+        long without = VersionWord.withOlder(word, VersionWord.NONE);
+        if (without == 0) {
+          // A committed word always has a newest version: this one is damaged, and not ours to
+          // free.
+          damagedWord = true;
+        } else {
+          entries.replace(slot, keyWord, word, without);
+        }
       }
     }
   }

@@ -20,6 +20,12 @@ final class RegressionSeedsTest {
     requireSound(8_015_135);
   }
 
+  /** A word without newest version that names the victim of a cleaning ended the server. */
+  @Test
+  void aDamagedWordDoesNotEndACleaner() {
+    requireSound(9_005_993);
+  }
+
   private static void requireSound(long seed) {
     RunResult result = SystemSimulation.of(seed).run();
     assertNull(result.failure(), result::report);
