@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 /** A failing run becomes a history that people can read. */
 final class ShrinkerTest {
   private static final int RUNS_MAX = 1500;
-  private static final int OPERATIONS_MAX = 40;
+  private static final int OPERATIONS_MAX = 100;
 
   @Test
   void anAcknowledgedPutThatWasLostTakesAFewOperations() {
