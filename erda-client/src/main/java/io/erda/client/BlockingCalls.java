@@ -13,8 +13,12 @@ final class BlockingCalls {
   /** A sleep is bounded: time-outs of operations are looked at between two. */
   private static final long AWAIT_NS = 100_000_000;
 
+  /** Gets that end without a poll: how many before one, to hear of a server that went away. */
+  private static final int GETS_PER_POLL = 64;
+
   private final ClientCore core;
   private Poller poller;
+  private int atOnce;
 
   BlockingCalls(ClientCore core) {
     this.core = core;
@@ -42,6 +46,12 @@ final class BlockingCalls {
 
   /** Runs a get whose key is set. What it found stays until the next one begins. */
   void run(Get get) {
+    if (get.runNow()) {
+      if ((++atOnce & GETS_PER_POLL - 1) == 0) {
+        core.doWork();
+      }
+      return;
+    }
     get.begin();
     drive(get);
     if (get.error != null) {

@@ -78,6 +78,10 @@ final class ClientCore {
   int readBytes;
 
   private long getsDone;
+
+  /** Each of one look-up and one READ of an object. */
+  private long getsNow;
+
   private long absent;
   private long putsDone;
   private long deletesDone;
@@ -306,7 +310,9 @@ final class ClientCore {
 
   private void failAll() {
     for (Operation each : operations) {
-      if (each.active()) {
+      if (each.step == Operation.DONE && handler != null) {
+        tellEnd(each);
+      } else if (each.active()) {
         String what = each.describe() + ": the client was closed";
         each.fail(
             each.published()
@@ -318,12 +324,12 @@ final class ClientCore {
 
   ClientStatistics statistics() {
     return new ClientStatistics(
-        getsDone,
+        getsDone + getsNow,
         absent,
         putsDone,
         deletesDone,
-        lookUps,
-        objectReads,
+        lookUps + getsNow,
+        objectReads + getsNow,
         secondReads,
         invalidObjects,
         absenceRetries,
@@ -364,6 +370,23 @@ final class ClientCore {
     unstamped = true;
   }
 
+  /** A get ended in its call; its object has so many bytes. */
+  void gotNow(int padded) {
+    getsNow++;
+    met(padded);
+  }
+
+  /**
+   * A get ended in the call that submitted it. Its handler hears of that from the next {@link
+   * #doWork}: one that submits again would be called from within itself else, without end.
+   */
+  void endLater(Get get) {
+    active++;
+    get.error = null;
+    get.step = Operation.DONE;
+    attention = true;
+  }
+
   void finished(Operation operation) {
     active--;
     if (operation instanceof Put put) {
@@ -381,6 +404,12 @@ final class ClientCore {
     if (handler != null) {
       deliver(operation);
     }
+  }
+
+  private int tellEnd(Operation operation) {
+    active--;
+    deliver(operation);
+    return 1;
   }
 
   private void deliver(Operation operation) {
@@ -477,6 +506,8 @@ final class ClientCore {
         work += goOn(each);
       } else if (each.step == Operation.BACKOFF) {
         work += wake(each);
+      } else if (each.step == Operation.DONE && handler != null) {
+        work += tellEnd(each);
       } else if (each.stalled) {
         each.resume();
         work += each.stalled ? 0 : 1;

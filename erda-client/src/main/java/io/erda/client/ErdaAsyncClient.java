@@ -101,7 +101,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
     }
     get.key(key);
     get.token = token;
-    get.begin();
+    if (get.runNow()) {
+      core.endLater(get);
+    } else {
+      get.begin();
+    }
     return true;
   }
 

@@ -67,6 +67,9 @@ final class Get extends Operation {
   @SuppressWarnings("restricted")
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
+  /** Of addresses in user space: what is masked with it needs no check for bounds. */
+  private static final long ADDRESS = (1L << 48) - 1;
+
   private static final int ROOT = 0;
   private static final int NEIGHBOURHOOD = 64;
   private static final int NEXT = NEIGHBOURHOOD + Neighbourhood.BYTES;
@@ -79,6 +82,14 @@ final class Get extends Operation {
    * cleaned meanwhile.
    */
   private static final int INVALID_MAX = 4;
+
+  /**
+   * Entries of a neighbourhood that are READ first where a READ is a number of loads: with half of
+   * the buckets taken most keys are among them, and each further cache line would be one more miss.
+   */
+  private static final int NEAR = 4;
+
+  private static final int NEAR_BYTES = NEAR * Entry.BYTES;
 
   private static final int RESOLVES_MAX = 3;
   private static final int STALE_MAPS_MAX = 64;
@@ -162,14 +173,83 @@ final class Get extends Operation {
   /** REQUIRES: the length is in range. */
   void key(MemorySegment key) {
     keyLength = (int) key.byteSize();
-    // By words, as in isKey.
-    int at = 0;
-    for (; keyLength - at >= Long.BYTES; at += Long.BYTES) {
-      ALL.set(JAVA_LONG_UNALIGNED, keyAt + at, key.get(JAVA_LONG_UNALIGNED, at));
+    long to = keyAt & ADDRESS;
+    int last = keyLength - Long.BYTES;
+    if (last < 0) {
+      for (int at = 0; at < keyLength; at++) {
+        ALL.set(JAVA_BYTE, to + at, key.get(JAVA_BYTE, at));
+      }
+      return;
     }
-    for (; at < keyLength; at++) {
-      ALL.set(JAVA_BYTE, keyAt + at, key.get(JAVA_BYTE, at));
+    for (int at = 0; at < last; at += Long.BYTES) {
+      ALL.set(JAVA_LONG_UNALIGNED, to + at, key.get(JAVA_LONG_UNALIGNED, at));
     }
+    ALL.set(JAVA_LONG_UNALIGNED, to + last, key.get(JAVA_LONG_UNALIGNED, last));
+  }
+
+  /**
+   * The whole get, where the device READs in the call and nothing is unusual: one table, the key
+   * among the first entries of its neighbourhood, its value fetched whole by one READ. Believes
+   * what the general way believes and no more, and never that a key is absent. The value's length
+   * is {@link #length}.
+   *
+   * @return false when {@link #begin} has to find out; nothing is under way then
+   */
+  boolean runNow() {
+    Session current = core.readSession(false);
+    if (current == null) {
+      return false;
+    }
+    long wanted = Entry.keyWord(core.keyHash.ofNative(keyAt, keyLength), current.heads);
+    RegionMap now = current.map;
+    QueuePair queuePair = current.queuePair;
+    long bucketAt = now.entriesOffset + Entry.bucket(wanted, now.buckets) * Entry.BYTES;
+    if (now.nextTableKey != RegionMap.NONE
+        || !queuePair.readNow(region, NEIGHBOURHOOD, now.tableKey, bucketAt, NEAR_BYTES)
+        || !queuePair.readNow(region, ROOT, current.rootKey, 0, Root.LOOK_UP_BYTES)) {
+      return false;
+    }
+    long root = rootAt & ADDRESS;
+    if (Root.incarnation(ALL, root) != now.incarnation || Root.epoch(ALL, root) != now.epoch) {
+      return false;
+    }
+    current.counterSeen = Root.structureCounter(ALL, root);
+    long near = neighbourhoodAt & ADDRESS;
+    for (int i = 0; i < NEAR; i++) {
+      if (Neighbourhood.keyWord(ALL, near, 0) == wanted) {
+        int committed = VersionWord.committed(Neighbourhood.versionWord(ALL, near, 0));
+        return committed != VersionWord.NONE && hasObject(current, now, wanted, committed);
+      }
+      near += Entry.BYTES;
+    }
+    return false;
+  }
+
+  /** READs the object at an offset; whether it is whole and of this key. */
+  private boolean hasObject(Session current, RegionMap now, long wanted, int at) {
+    int ofHead = Entry.headOf(wanted);
+    long position = (long) at << 3;
+    int index = (int) (position >>> current.regionShift);
+    long key = now.remoteKey(ofHead, index);
+    long placed = position & (current.regionBytes - 1);
+    long left = current.segmentBytes - (placed & (current.segmentBytes - 1));
+    int fetched = (int) Math.min(Math.min(core.readBytes, objectCapacity), left);
+    if (key == RegionMap.NONE || !current.queuePair.readNow(region, OBJECT, key, placed, fetched)) {
+      return false;
+    }
+    long found = objectAt & ADDRESS;
+    long word = ObjectLayout.firstWord(ALL, found);
+    int bytes = ObjectLayout.plausibleBytes(word, ObjectLayout.keyLength(ALL, found), fetched);
+    int mix = ObjectChecksum.positionMix(ofHead, now.generation(ofHead, index), at);
+    if (bytes == 0
+        || ObjectLayout.tombstone(word)
+        || checksum.compute(OBJECT, bytes, mix) != ObjectLayout.checksum(word)
+        || !isKey()) {
+      return false;
+    }
+    core.gotNow(ObjectLayout.padded(bytes));
+    length = (long) bytes - ObjectLayout.HEADER_BYTES - keyLength;
+    return true;
   }
 
   void begin() {
@@ -447,21 +527,33 @@ final class Get extends Operation {
     }
   }
 
+  /**
+   * By words, of which the last may begin inside the one before: most keys are a few words long,
+   * and the general comparison costs as much as ten of these.
+   */
   private boolean isKey() {
-    if (ObjectLayout.keyLength(ALL, objectAt) != keyLength) {
+    long wanted = keyAt & ADDRESS;
+    long object = objectAt & ADDRESS;
+    int last = keyLength - Long.BYTES;
+    if (ObjectLayout.keyLength(ALL, object) != keyLength) {
       return false;
     }
-    // By words: most keys are a few words long, and the general comparison costs as much as ten of
-    // these.
-    long found = objectAt + ObjectLayout.KEY_OFFSET;
-    int at = 0;
-    for (; keyLength - at >= Long.BYTES; at += Long.BYTES) {
-      if (ALL.get(JAVA_LONG_UNALIGNED, keyAt + at) != ALL.get(JAVA_LONG_UNALIGNED, found + at)) {
+    long found = object + ObjectLayout.KEY_OFFSET;
+    if (last < 0) {
+      return isShortKey(wanted, found);
+    }
+    for (int at = 0; at < last; at += Long.BYTES) {
+      if (ALL.get(JAVA_LONG_UNALIGNED, wanted + at) != ALL.get(JAVA_LONG_UNALIGNED, found + at)) {
         return false;
       }
     }
-    for (; at < keyLength; at++) {
-      if (ALL.get(JAVA_BYTE, keyAt + at) != ALL.get(JAVA_BYTE, found + at)) {
+    return ALL.get(JAVA_LONG_UNALIGNED, wanted + last)
+        == ALL.get(JAVA_LONG_UNALIGNED, found + last);
+  }
+
+  private boolean isShortKey(long wanted, long found) {
+    for (int at = 0; at < keyLength; at++) {
+      if (ALL.get(JAVA_BYTE, wanted + at) != ALL.get(JAVA_BYTE, found + at)) {
         return false;
       }
     }

@@ -69,11 +69,11 @@ public final class ObjectLayout {
    * Checksum, value length and flags: {@link #plausibleBytes} and {@link #checksum(long)} take them
    * apart.
    */
-  static long firstWord(MemorySegment memory, long base) {
+  public static long firstWord(MemorySegment memory, long base) {
     return memory.get(WORD, base);
   }
 
-  static int checksum(long firstWord) {
+  public static int checksum(long firstWord) {
     return (int) firstWord;
   }
 
@@ -91,6 +91,11 @@ public final class ObjectLayout {
 
   public static int valueLength(MemorySegment memory, long base) {
     return memory.get(INT, base + VALUE_LENGTH_OFFSET) & VALUE_BYTES_MAX;
+  }
+
+  /** Of {@link #firstWord}. */
+  public static boolean tombstone(long firstWord) {
+    return (firstWord >>> 32 & DELETE_TAG) != 0;
   }
 
   public static boolean tombstone(MemorySegment memory, long base) {
@@ -112,7 +117,7 @@ public final class ObjectLayout {
    *
    * @param word the first eight bytes of the header
    */
-  static int plausibleBytes(long word, int keyLength, long room) {
+  public static int plausibleBytes(long word, int keyLength, long room) {
     int lengthAndFlags = (int) (word >>> 32);
     int valueLength = lengthAndFlags & VALUE_BYTES_MAX;
     int bytes = bytes(keyLength, valueLength);

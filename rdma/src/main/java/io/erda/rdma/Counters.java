@@ -15,6 +15,8 @@ final class Counters {
   /** -1 where stores are not compared. */
   static final long BYTES_DIFFERING = 32;
 
+  private static final int READS_PER_SHOW = 64;
+
   private final long base;
   private long reads;
   private long bytesRead;
@@ -26,10 +28,12 @@ final class Counters {
     this.base = queue.address() + base;
   }
 
-  /** Seen by the other end after {@link #show}. */
+  /** Seen by the other end after {@link #show}, or a few dozen more. */
   void read(int length) {
-    reads++;
     bytesRead += length;
+    if ((++reads & READS_PER_SHOW - 1) == 0) {
+      show();
+    }
   }
 
   /** Stores what was counted since the last time. */

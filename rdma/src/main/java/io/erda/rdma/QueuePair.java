@@ -22,6 +22,18 @@ public interface QueuePair extends AutoCloseable {
       int length,
       int flags);
 
+  /**
+   * READs in the call itself, where the device's READs are loads of the caller: no completion
+   * follows. Executes after all READs posted before.
+   *
+   * @return whether the bytes are there; false, for whatever reason, says nothing about the local
+   *     memory: post the READ, and its completion tells
+   */
+  default boolean readNow(
+      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
+    return false;
+  }
+
   /** WRITEs local memory into the peer's region. */
   boolean postWrite(
       long wrId,

@@ -189,6 +189,32 @@ abstract class RingQueuePair implements QueuePair {
     return true;
   }
 
+  @Override
+  public final boolean readNow(
+      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
+    int slot = RegistryLayout.slot(remoteKey);
+    if (phase != Phase.CONNECTED || slot >= regions.length) {
+      return false;
+    }
+    LocalRegion to = LocalRegion.of(local, device, localOffset, length);
+    RemoteRegion from = regions[slot];
+    if (from == null
+        || from.key() != remoteKey
+        || !from.isOurs()
+        || (from.access() & Access.REMOTE_READ) == 0
+        || !from.contains(remoteOffset, length)) {
+      return false;
+    }
+    long remote = from.address() + remoteOffset;
+    long own = to.address + localOffset;
+    if (((remote | own | length) & 7) != 0) {
+      return false;
+    }
+    to.requireAlive();
+    Words.copy(remote, own, length);
+    return afterRead(from, length) == Status.SUCCESS;
+  }
+
   private int read(
       LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
     long remote = from.address() + remoteOffset;

@@ -2,6 +2,7 @@ package io.erda.simulation;
 
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
@@ -21,6 +22,8 @@ import java.util.random.RandomGenerator;
  * no effect any more, whatever events of it are still to come.
  */
 final class SimulatedQueuePair implements QueuePair {
+  private static final int READ_NOW_REFUSAL_ODDS = 8;
+
   private enum Phase {
     CONNECTING,
     CONNECTED,
@@ -182,6 +185,51 @@ final class SimulatedQueuePair implements QueuePair {
             remoteOffset,
             length,
             flags));
+  }
+
+  /**
+   * As where both ends are of one host: loads of the caller, piece by piece, while the others go
+   * on. Refused now and then, and while anything posted is under way, which it would overtake.
+   */
+  @Override
+  public boolean readNow(
+      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
+    MemorySegment into = check(local, localOffset, length);
+    if (!model.readsOutlivePeer()
+        || !isWhole()
+        || !outstanding.isEmpty()
+        || random.nextInt(READ_NOW_REFUSAL_ODDS) == 0) {
+      return false;
+    }
+    Work work =
+        new Work(0, Opcode.READ, into, localOffset, remoteKey, remoteOffset, length, Flags.NONE);
+    work.region = resolve(work);
+    if (work.region == null) {
+      return false;
+    }
+    work.cut(random.nextInt(1, model.piecesMax() + 1), random.nextInt());
+    for (int piece = 0; piece < work.pieces; piece++) {
+      othersGoOn();
+      if (!isWhole() || !work.region.registered) {
+        return false;
+      }
+      device.countMoved(work, work.move(piece));
+    }
+    othersGoOn();
+    return isWhole() && work.region.registered;
+  }
+
+  private boolean isWhole() {
+    return phase == Phase.CONNECTED && !lost && peer.phase == Phase.CONNECTED;
+  }
+
+  private void othersGoOn() {
+    if (random.nextBoolean()) {
+      time.runFor(random.nextLong(model.spreadNs() + 1));
+    }
+    if (device.isCrashed()) {
+      throw new SimulatedCrash("the process ended while it read", false);
+    }
   }
 
   @Override
