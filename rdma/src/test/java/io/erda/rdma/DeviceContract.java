@@ -65,6 +65,11 @@ public abstract class DeviceContract {
 
   protected abstract DeviceFixture open(Path emptyDirectory) throws IOException;
 
+  /** Whether READs of whole words are done in the call when nothing is in the way. */
+  protected boolean readsInTheCall() {
+    return false;
+  }
+
   @BeforeEach
   void openDevices() throws IOException {
     fixture = open(directory);
@@ -558,6 +563,65 @@ public abstract class DeviceContract {
       clientCompletes(4, Opcode.READ, Status.SUCCESS);
       server.deregister(other);
     }
+  }
+
+  @Test
+  void aReadInTheCallIsAllOrNothingAndReportsNothing() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ);
+    MemoryRegion writable = register(4096, Access.REMOTE_WRITE);
+    Random random = new Random(7);
+    byte[] bytes = new byte[4096];
+    random.nextBytes(bytes);
+    MemorySegment.copy(bytes, 0, region.memory(), ValueLayout.JAVA_BYTE, 0, bytes.length);
+    long key = region.remoteKey();
+    requester.postRead(1, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
+    clientCompletes(1, Opcode.READ, Status.SUCCESS);
+    int completions = atClient.all.size();
+    int done = 0;
+    for (int i = 0; i < 300; i++) {
+      int length = 8 * random.nextInt(1, 40);
+      int from = 8 * random.nextInt((4096 - length) / 8 + 1);
+      int to = 8 * random.nextInt(100);
+      clientMemory.fill((byte) 0x33);
+      if (requester.readNow(clientRegion, to, key, from, length)) {
+        done++;
+        assertEquals(
+            -1,
+            clientMemory
+                .asSlice(to, length)
+                .mismatch(MemorySegment.ofArray(bytes).asSlice(from, length)));
+        assertEquals(0x33, clientMemory.get(ValueLayout.JAVA_BYTE, to + length));
+        assertTrue(to == 0 || clientMemory.get(ValueLayout.JAVA_BYTE, to - 1) == 0x33);
+      }
+    }
+    assertTrue(done == 300 || !readsInTheCall(), done + " of 300");
+    assertTrue(!requester.readNow(clientRegion, 0, key, 4096, 8), "out of range");
+    assertTrue(!requester.readNow(clientRegion, 0, key, -8, 8), "before the beginning");
+    assertTrue(!requester.readNow(clientRegion, 0, key, 4088, 16), "over the end");
+    assertTrue(!requester.readNow(clientRegion, 0, key + 1, 0, 8), "another key");
+    requester.postWrite(2, clientRegion, 0, writable.remoteKey(), 0, 8, Flags.SIGNALED);
+    clientCompletes(2, Opcode.WRITE, Status.SUCCESS);
+    assertTrue(
+        !requester.readNow(clientRegion, 0, writable.remoteKey(), 0, 8), "not allowed to READ");
+    steps(20);
+    assertEquals(completions + 1, atClient.all.size(), "READs in the call complete nowhere");
+    server.deregister(region);
+    steps(10);
+    assertTrue(!requester.readNow(clientRegion, 0, key, 0, 8), "the key was revoked");
+  }
+
+  @Test
+  void noReadInTheCallAfterThePeerClosed() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_READ);
+    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    clientCompletes(1, Opcode.READ, Status.SUCCESS);
+    responder.close();
+    steps(10);
+    assertTrue(!requester.readNow(clientRegion, 0, region.remoteKey(), 0, 8));
+    requester.close();
+    assertTrue(!requester.readNow(clientRegion, 0, region.remoteKey(), 0, 8));
   }
 
   @Test

@@ -41,6 +41,11 @@ final class ShmDeviceTest extends DeviceContract {
     return ShmDevice.open(ShmOptions.toServe(Path.of(fixture.address()), System::nanoTime));
   }
 
+  @Override
+  protected boolean readsInTheCall() {
+    return true;
+  }
+
   @Test
   void oneServerToADirectory() {
     IOException e = assertThrows(IOException.class, this::serveAgain);
