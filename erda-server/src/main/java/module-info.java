@@ -12,6 +12,7 @@ module io.erda.server {
   requires transitive io.erda.rdma;
   requires org.jnrproject.posix;
   requires org.jnrproject.constants;
+  requires jdk.jfr;
   requires jdk.management;
   requires java.management;
 

@@ -24,6 +24,30 @@ public final class Cleaner {
   /** How often it looks whether there is something to do, unless it was asked. */
   private static final long LOOK_NS = 5_000_000;
 
+  /** Told when a cleaning begins and ends. */
+  public interface Listener {
+    void began(Region victim);
+
+    void ended(Ended ended);
+  }
+
+  /**
+   * A cleaning that has ended.
+   *
+   * @param freed false: the region is kept
+   * @param bytesLive of the region when it was measured, or an estimate when that never came
+   * @param rounds of copying
+   */
+  public record Ended(Region victim, boolean freed, long bytesLive, long bytesCopied, int rounds) {}
+
+  private static final class Nobody implements Listener {
+    @Override
+    public void began(Region victim) {}
+
+    @Override
+    public void ended(Ended ended) {}
+  }
+
   private final LogStore log;
   private final LogGeometry geometry;
   private final Entries entries;
@@ -40,6 +64,7 @@ public final class Cleaner {
   /** By head: somebody waits for space. */
   private final boolean[] urgent;
 
+  private Listener listener = new Nobody();
   private long nextLookNs;
   private Cleaning cleaning;
   private boolean resumes;
@@ -67,6 +92,11 @@ public final class Cleaner {
     this.urgent = new boolean[geometry.heads()];
     this.resumes = log.interrupted() != null;
     log.leaveSpare(options.enabled() ? 1 : 0);
+  }
+
+  /** Sets who is told of cleanings. */
+  public void onCleaning(Listener newListener) {
+    listener = newListener;
   }
 
   /** One step. Returns 0 when there was nothing to do. */
@@ -163,6 +193,7 @@ public final class Cleaner {
             stretch,
             gainMin,
             nowNs + options.writersWaitNs());
+    listener.began(victim);
   }
 
   private boolean wanted() {
@@ -222,6 +253,7 @@ public final class Cleaner {
   private void done() {
     Region victim = cleaning.victim();
     Stretch stretch = cleaning.stretch();
+    Ended ended = ended(cleaning, true);
     cleaning = null;
     cleanings++;
     bytesReclaimed += geometry.regionBytes() - (copier.copiedBytes() - copiedBefore);
@@ -231,6 +263,12 @@ public final class Cleaner {
     if (stretch != null) {
       log.release(stretch);
     }
+    listener.ended(ended);
+  }
+
+  private Ended ended(Cleaning of, boolean freed) {
+    long copied = copier.copiedBytes() - copiedBefore;
+    return new Ended(of.victim(), freed, of.bytesLive(), copied, of.rounds());
   }
 
   private void giveUp(boolean damaged) {
@@ -242,6 +280,7 @@ public final class Cleaner {
     if (ended.stretch() != null) {
       log.release(ended.stretch());
     }
+    listener.ended(ended(ended, false));
   }
 
   // Figures.

@@ -80,6 +80,7 @@ final class Cleaning {
   private long packedFresh;
   private long packedAligned;
   private long packedOnward;
+  private long bytesLive;
 
   /**
    * @param gainMin the least that must be free afterwards, bytes
@@ -107,6 +108,7 @@ final class Cleaning {
     this.stretch = interrupted;
     this.gainMin = gainMin;
     this.writersUntilNs = writersUntilNs;
+    this.bytesLive = live.of(victim);
     places.clear();
     log.seal(victim);
   }
@@ -132,6 +134,16 @@ final class Cleaning {
       case MERGE, REPLICATE ->
           markedInRound == 0 ? 0 : 1000 * (markedInRound - places.size()) / markedInRound;
     };
+  }
+
+  /** How often it copied what a sweep had found. */
+  int rounds() {
+    return round;
+  }
+
+  /** Live bytes of the victim: measured, or before that estimated; −1 when not known. */
+  long bytesLive() {
+    return bytesLive;
   }
 
   long damaged() {
@@ -275,6 +287,9 @@ final class Cleaning {
   private Outcome reserve() {
     long bytes = packedFresh - Region.HEADER_BYTES;
     live.set(victim, bytes);
+    if (!settled && round == 0) {
+      bytesLive = bytes;
+    }
     settled = true;
     // What a crash wasted of an interrupted stretch may be missing at its end: then it is filled
     // all the same, and what remains is measured again and needs little.

@@ -85,7 +85,7 @@ public final class ErdaClient implements AutoCloseable {
    */
   public static ErdaClient over(
       Device device, String address, ClientOptions options, LongSupplier nanoTime) {
-    return blocking(device, address, options, nanoTime, 0, null);
+    return blocking(device, address, options, nanoTime, ProcessHandle.current().pid(), null);
   }
 
   private static ErdaClient blocking(

@@ -31,6 +31,9 @@ final class Connection implements CompletionHandler, AutoCloseable {
   final int clientId;
   final int connectionEpoch;
 
+  /** As the client said itself: for people. */
+  final long processId;
+
   /** Open extents by reservation ID. */
   final Map<Long, Reservation> reservations = new HashMap<>();
 
@@ -50,12 +53,14 @@ final class Connection implements CompletionHandler, AutoCloseable {
       QueuePair queuePair,
       int clientId,
       int connectionEpoch,
+      long processId,
       int heads) {
     this.server = server;
     this.port = port;
     this.queuePair = queuePair;
     this.clientId = clientId;
     this.connectionEpoch = connectionEpoch;
+    this.processId = processId;
     this.extentBytes = new int[heads];
     MemorySegment buffers = arena.allocate(2 * RESPONSES, 64);
     this.memory =

@@ -8,7 +8,14 @@ import java.util.List;
  * @param bytesScanned between the water marks
  * @param objectsSeen whole objects there
  * @param committed pending versions that were whole and now count
+ * @param cleaning whether a cleaning was under way, with space set aside for its copies
+ * @param doubling whether the table was being doubled
  * @param notes one line each: what was dropped or finished
  */
 public record RecoveryReport(
-    long bytesScanned, int objectsSeen, int committed, List<String> notes) {}
+    long bytesScanned,
+    int objectsSeen,
+    int committed,
+    boolean cleaning,
+    boolean doubling,
+    List<String> notes) {}

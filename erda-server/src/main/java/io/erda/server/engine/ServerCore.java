@@ -28,6 +28,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 
 /**
@@ -62,6 +63,7 @@ public final class ServerCore implements AutoCloseable {
   private long nextHousekeepingNs;
   private long requests;
   private long refusedConnections;
+  private long refusedForSpace;
   private String readOnlyReason;
   private AppendListener appendListener = (head, memory, place) -> {};
 
@@ -95,6 +97,7 @@ public final class ServerCore implements AutoCloseable {
             engine.live(),
             this::endReservations,
             limits.cleaning());
+    cleaner.onCleaning(new CleaningRecorder());
     engine
         .log()
         .onLink(
@@ -172,6 +175,32 @@ public final class ServerCore implements AutoCloseable {
     return work + clean(nowNs);
   }
 
+  /** For JFR: nothing is looked at unless somebody records. */
+  private static final class CleaningRecorder implements Cleaner.Listener {
+    private CleaningEvent event;
+
+    @Override
+    public void began(Region victim) {
+      event = new CleaningEvent();
+      event.begin();
+    }
+
+    @Override
+    public void ended(Cleaner.Ended ended) {
+      if (event.shouldCommit()) {
+        event.head = ended.victim().head();
+        event.region = ended.victim().index();
+        event.generation = ended.victim().generation();
+        event.freed = ended.freed();
+        event.bytesLive = ended.bytesLive();
+        event.bytesCopied = ended.bytesCopied();
+        event.rounds = ended.rounds();
+        event.commit();
+      }
+      event = null;
+    }
+  }
+
   /** One step of cleaning; whoever waits for space asks again when there is news. */
   private int clean(long nowNs) {
     if (readOnlyReason != null) {
@@ -222,7 +251,11 @@ public final class ServerCore implements AutoCloseable {
     for (Port port : ports) {
       port.deregister(region);
     }
-    List<Integer> clients = connections.stream().map(each -> each.clientId).toList();
+    recordRetired(region);
+    List<Departures.Client> clients =
+        connections.stream()
+            .map(each -> new Departures.Client(each.clientId, each.processId))
+            .toList();
     departures.add(
         region,
         engine.root().epoch(),
@@ -294,6 +327,7 @@ public final class ServerCore implements AutoCloseable {
             request.accept(Handshake.encode(welcome)),
             clientId,
             connectionEpoch,
+            Handshake.decodeHello(request.privateData()).processId(),
             engine.superblock().geometry().heads()));
   }
 
@@ -326,6 +360,7 @@ public final class ServerCore implements AutoCloseable {
           "store promises " + promise + ", client requires " + hello.required());
     }
     if (connections.size() >= limits.connectionsMax()) {
+      recordExhausted("CONNECTIONS", 0, -1, 0);
       return new Handshake.Refusal(
           Handshake.Refusal.CONNECTIONS,
           "all " + limits.connectionsMax() + " connections are taken");
@@ -387,6 +422,36 @@ public final class ServerCore implements AutoCloseable {
       port.register(region);
     }
     engine.root().nextEpoch();
+    RegionLinkedEvent event = new RegionLinkedEvent();
+    if (event.shouldCommit()) {
+      event.head = region.head();
+      event.region = region.index();
+      event.generation = region.generation();
+      event.freeRegions = engine.log().freeRegions();
+      event.commit();
+    }
+  }
+
+  private void recordRetired(Region region) {
+    RegionRetiredEvent event = new RegionRetiredEvent();
+    if (event.shouldCommit()) {
+      event.head = region.head();
+      event.region = region.index();
+      event.generation = region.generation();
+      event.epoch = engine.root().epoch();
+      event.commit();
+    }
+  }
+
+  private static void recordExhausted(String what, int clientId, int head, long bytes) {
+    SpaceExhaustedEvent event = new SpaceExhaustedEvent();
+    if (event.shouldCommit()) {
+      event.what = what;
+      event.clientId = clientId;
+      event.head = head;
+      event.bytes = bytes;
+      event.commit();
+    }
   }
 
   /** A request lies in a slot of a connection. Bytes from outside: nothing in them is trusted. */
@@ -493,6 +558,14 @@ public final class ServerCore implements AutoCloseable {
     for (int i = 0; i < count; i++) {
       PublishRequest request = batch[i];
       Connection connection = request.connection;
+      if (request.result == Result.TABLE_FULL || request.result == Result.DISK_FULL) {
+        refusedForSpace++;
+        recordExhausted(
+            request.result == Result.TABLE_FULL ? "TABLE" : "DISK",
+            connection.clientId,
+            request.extent.region().head(),
+            request.bytes);
+      }
       Message.putLong(
           connection.buffers(),
           Connection.responseAt(request.slot) + Message.PUBLISHED_EXISTED,
@@ -561,11 +634,16 @@ public final class ServerCore implements AutoCloseable {
         if (nanoTime.getAsLong() - untilNs < 0 && cleaner.waitsFor(head)) {
           waitingLeases.add(new LeaseQueue.Waiting(connection, slot, head, bytesMin, untilNs));
         } else {
+          refusedForSpace++;
+          recordExhausted("LOG", connection.clientId, head, bytesMin);
           respond(connection, slot, Message.LEASE, Result.LOG_FULL, Message.HEADER_BYTES);
         }
       }
-      case LeaseResult.DiskFull full ->
-          respond(connection, slot, Message.LEASE, Result.DISK_FULL, Message.HEADER_BYTES);
+      case LeaseResult.DiskFull full -> {
+        refusedForSpace++;
+        recordExhausted("DISK", connection.clientId, head, bytesMin);
+        respond(connection, slot, Message.LEASE, Result.DISK_FULL, Message.HEADER_BYTES);
+      }
     }
   }
 
@@ -780,7 +858,10 @@ public final class ServerCore implements AutoCloseable {
     }
   }
 
-  /** With how much of each region is live, once that was counted. */
+  /**
+   * With how much of each region is live, once that was counted, and who has not left a region that
+   * is gone.
+   */
   private Map<String, LongSupplier> allFigures() {
     Map<String, LongSupplier> all = new LinkedHashMap<>(figures);
     List<Region> regions = engine.log().regions();
@@ -792,18 +873,22 @@ public final class ServerCore implements AutoCloseable {
         all.put(name, () -> 1000 * live / engine.log().geometry().regionBytes());
       }
     }
+    departures.describe((name, processId) -> all.put(name, () -> processId));
     return all;
   }
 
   private void addFigures() {
     figure("cleaner.phase", () -> cleaner.phase().ordinal());
     figure("cleaner.progress.permille", cleaner::progress);
+    figure("cleaner.victim.head", () -> victim(Region::head));
+    figure("cleaner.victim.region", () -> victim(Region::index));
     figure("cleaner.asked", () -> cleaner.asked() ? 1 : 0);
     figure("cleaner.cleanings", cleaner::cleanings);
     figure("cleaner.givenup", cleaner::givenUp);
     figure("cleaner.bytes.copied", cleaner::bytesCopied);
     figure("cleaner.bytes.reclaimed", cleaner::bytesReclaimed);
     figure("cleaner.regions.damaged", cleaner::damagedRegions);
+    figure("cleaner.regions.released", departures::regionsReleased);
     figure("cleaner.regions.leaving", departures::waiting);
     figure("cleaner.leaving.client", departures::waitingFor);
     figure("cleaner.leaving.late", departures::timedOut);
@@ -812,6 +897,7 @@ public final class ServerCore implements AutoCloseable {
     figure("connections", connections::size);
     figure("connections.refused", () -> refusedConnections);
     figure("requests", () -> requests);
+    figure("requests.refused.full", () -> refusedForSpace);
     figure("puts", engine.publication()::puts);
     figure("deletes", engine.publication()::deletes);
     figure("objects.bytes.published", engine.publication()::bytesPublished);
@@ -835,10 +921,21 @@ public final class ServerCore implements AutoCloseable {
     figure("clients.writes", () -> devices().writes());
     figure("clients.bytes.written", () -> devices().bytesWritten());
     figure("clients.bytes.differing", () -> devices().bytesDiffering());
+    figure("recovery.bytes.scanned", () -> engine.recovery().bytesScanned());
+    figure("recovery.objects", () -> engine.recovery().objectsSeen());
+    figure("recovery.committed", () -> engine.recovery().committed());
+    figure("recovery.cleaning", () -> engine.recovery().cleaning() ? 1 : 0);
+    figure("recovery.doubling", () -> engine.recovery().doubling() ? 1 : 0);
     figure("store.incarnation", () -> engine.root().incarnation());
     figure("store.epoch", () -> engine.root().epoch());
     figure("store.promise", () -> engine.promise().code());
     figure("store.readonly", () -> readOnlyReason == null ? 0 : 1);
+  }
+
+  /** Something of the region that is being cleaned, or −1. */
+  private long victim(ToLongFunction<Region> what) {
+    Region victim = cleaner.victim();
+    return victim == null ? -1 : what.applyAsLong(victim);
   }
 
   private DeviceStatistics devices() {

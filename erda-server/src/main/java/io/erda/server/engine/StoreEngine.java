@@ -239,6 +239,8 @@ public final class StoreEngine implements AutoCloseable {
    * committed.
    */
   private void recover() {
+    RecoveryEvent event = new RecoveryEvent();
+    event.begin();
     int[] counts = new int[2];
     // A server that was killed leaves words that are visible and not durable.
     makeTableDurable();
@@ -261,7 +263,31 @@ public final class StoreEngine implements AutoCloseable {
     if (tables.doubling() != null) {
       notes.add("the table is being doubled to " + tables.buckets() + " buckets");
     }
-    recovery = new RecoveryReport(scanned, counts[0], counts[1], notes);
+    if (log.interrupted() != null) {
+      Region victim = log.interrupted().victim();
+      notes.add(
+          "the cleaning of region " + victim.index() + " of head " + victim.head() + " goes on");
+    }
+    recovery =
+        new RecoveryReport(
+            scanned,
+            counts[0],
+            counts[1],
+            log.interrupted() != null,
+            tables.doubling() != null,
+            notes);
+    record(event);
+  }
+
+  private void record(RecoveryEvent event) {
+    if (event.shouldCommit()) {
+      event.bytesScanned = recovery.bytesScanned();
+      event.objects = recovery.objectsSeen();
+      event.committed = recovery.committed();
+      event.cleaning = recovery.cleaning();
+      event.doubling = recovery.doubling();
+      event.commit();
+    }
   }
 
   private void makeTableDurable() {

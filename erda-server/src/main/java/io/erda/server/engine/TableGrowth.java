@@ -92,6 +92,9 @@ public final class TableGrowth {
    */
   private long stuckNs = RETRY_NS / 1000;
 
+  /** Of the doubling under way. */
+  private DoublingEvent event;
+
   private long discarded = -1;
   private long doublings;
   private long timesPutOff;
@@ -101,6 +104,9 @@ public final class TableGrowth {
     this.root = root;
     this.tables = tables;
     this.superblock = superblock;
+    if (tables.doubling() != null) {
+      beginEvent();
+    }
   }
 
   /** Sets how the table grows from now on. */
@@ -207,6 +213,7 @@ public final class TableGrowth {
 
   private void begin() {
     long buckets = 2 * tables.buckets();
+    beginEvent();
     try {
       creation = directory.creating(fileOfNext(), HashTable.bytesFor(buckets));
     } catch (IOException e) {
@@ -321,10 +328,26 @@ public final class TableGrowth {
       Tables.Generation old = tables.end();
       retired.add(new Retired(old, nowNs));
       doublings++;
+      recordDoubled();
       directory.delete(Superblock.tableName(old.number()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private void beginEvent() {
+    event = new DoublingEvent();
+    event.begin();
+  }
+
+  private void recordDoubled() {
+    if (event.shouldCommit()) {
+      event.fromBuckets = tables.buckets() / 2;
+      event.toBuckets = tables.buckets();
+      event.entries = tables.size();
+      event.commit();
+    }
+    event = null;
   }
 
   // 7: the old one goes.

@@ -8,6 +8,8 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import jdk.jfr.FlightRecorder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -25,6 +27,8 @@ import picocli.CommandLine.Spec;
       "  ./erda server --data /var/lib/erda"
     })
 public final class ServerCommand implements Callable<Integer> {
+  private static final long RECORDING_END_NS_MAX = 10_000_000_000L;
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -183,9 +187,25 @@ public final class ServerCommand implements Callable<Integer> {
                   ending = true;
                   boolean failed = failure != null;
                   server.close();
+                  awaitEndOfRecordings();
                   Runtime.getRuntime().halt(failed ? 1 : 0);
                 },
                 "end-server"));
+  }
+
+  /**
+   * JFR stores and closes its recordings in a hook of its own, at the same time as this one, and
+   * halt would cut it short.
+   */
+  private static void awaitEndOfRecordings() {
+    if (!FlightRecorder.isInitialized()) {
+      return;
+    }
+    long endNs = System.nanoTime() + RECORDING_END_NS_MAX;
+    while (!FlightRecorder.getFlightRecorder().getRecordings().isEmpty()
+        && System.nanoTime() - endNs < 0) {
+      LockSupport.parkNanos(1_000_000);
+    }
   }
 
   /**

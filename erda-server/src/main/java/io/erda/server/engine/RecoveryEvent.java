@@ -1,0 +1,35 @@
+package io.erda.server.engine;
+
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/** What opening a store did. */
+@Name("io.erda.Recovery")
+@Label("Recovery")
+@Category("Erda")
+@Description("A store was opened and recovered")
+@StackTrace(false)
+final class RecoveryEvent extends Event {
+  @Label("Bytes Scanned")
+  @DataAmount
+  long bytesScanned;
+
+  @Label("Objects Seen")
+  @Description("Whole objects between the water marks")
+  int objects;
+
+  @Label("Committed")
+  @Description("Whole versions whose acknowledgement was not sent")
+  int committed;
+
+  @Label("Cleaning Resumed")
+  boolean cleaning;
+
+  @Label("Doubling Resumed")
+  boolean doubling;
+}
