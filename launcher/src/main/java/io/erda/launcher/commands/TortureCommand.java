@@ -20,13 +20,14 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "torture",
     description =
-        "Kill server and clients at random instants, stop writers across restarts, check the"
-            + " complete history.",
+        "Kill server and clients at random instants, while the log is cleaned, the table doubles"
+            + " and the store runs full; stop writers across restarts; check the complete history.",
     footer = {
       "",
-      "The history must be linearizable, so every acknowledged value must have held, and the store"
-          + " must verify. Exit code 1 and",
-      "a report when not; the store is kept then."
+      "The history must be linearizable, so every acknowledged value must have held and what was"
+          + " refused must have had no effect, and the store must verify. Exit code 1 and a report"
+          + " when not; the store is kept then. A run in which nothing was cleaned or doubled fails"
+          + " too."
     })
 public final class TortureCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -98,10 +99,17 @@ public final class TortureCommand implements Callable<Integer> {
         .row("seed", seed)
         .row("server kills", result.serverKills())
         .row("of them in recovery", result.serverKillsInRecovery())
+        .row("of them inside a cleaning", result.killsInCleaning())
+        .row("of them inside a doubling", result.killsInDoubling())
         .row("client kills", result.clientKills())
         .row("stops across a restart", result.stopsAcrossRestart())
         .row("operations", Table.count(result.operations()))
         .row("unknown outcomes", result.unknownOutcomes())
+        .row("stores, one after the other", result.space().stores())
+        .row("regions cleaned and freed", Table.count(result.space().regionsFreed()))
+        .row("bytes copied by cleaning", Table.count(result.space().bytesCopied()))
+        .row("doublings of the table", result.space().doublings())
+        .row("requests refused as full", Table.count(result.space().refused()))
         .row("slowest access after a kill", Table.time(result.slowestAccessNs()))
         .row("violations", result.violations().size());
   }
@@ -111,10 +119,17 @@ public final class TortureCommand implements Callable<Integer> {
     node.put("seed", seed)
         .put("serverKills", result.serverKills())
         .put("serverKillsInRecovery", result.serverKillsInRecovery())
+        .put("serverKillsInCleaning", result.killsInCleaning())
+        .put("serverKillsInDoubling", result.killsInDoubling())
         .put("clientKills", result.clientKills())
         .put("stopsAcrossRestart", result.stopsAcrossRestart())
         .put("operations", result.operations())
         .put("unknownOutcomes", result.unknownOutcomes())
+        .put("stores", result.space().stores())
+        .put("regionsFreed", result.space().regionsFreed())
+        .put("bytesCopied", result.space().bytesCopied())
+        .put("doublings", result.space().doublings())
+        .put("refusedFull", result.space().refused())
         .put("slowestAccessNs", result.slowestAccessNs());
     result.violations().forEach(node.putArray("violations")::add);
     return node;

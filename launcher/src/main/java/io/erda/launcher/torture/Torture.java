@@ -1,5 +1,6 @@
 package io.erda.launcher.torture;
 
+import io.erda.cleaner.Phase;
 import io.erda.eval.Progress;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
@@ -18,34 +19,75 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 
 /**
- * Real processes under real signals: a server and clients on a few shared keys. The server is
- * killed, at least a fifth of the times while it recovers; clients are killed; a writer is stopped,
- * the server killed and restarted, the writer continued. At the end the complete history must be
- * linearizable, which says that every acknowledged value held, and the store must verify.
+ * Real processes under real signals: a server and clients. The server is killed, at least a fifth
+ * of the times while it recovers; clients are killed; a writer is stopped, the server killed and
+ * restarted, the writer continued. At the end the complete history must be linearizable, which says
+ * that every acknowledged value held and what was refused had no effect, and the store must verify.
+ *
+ * <p>Stores take turns. Each begins with a tiny table and gets more and more keys, so that the
+ * table doubles, and is so small that its log is cleaned all the time; one is too small for what is
+ * put into it, so that it runs full. Some kills wait for a cleaning or a doubling to be under way.
  *
  * <p>The seed decides what is done when; what the kernel makes of it is never twice the same.
  */
 public final class Torture {
-  private static final int KEYS = 6;
+  /** Every client works on these all the time. */
+  static final int HOT_KEYS = 6;
+
   private static final int BYSTANDER = 1;
   private static final Duration TOO_LONG = Duration.ofSeconds(30);
   private static final long BURST_SPREAD_NS = 6_000_000;
 
-  private static final List<String> STORE =
+  /** How long a kill waits for what it is to hit. */
+  private static final long AIM_NS_MAX = 150_000_000;
+
+  /** Kills of servers after which some must have hit a cleaning and a doubling. */
+  private static final int KILLS_THAT_MUST_HIT = 100;
+
+  private static final long AFTER_CLEAN_NS_MAX = 20_000_000;
+  private static final int ACTIONS_A_STORE = 25;
+
+  /**
+   * A store to be created.
+   *
+   * @param keysMax that it gets in time
+   * @param fills more is put into it than it holds
+   */
+  private record Store(int keysMax, boolean fills, List<String> options) {}
+
+  private static final List<Store> STORES =
       List.of(
-          "--region-bytes",
-          "16M",
-          "--segment-bytes",
-          "256K",
-          "--capacity",
-          "8G",
-          "--buckets",
-          "1024");
+          store(4000, false, "512K", "64K", "4M", "1", "16"),
+          store(3000, false, "256K", "32K", "4M", "2", "16"),
+          store(10_000, false, "1M", "64K", "10M", "1", "256"),
+          store(5000, true, "128K", "16K", "1M", "1", "16"));
+
+  private static Store store(
+      int keysMax,
+      boolean fills,
+      String region,
+      String segment,
+      String capacity,
+      String heads,
+      String buckets) {
+    return new Store(
+        keysMax,
+        fills,
+        List.of(
+            "--region-bytes", region,
+            "--segment-bytes", segment,
+            "--capacity", capacity,
+            "--heads", heads,
+            "--buckets", buckets));
+  }
 
   /**
    * How long and with what.
@@ -62,21 +104,37 @@ public final class Torture {
    * What happened.
    *
    * @param slowestAccessNs after a client's kill: the longest put and get of another client
+   * @param killsInCleaning kills of a server after which the next one found a cleaning to go on
+   *     with
+   * @param killsInDoubling the same of a doubling of the table
+   * @param space what the servers' figures said before they were killed, so it is at least that
    * @param violations empty when all is well; for people
    */
   public record Result(
       int serverKills,
       int serverKillsInRecovery,
+      int killsInCleaning,
+      int killsInDoubling,
       int clientKills,
       int stopsAcrossRestart,
       int operations,
       int unknownOutcomes,
       long slowestAccessNs,
+      Space space,
       List<String> violations) {
     public Result {
       violations = List.copyOf(violations);
     }
   }
+
+  /**
+   * What happened to the space of all stores.
+   *
+   * @param regionsFreed by cleaning
+   * @param refused requests for want of space
+   */
+  public record Space(
+      int stores, long regionsFreed, long bytesCopied, long doublings, long refused) {}
 
   private record Client(int number, Child process) {}
 
@@ -91,7 +149,16 @@ public final class Torture {
   private final List<String> violations = new ArrayList<>();
   private final List<Path> logs = new ArrayList<>();
   private final List<Mark> marks = new ArrayList<>();
-  private History history;
+  private final Map<String, Long> sums = new HashMap<>();
+  private Store store;
+  private Path files;
+  private int keys;
+  private int stores;
+  private int operations;
+  private int unknownOutcomes;
+  private int killsInCleaning;
+  private int killsInDoubling;
+  private Map<String, Long> figures = Map.of();
   private Path data;
   private ServerChild server;
   private TortureActor bystander;
@@ -114,71 +181,161 @@ public final class Torture {
 
   /** Runs it. Processes and files are gone when {@code children} is closed. */
   public Result run() throws IOException {
-    data = children.temporaryDirectory(options.temporaryDirectory(), "erda-torture-");
-    Path files = children.temporaryDirectory(options.temporaryDirectory(), "erda-torture-history-");
     progress.step("torture, seed " + options.seed());
-    server = ServerChild.start(children, jvm, data, STORE);
+    long endNs = System.nanoTime() + options.seconds() * 1_000_000_000L;
+    do {
+      begin(STORES.get(stores++ % STORES.size()));
+      for (int i = 0; i < ACTIONS_A_STORE && (i == 0 || !isEnough(endNs)); i++) {
+        act();
+        progress.at(counts());
+      }
+      end();
+    } while (!isEnough(endNs) && violations.isEmpty());
+    progress.done(counts());
+    return result();
+  }
+
+  private boolean isEnough(long endNs) {
+    return System.nanoTime() - endNs >= 0 && serverKills + clientKills >= options.kills();
+  }
+
+  private String counts() {
+    return "%d stores, %d server kills, %d client kills, %d stops"
+        .formatted(stores, serverKills, clientKills, stops);
+  }
+
+  private void begin(Store next) throws IOException {
+    store = next;
+    keys = HOT_KEYS;
+    data = children.temporaryDirectory(options.temporaryDirectory(), "erda-torture-");
+    files = children.temporaryDirectory(options.temporaryDirectory(), "erda-torture-history-");
+    logs.clear();
+    marks.clear();
+    server = ServerChild.start(children, jvm, data, store.options());
     Path bystanderFile = files.resolve("history-" + BYSTANDER);
     bystanderLog = HistoryLog.create(bystanderFile, BYSTANDER, System::nanoTime);
     logs.add(bystanderFile);
-    bystander = new TortureActor(server.uri(), BYSTANDER, KEYS, bystanderLog);
+    bystander = new TortureActor(server.uri(), BYSTANDER, store.keysMax(), bystanderLog);
     for (int i = 0; i < options.clients(); i++) {
-      clients.add(startClient(files));
+      clients.add(startClient());
     }
-    long endNs = System.nanoTime() + options.seconds() * 1_000_000_000L;
-    while (System.nanoTime() - endNs < 0 || serverKills + clientKills < options.kills()) {
-      act(files);
-      progress.at(
-          serverKills + " server kills, " + clientKills + " client kills, " + stops + " stops");
-    }
+  }
+
+  private void end() throws IOException {
     endClients();
     readAllKeys();
+    if (store.fills()) {
+      makeRoom();
+    }
+    keepFigures();
+    sumFigures();
     bystander.close();
     server.kill();
-    progress.done(
-        serverKills + " server kills, " + clientKills + " client kills, " + stops + " stops");
     checkHistory();
     verifyStore();
-    return result();
   }
 
   private void mark(String text) {
     marks.add(new Mark(System.nanoTime(), text));
   }
 
-  private void act(Path files) throws IOException {
+  private void act() throws IOException {
+    addKeys();
+    tellClients("burst");
     pause(random.nextLong(20_000_000, 250_000_000));
     int choice = random.nextInt(100);
     if (choice < 45) {
       killServer();
       restartServer();
     } else if (choice < 80) {
-      killClient(files);
+      killClient();
     } else {
       stopClientAcrossRestart();
     }
-    restartEndedClients(files);
+    restartEndedClients();
+  }
+
+  /** Half as many more each time: as many doublings of small tables as of large ones. */
+  private void addKeys() {
+    keys = Math.min(store.keysMax(), keys + keys / 2);
+    tellClients("keys " + keys);
   }
 
   /** Lets everybody be at work. */
   private void burst() {
+    tellClients("burst");
+    pause(random.nextLong(BURST_SPREAD_NS));
+  }
+
+  private void tellClients(String what) {
     for (Client client : clients) {
       if (client.process().isAlive()) {
         try {
-          client.process().tell("burst");
+          client.process().tell(what);
         } catch (ProcessException e) {
           // It ended by itself, which is looked at after this.
         }
       }
     }
-    pause(random.nextLong(BURST_SPREAD_NS));
   }
 
-  private void killServer() {
+  private void keepFigures() {
+    Map<String, Long> now = bystander.figures();
+    figures = now == null ? figures : now;
+  }
+
+  /** Of a server whose life ends. */
+  private void sumFigures() {
+    figures.forEach((name, value) -> sums.merge(name, value, Long::sum));
+    figures = Map.of();
+  }
+
+  /** Waits until the server is in the middle of something, but not for long. */
+  private void aim(Predicate<Map<String, Long>> at) {
+    long endNs = System.nanoTime() + AIM_NS_MAX;
+    do {
+      keepFigures();
+    } while (!at.test(figures) && System.nanoTime() - endNs < 0);
+  }
+
+  /** Puts what is missing until the table has to double. */
+  private void aimAtDoubling() throws IOException {
+    keepFigures();
+    long missing =
+        1
+            + figures.getOrDefault("table.buckets", 0L) / 2
+            - figures.getOrDefault("table.entries", 0L);
+    for (; missing > 0 && keys < store.keysMax(); missing--) {
+      access(Operation.PUT, keys++);
+    }
+    aim(Torture::moves);
+  }
+
+  private static boolean copies(Map<String, Long> figures) {
+    return figures.getOrDefault("cleaner.phase", 0L) >= Phase.MERGE.ordinal();
+  }
+
+  private static boolean moves(Map<String, Long> figures) {
+    return figures.getOrDefault("table.doubling", 0L) != 0
+        && figures.getOrDefault("table.doubling.percent", 100L) < 100;
+  }
+
+  private void killServer() throws IOException {
     burst();
+    switch (random.nextInt(4)) {
+      case 0 -> {
+        bystander.clean();
+        pause(random.nextLong(AFTER_CLEAN_NS_MAX));
+        keepFigures();
+      }
+      case 1 -> aim(Torture::copies);
+      case 2 -> aimAtDoubling();
+      default -> keepFigures();
+    }
     server.kill();
     serverKills++;
     mark("server killed");
+    sumFigures();
   }
 
   /**
@@ -202,9 +359,12 @@ public final class Torture {
     server.awaitServing();
     recoveryNs = (3 * recoveryNs + System.nanoTime() - openingNs) / 4;
     mark("server serves");
+    keepFigures();
+    killsInCleaning += (int) (long) figures.getOrDefault("recovery.cleaning", 0L);
+    killsInDoubling += (int) (long) figures.getOrDefault("recovery.doubling", 0L);
   }
 
-  private void killClient(Path files) throws IOException {
+  private void killClient() throws IOException {
     int index = random.nextInt(clients.size());
     burst();
     Client client = clients.get(index);
@@ -212,7 +372,7 @@ public final class Torture {
     clientKills++;
     mark("client " + client.number() + " killed");
     accessAllKeys();
-    replace(index, files);
+    replace(index);
   }
 
   private void stopClientAcrossRestart() throws IOException {
@@ -247,23 +407,46 @@ public final class Torture {
    * or stopped.
    */
   private void accessAllKeys() throws IOException {
-    for (int key = 0; key < KEYS; key++) {
+    for (int key = 0; key < HOT_KEYS; key++) {
       long startNs = System.nanoTime();
       access(Operation.GET, key);
-      access(Operation.PUT, key);
-      slowestAccessNs = Math.max(slowestAccessNs, System.nanoTime() - startNs);
+      TortureActor.Outcome outcome = access(Operation.PUT, key);
+      if (!store.fills()) {
+        slowestAccessNs = Math.max(slowestAccessNs, System.nanoTime() - startNs);
+        if (outcome == TortureActor.Outcome.FULL) {
+          violations.add("a store that is not full refused a put for want of space");
+        }
+      }
     }
   }
 
   private void readAllKeys() throws IOException {
-    for (int key = 0; key < KEYS; key++) {
+    for (int key = 0; key < keys; key++) {
       access(Operation.GET, key);
     }
   }
 
-  private void access(Operation operation, int key) throws IOException {
+  /** Of a full store: most is deleted, then there must be room again. */
+  private void makeRoom() throws IOException {
+    for (int key = HOT_KEYS; key < keys; key++) {
+      access(Operation.DELETE, key);
+    }
+    for (int key = 0; key < HOT_KEYS; key++) {
+      if (access(Operation.PUT, key) == TortureActor.Outcome.FULL) {
+        violations.add("a put was refused for want of space after everything else was deleted");
+      }
+      access(Operation.GET, key);
+    }
+  }
+
+  private TortureActor.Outcome access(Operation operation, int key) throws IOException {
     long endNs = System.nanoTime() + TOO_LONG.toNanos();
-    while (!bystander.connect() || !bystander.step(operation, key)) {
+    while (true) {
+      TortureActor.Outcome outcome =
+          bystander.connect() ? bystander.step(operation, key) : TortureActor.Outcome.FAILED;
+      if (outcome != TortureActor.Outcome.FAILED) {
+        return outcome;
+      }
       if (System.nanoTime() - endNs > 0) {
         throw new ProcessException(
             operation
@@ -277,7 +460,7 @@ public final class Torture {
     }
   }
 
-  private Client startClient(Path files) {
+  private Client startClient() {
     int number = ++clientNumber;
     Path file = files.resolve("history-" + number);
     Child process =
@@ -288,21 +471,22 @@ public final class Torture {
                 server.uri(),
                 Integer.toString(number),
                 Long.toString(random.nextLong()),
-                Integer.toString(KEYS),
+                Integer.toString(store.keysMax()),
+                Integer.toString(keys),
                 file.toString()));
     process.await("ready", TOO_LONG);
     logs.add(file);
     return new Client(number, process);
   }
 
-  private void replace(int index, Path files) {
+  private void replace(int index) {
     Client ended = clients.get(index);
     collectComplaints(ended);
     children.forget(ended.process());
-    clients.set(index, startClient(files));
+    clients.set(index, startClient());
   }
 
-  private void restartEndedClients(Path files) {
+  private void restartEndedClients() {
     for (int i = 0; i < clients.size(); i++) {
       if (!clients.get(i).process().isAlive()) {
         int exitCode = clients.get(i).process().awaitEnd(TOO_LONG);
@@ -314,7 +498,7 @@ public final class Torture {
                   + exitCode
                   + clients.get(i).process().errorTail());
         }
-        replace(i, files);
+        replace(i);
       }
     }
   }
@@ -359,7 +543,9 @@ public final class Torture {
   private void checkHistory() throws IOException {
     progress.step("check the history");
     bystanderLog.close();
-    history = HistoryLog.merge(logs);
+    History history = HistoryLog.merge(logs);
+    operations += history.size();
+    unknownOutcomes += history.count(Outcome.UNKNOWN);
     marks.forEach(mark -> history.mark(mark.timeNs(), mark.text()));
     LinearizabilityChecker checker =
         new LinearizabilityChecker(key -> "torture-" + key, TortureValue::name);
@@ -393,15 +579,42 @@ public final class Torture {
     if (!violations.isEmpty()) {
       children.keep(data);
     }
+    Space space =
+        new Space(
+            stores,
+            sum("cleaner.cleanings"),
+            sum("cleaner.bytes.copied"),
+            sum("table.doublings"),
+            sum("requests.refused.full"));
+    requireWork(space);
     return new Result(
         serverKills,
         serverKillsInRecovery,
+        killsInCleaning,
+        killsInDoubling,
         clientKills,
         stops,
-        history.size(),
-        history.count(Outcome.UNKNOWN),
+        operations,
+        unknownOutcomes,
         slowestAccessNs,
+        space,
         violations);
+  }
+
+  /** Kills that hit nothing of it say nothing of cleaning and doubling. */
+  private void requireWork(Space space) {
+    if (space.regionsFreed() == 0 || space.doublings() == 0) {
+      violations.add("nothing was tested: no region was cleaned or no table doubled, " + space);
+    }
+    if (serverKills >= KILLS_THAT_MUST_HIT && (killsInCleaning == 0 || killsInDoubling == 0)) {
+      violations.add(
+          "nothing was tested: of %d kills of the server %d fell inside a cleaning, %d inside a doubling"
+              .formatted(serverKills, killsInCleaning, killsInDoubling));
+    }
+  }
+
+  private long sum(String figure) {
+    return sums.getOrDefault(figure, 0L);
   }
 
   private static void pause(long ns) {

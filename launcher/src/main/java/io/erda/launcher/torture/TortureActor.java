@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Map;
 
 /**
  * One client of the torture: does operations and writes down each before it begins and as it ends.
@@ -22,7 +23,17 @@ final class TortureActor implements AutoCloseable {
   private static final ClientOptions OPTIONS =
       ClientOptions.DEFAULT
           .withConnectTimeout(Duration.ofSeconds(2))
-          .withOperationTimeout(Duration.ofSeconds(3));
+          // Longer than a request for space waits for cleaning before the log counts as full.
+          .withOperationTimeout(Duration.ofSeconds(6));
+
+  /** How an operation ended. */
+  enum Outcome {
+    DONE,
+    /** Refused for want of space, so without effect. */
+    FULL,
+    /** It failed, or its outcome is unknown. */
+    FAILED
+  }
 
   private final String uri;
   private final int client;
@@ -54,12 +65,8 @@ final class TortureActor implements AutoCloseable {
     return true;
   }
 
-  /**
-   * Does one operation.
-   *
-   * @return whether it was done; false: it failed or its outcome is unknown
-   */
-  boolean step(Operation operation, int key) throws IOException {
+  /** Does one operation. */
+  Outcome step(Operation operation, int key) throws IOException {
     long id = operation == Operation.PUT ? TortureValue.id(client, ++sequence) : 0;
     int length = operation == Operation.PUT ? TortureValue.fill(id, value) : 0;
     int number = history.invoke(operation, key, id);
@@ -78,15 +85,43 @@ final class TortureActor implements AutoCloseable {
       } else {
         history.ok(number, result);
       }
-      return true;
+      return Outcome.DONE;
     } catch (ErdaException.OutcomeUnknown e) {
-      return false; // as the log says without a word of its end
+      return Outcome.FAILED; // as the log says without a word of its end
     } catch (ErdaException.Unavailable e) {
       history.failed(number);
-      return false;
+      return Outcome.FAILED;
+    } catch (ErdaException.Full e) {
+      // The history says that it had no effect; whoever sees its value contradicts that.
+      history.failed(number);
+      if (operation == Operation.PUT && e.what() == ErdaException.Full.What.LOG) {
+        return Outcome.FULL;
+      }
+      wrong(key, operation + ": " + e.getMessage());
+      return Outcome.DONE;
     } catch (ErdaException.Damaged e) {
       wrong(key, e.getMessage());
-      return true;
+      return Outcome.DONE;
+    }
+  }
+
+  /** The server's figures, or null when it does not answer. */
+  Map<String, Long> figures() {
+    try {
+      return connect() ? erda.stats() : null;
+    } catch (ErdaException e) {
+      return null;
+    }
+  }
+
+  /** Asks the server to clean all. */
+  void clean() {
+    try {
+      if (connect()) {
+        erda.clean(-1);
+      }
+    } catch (ErdaException e) {
+      // Nothing depends on it.
     }
   }
 

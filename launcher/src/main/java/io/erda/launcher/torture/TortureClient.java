@@ -11,17 +11,25 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A client process of the torture. Arguments: URI, client number, seed, keys, history file. It
- * works at an easy pace until its standard input ends or says {@code end}; {@code burst} makes it
- * work as fast as it can for a moment, so that a kill finds it at work.
+ * A client process of the torture. Arguments: URI, client number, seed, keys at most, keys to begin
+ * with, history file. It works at an easy pace until its standard input ends or says {@code end};
+ * {@code burst} makes it work as fast as it can for a moment, so that a kill finds it at work;
+ * {@code keys N} lets it use N keys from then on.
+ *
+ * <p>Some keys are hot, as many clients as there are meet at them; of the others the newest get
+ * most, so that the table grows.
  */
 public final class TortureClient {
   private static final long PAUSE_NS = 700_000;
-  private static final long BURST_NS = 12_000_000;
+  private static final long BURST_NS = 150_000_000;
   private static final long RETRY_NS = 5_000_000;
+
+  /** Of the keys: those that count as new. */
+  private static final int NEWEST_SHARE = 4;
 
   private volatile long burstUntilNs = System.nanoTime();
   private volatile boolean ending;
+  private volatile int keys;
 
   public static void main(String[] arguments) throws IOException {
     new TortureClient()
@@ -30,20 +38,32 @@ public final class TortureClient {
             Integer.parseInt(arguments[1]),
             new SplittableRandom(Long.parseLong(arguments[2])),
             Integer.parseInt(arguments[3]),
-            Path.of(arguments[4]));
+            Integer.parseInt(arguments[4]),
+            Path.of(arguments[5]));
     System.exit(0);
   }
 
-  private void run(String uri, int client, SplittableRandom random, int keys, Path file)
+  private void run(
+      String uri, int client, SplittableRandom random, int keysMax, int keysFirst, Path file)
       throws IOException {
+    keys = keysFirst;
     listen();
     try (HistoryLog history = HistoryLog.create(file, client, System::nanoTime);
-        TortureActor actor = new TortureActor(uri, client, keys, history)) {
+        TortureActor actor = new TortureActor(uri, client, keysMax, history)) {
       System.out.println("ready");
       while (!ending) {
-        if (!actor.connect() || !actor.step(operation(random), random.nextInt(keys))) {
-          LockSupport.parkNanos(RETRY_NS);
-        } else if (System.nanoTime() - burstUntilNs > 0) {
+        step(actor, random);
+      }
+    }
+  }
+
+  private void step(TortureActor actor, SplittableRandom random) throws IOException {
+    TortureActor.Outcome outcome =
+        actor.connect() ? actor.step(operation(random), key(random)) : TortureActor.Outcome.FAILED;
+    switch (outcome) {
+      case FAILED -> LockSupport.parkNanos(RETRY_NS);
+      case DONE, FULL -> {
+        if (System.nanoTime() - burstUntilNs > 0) {
           LockSupport.parkNanos(random.nextLong(2 * PAUSE_NS));
         }
       }
@@ -52,7 +72,18 @@ public final class TortureClient {
 
   private static Operation operation(SplittableRandom random) {
     int choice = random.nextInt(100);
-    return choice < 45 ? Operation.GET : choice < 90 ? Operation.PUT : Operation.DELETE;
+    return choice < 40 ? Operation.GET : choice < 92 ? Operation.PUT : Operation.DELETE;
+  }
+
+  private int key(SplittableRandom random) {
+    int now = keys;
+    int choice = random.nextInt(100);
+    if (now == Torture.HOT_KEYS || choice < 25) {
+      return random.nextInt(Torture.HOT_KEYS);
+    }
+    return choice < 60
+        ? random.nextInt(now)
+        : now - 1 - random.nextInt(Math.max(1, now / NEWEST_SHARE));
   }
 
   private void listen() {
@@ -64,7 +95,11 @@ public final class TortureClient {
                 for (String line = in.readLine();
                     line != null && !line.equals("end");
                     line = in.readLine()) {
-                  burstUntilNs = System.nanoTime() + BURST_NS;
+                  if (line.startsWith("keys ")) {
+                    keys = Integer.parseInt(line.substring("keys ".length()));
+                  } else {
+                    burstUntilNs = System.nanoTime() + BURST_NS;
+                  }
                 }
               } catch (IOException e) {
                 // The other end is gone, as at the end of the input.

@@ -37,7 +37,7 @@ final class TortureValue {
   /** Length of the value with this ID: mostly short, sometimes some KiB. */
   static int length(long id) {
     long random = mix(id) >>> 1;
-    int most = random % 20 == 0 ? BYTES_MAX : random % 4 == 0 ? 1024 : 160;
+    int most = random % 8 == 0 ? BYTES_MAX : random % 4 == 0 ? 1024 : 160;
     return ID_BYTES + (int) ((random >>> 8) % (most - ID_BYTES + 1));
   }
 
