@@ -1,12 +1,12 @@
 package io.erda.protocol;
 
-/** Versions and sizes that both sides must agree on. */
+/** Versions and sizes that both sides must agree on; {@code FORMAT.md} has their history. */
 public final class Protocol {
   /** Of the handshake and the control messages. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
-  /** Of the bytes that clients read for themselves: root, table, objects, regions. */
-  public static final int LAYOUT_VERSION = 1;
+  /** Of a store's files together: superblock, root, table, regions, objects. */
+  public static final int LAYOUT_VERSION = 2;
 
   /** The longest control message, bytes. */
   public static final int MESSAGE_BYTES_MAX = 4096;

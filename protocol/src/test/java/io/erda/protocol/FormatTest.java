@@ -65,6 +65,32 @@ class FormatTest {
   }
 
   @Test
+  void cleanIsAsDocumented() throws IOException {
+    MemorySegment request = message(Message.CLEAN, Message.CLEAN_REQUEST_BYTES, 6);
+    Message.putInt(request, Message.CLEAN_HEAD, 2);
+    assertArrayEquals(example("clean"), bytes(request));
+    assertTrue(Message.wellFormed(request, 0, Message.CLEAN_REQUEST_BYTES));
+    assertArrayEquals(
+        example("cleaned"), bytes(message(Message.CLEAN, Message.CLEAN_RESPONSE_BYTES, 6)));
+  }
+
+  @Test
+  void leftIsAsDocumented() throws IOException {
+    MemorySegment request = message(Message.LEFT, Message.LEFT_REQUEST_BYTES, 7);
+    Message.putLong(request, Message.LEFT_EPOCH, 57);
+    assertArrayEquals(example("left"), bytes(request));
+    assertTrue(Message.wellFormed(request, 0, Message.LEFT_REQUEST_BYTES));
+    assertArrayEquals(
+        example("left noted"), bytes(message(Message.LEFT, Message.LEFT_RESPONSE_BYTES, 7)));
+  }
+
+  private static MemorySegment message(int type, int length, long requestId) {
+    MemorySegment message = MemorySegment.ofArray(new byte[length]);
+    Message.putHeader(message, 0, type, Result.OK, length, requestId, 3, 7);
+    return message;
+  }
+
+  @Test
   void handshakeRecordsRoundTrip() {
     Handshake.Welcome welcome =
         new Handshake.Welcome(
@@ -145,6 +171,7 @@ class FormatTest {
     List<String> lines = Files.readAllLines(Path.of("FORMAT.md"));
     StringBuilder hex = new StringBuilder();
     int at = lines.indexOf("    " + name);
+    assertTrue(at >= 0, "no example called " + name);
     for (int i = at + 1; i < lines.size() && lines.get(i).startsWith("    "); i++) {
       String line = lines.get(i).strip();
       hex.append(line, 0, Math.min(line.length(), 23)).append(' ');

@@ -118,6 +118,8 @@ record Superblock(
     Superblock even = loadCopy(memory.segment(), 0);
     Superblock odd = loadCopy(memory.segment(), COPY_BYTES);
     if (even == null && odd == null) {
+      requireVersion(memory.segment(), 0);
+      requireVersion(memory.segment(), COPY_BYTES);
       throw new ErdaException.Damaged(
           "superblock is damaged: the checksums of both copies are wrong");
     }
@@ -128,15 +130,8 @@ record Superblock(
     if (memory.get(LONG, at) != MAGIC) {
       return null;
     }
-    int version = memory.get(INT, at + 8);
-    if (version != Protocol.LAYOUT_VERSION) {
-      throw new ErdaException.Unusable(
-          "store has layout version "
-              + version
-              + ", this program reads layout version "
-              + Protocol.LAYOUT_VERSION);
-    }
-    if (memory.get(INT, at + CHECKSUM_OFFSET) != checksum(memory, at)) {
+    if (memory.get(INT, at + 8) != Protocol.LAYOUT_VERSION
+        || memory.get(INT, at + CHECKSUM_OFFSET) != checksum(memory, at)) {
       return null;
     }
     try {
@@ -157,6 +152,18 @@ record Superblock(
           memory.get(INT, at + 80) != 0);
     } catch (IllegalArgumentException e) {
       throw new ErdaException.Damaged("superblock is damaged: " + e.getMessage());
+    }
+  }
+
+  /** Another version may keep its checksum elsewhere, so it is asked for without one. */
+  private static void requireVersion(MemorySegment memory, long at) {
+    int version = memory.get(INT, at + 8);
+    if (memory.get(LONG, at) == MAGIC && version != Protocol.LAYOUT_VERSION) {
+      throw new ErdaException.Unusable(
+          "store has layout version "
+              + version
+              + ", this program reads layout version "
+              + Protocol.LAYOUT_VERSION);
     }
   }
 

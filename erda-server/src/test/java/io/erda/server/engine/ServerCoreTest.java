@@ -184,7 +184,7 @@ class ServerCoreTest {
         refused(Handshake.encode(new Handshake.Hello(9, 1, null, 1, null)))
             .refusal()
             .text()
-            .contains("server speaks protocol version 1, layout version 1; client speaks 9, 1"));
+            .contains("server speaks protocol version 2, layout version 2; client speaks 9, 2"));
     assertTrue(
         refused(Handshake.encode(new Handshake.Hello(1, 1, Promise.POWER, 1, null)))
             .refusal()

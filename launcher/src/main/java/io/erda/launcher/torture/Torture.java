@@ -52,7 +52,6 @@ public final class Torture {
   /** Kills of servers after which some must have hit a cleaning and a doubling. */
   private static final int KILLS_THAT_MUST_HIT = 100;
 
-  private static final long AFTER_CLEAN_NS_MAX = 20_000_000;
   private static final int ACTIONS_A_STORE = 25;
 
   /**
@@ -65,9 +64,9 @@ public final class Torture {
 
   private static final List<Store> STORES =
       List.of(
-          store(4000, false, "512K", "64K", "4M", "1", "16"),
-          store(3000, false, "256K", "32K", "4M", "2", "16"),
-          store(10_000, false, "1M", "64K", "10M", "1", "256"),
+          store(4000, false, "512K", "64K", "3M", "1", "16"),
+          store(3000, false, "256K", "32K", "3M", "2", "16"),
+          store(10_000, false, "1M", "64K", "8M", "1", "256"),
           store(5000, true, "128K", "16K", "1M", "1", "16"));
 
   private static Store store(
@@ -325,8 +324,7 @@ public final class Torture {
     switch (random.nextInt(4)) {
       case 0 -> {
         bystander.clean();
-        pause(random.nextLong(AFTER_CLEAN_NS_MAX));
-        keepFigures();
+        aim(Torture::copies);
       }
       case 1 -> aim(Torture::copies);
       case 2 -> aimAtDoubling();
