@@ -5,14 +5,19 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.ErdaException.Full;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -48,6 +53,10 @@ final class FullDiskScenario {
     FullDiskScenario scenario = new FullDiskScenario(Path.of(arguments[1]));
     switch (arguments[0]) {
       case "disk" -> scenario.disk();
+      case "embedded" -> scenario.embedded();
+      case "table" -> scenario.table();
+      case "stopped-client" -> scenario.stoppedClient();
+      case "reader" -> scenario.reader();
       case "limited-server" -> scenario.limitedServer();
       case "limited-client" -> scenario.limitedClient();
       default -> throw new IllegalArgumentException(arguments[0]);
@@ -70,6 +79,161 @@ final class FullDiskScenario {
       require(first.get(key(keys - 1)) != null, "written again without a restart");
     }
     restarts();
+  }
+
+  /** The same in one JVM. */
+  private void embedded() throws Exception {
+    Path regionsWorth = Files.write(directory.resolve("room"), new byte[2 << 20]);
+    try (ErdaStore store = ErdaStore.open(data, OPTIONS);
+        ErdaClient first = store.client()) {
+      putUntilFull(first);
+      fillUp();
+      requireFull(first);
+      everyRequestOfANewClient(store.client());
+      Files.delete(regionsWorth);
+      put(first, keys++);
+      require(first.get(key(keys - 1)) != null, "written again without a restart");
+      fillUp();
+    }
+    try (ErdaStore store = ErdaStore.open(data, OPTIONS)) {
+      requireFull(store.client());
+      everyRequestOfANewClient(store.client());
+    }
+  }
+
+  /** No room for a larger table, while the log has some. */
+  private void table() throws Exception {
+    try (ErdaServer server = ErdaServer.start(data, OPTIONS.withBuckets(4096));
+        ErdaClient client = ErdaClient.connect(server.uri())) {
+      put(client, 1);
+      fillUp();
+      byte[] small = {1};
+      int count = 0;
+      for (boolean full = false; !full; count++) {
+        try {
+          client.put(key(10 + count), small);
+        } catch (Full e) {
+          require(e.what() == Full.What.DISK, e.toString());
+          full = true;
+        }
+        require(count < 5000, "more keys than the table has room for");
+      }
+      require(count > 2048, "beyond half full, " + count);
+      require(client.stats().get("table.doublings.postponed") > 0, client.stats().toString());
+      client.put(key(10), small); // a key that is there needs no room
+      require(client.get(key(10 + count)) == null, "get of what was refused");
+      require(client.delete(key(11)) && client.get(key(11)) == null, "delete");
+      Files.delete(ballast);
+      for (int i = 0; i < 10_000; i++) {
+        put(client, small, 10 + i);
+      }
+      require(client.get(key(9_000)) != null, "written again without a restart");
+      require(client.stats().get("table.doublings") > 0, client.stats().toString());
+    }
+  }
+
+  /** It tries again in its own time. */
+  private static void put(ErdaClient client, byte[] value, int key) {
+    long untilNs = System.nanoTime() + 10_000_000_000L;
+    while (true) {
+      try {
+        client.put(key(key), value);
+        return;
+      } catch (Full e) {
+        require(System.nanoTime() - untilNs < 0, e.toString());
+      }
+    }
+  }
+
+  /**
+   * What a stopped client still maps holds no disk space, once it was waited for; and it is named
+   * while it is waited for.
+   */
+  private void stoppedClient() throws Exception {
+    int capacity = 6 << 20;
+    ServerOptions options = OPTIONS.withCapacityBytes(capacity).withCleaning(true);
+    try (ErdaServer server = ErdaServer.start(data, options);
+        ErdaClient client = ErdaClient.connect(server.uri())) {
+      for (int i = 0; i < 300; i++) {
+        put(client, i);
+      }
+      Process stopped = anotherProcess("reader");
+      try {
+        BufferedReader out =
+            new BufferedReader(new InputStreamReader(stopped.getInputStream(), UTF_8));
+        require("reads".equals(out.readLine()), "the other process reads");
+        signal("-STOP", stopped);
+        for (int round = 0; round < 10; round++) {
+          for (int i = 0; i < 300; i++) {
+            put(client, i);
+          }
+        }
+        Map<String, Long> figures = client.stats();
+        require(figures.get("cleaner.regions.leaving") > 0, figures.toString());
+        require(
+            figures.entrySet().stream()
+                .anyMatch(each ->
+                    each.getKey().startsWith("leaving.") && each.getValue() == stopped.pid()),
+            figures.toString());
+        while (client.stats().get("cleaner.regions.leaving") > 0) {
+          Thread.sleep(10);
+        }
+        require(client.stats().get("cleaner.leaving.late") > 0, client.stats().toString());
+        long held = held();
+        require(held < 64 << 10, held + " bytes are held by what has no name any more");
+        signal("-CONT", stopped);
+        require("reads".equals(out.readLine()), "and goes on");
+      } finally {
+        stopped.destroyForcibly().waitFor();
+      }
+    }
+  }
+
+  /** What the file system has given away beyond the files that it shows. */
+  private long held() throws IOException {
+    FileStore disk = Files.getFileStore(directory);
+    long shown = 0;
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        shown += (Files.size(file) + 4095) & -4096L;
+      }
+    }
+    return disk.getTotalSpace() - disk.getUnallocatedSpace() - shown;
+  }
+
+  /** Reads every key again and again; says so before it is stopped, and after it goes on. */
+  private void reader() throws Exception {
+    try (ErdaClient client = ErdaClient.connect("erda+shm:" + data)) {
+      readAll(client);
+      System.out.println("reads");
+      long beforeNs = System.nanoTime();
+      for (long nowNs = beforeNs; nowNs - beforeNs < 1_000_000_000L; nowNs = System.nanoTime()) {
+        beforeNs = nowNs;
+        readAll(client);
+      }
+      readAll(client);
+      System.out.println("reads");
+    }
+  }
+
+  private static void readAll(ErdaClient client) {
+    for (int i = 0; i < 300; i++) {
+      require(Arrays.equals(client.get(key(i)), VALUE), "get");
+    }
+  }
+
+  private Process anotherProcess(String scenario) throws IOException {
+    ProcessHandle.Info self = ProcessHandle.current().info();
+    List<String> command = new ArrayList<>(List.of(self.command().orElseThrow()));
+    List<String> arguments = Arrays.asList(self.arguments().orElseThrow());
+    command.addAll(arguments.subList(0, arguments.size() - 2));
+    command.addAll(List.of(scenario, directory.toString()));
+    return new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
+  }
+
+  private static void signal(String signal, Process process) throws Exception {
+    String pid = Long.toString(process.pid());
+    require(new ProcessBuilder("kill", signal, pid).start().waitFor() == 0, signal);
   }
 
   /** Of a server, while a client of the one before lives on; each needs space in its own way. */
@@ -133,7 +297,11 @@ final class FullDiskScenario {
   }
 
   private void everyRequestOfANewClient(ErdaServer server) {
-    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+    everyRequestOfANewClient(ErdaClient.connect(server.uri()));
+  }
+
+  private void everyRequestOfANewClient(ErdaClient fresh) {
+    try (ErdaClient client = fresh) {
       require(Arrays.equals(client.get(key(1)), VALUE), "get");
       require(client.get(key(keys + 1_000_000)) == null, "get of what is absent");
       int deleted = --keys;

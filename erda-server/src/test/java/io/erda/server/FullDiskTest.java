@@ -30,12 +30,31 @@ class FullDiskTest {
 
   @Test
   void aFullDiskIsReadAndDeletedFromByNewClientsAndNewServers() throws Exception {
+    String output = runOnASmallDisk("disk");
+    assertTrue(output.contains("one too many: ") && output.contains("restarted"), output);
+  }
+
+  @Test
+  void aFullDiskUnderAStoreInOneJvm() throws Exception {
+    runOnASmallDisk("embedded");
+  }
+
+  @Test
+  void aTableThatFindsNoRoomToGrow() throws Exception {
+    runOnASmallDisk("table");
+  }
+
+  @Test
+  void aStoppedClientHoldsNoDiskSpace() throws Exception {
+    runOnASmallDisk("stopped-client");
+  }
+
+  private String runOnASmallDisk(String scenario) throws Exception {
     String mount = "mount -t tmpfs -o size=16m erda-test " + directory;
     Assumptions.assumeTrue(
         new ProcessBuilder("sh", "-c", UNSHARE + "sh -c '" + mount + "'").start().waitFor() == 0,
         "no mount namespaces for this user");
-    String output = run(UNSHARE + "sh -c '" + mount + " && exec \"$@\"' sh ", "disk");
-    assertTrue(output.contains("one too many: ") && output.contains("restarted"), output);
+    return run(UNSHARE + "sh -c '" + mount + " && exec \"$@\"' sh ", scenario);
   }
 
   @Test

@@ -108,6 +108,34 @@ class FullStoreTest {
     }
   }
 
+  /** Deleted keys make room again, without a restart; a put waits while cleaning may help. */
+  @ParameterizedTest
+  @EnumSource
+  void aFullLogThatIsCleaned(On on) {
+    ServerOptions cleaned = SMALL.withCapacityBytes(1 << 19).withCleaning(true);
+    try (Served served = serve(on, cleaned);
+        ErdaClient client = served.client()) {
+      int count = fill(client, Full.What.LOG, 1000);
+      byte[] absent = key(200_000);
+      for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < count; i++) {
+          assertEquals(1000, client.get(key(i)).length);
+        }
+        assertThrows(Full.class, () -> client.put(absent, new byte[3000]));
+        assertNull(client.get(absent), "a refused put has no effect");
+        for (int i = 0; i < count; i++) {
+          assertTrue(client.delete(key(i)));
+        }
+        for (int i = 0; i < count / 2; i++) {
+          client.put(key(i), new byte[1000]);
+        }
+        count = fill(client, Full.What.LOG, 1000);
+      }
+      assertTrue(client.stats().get("requests.refused.full") > 0);
+    }
+    assertEquals(List.of(), StoreVerifier.verify(data).findings());
+  }
+
   @ParameterizedTest
   @EnumSource
   void aFullTable(On on) {

@@ -125,7 +125,10 @@ class FormatTest {
   void noBytesFromOutsideBreakADecoder() {
     Random random = new Random(SEED);
     byte[][] whole = {
-      bytes(Handshake.encode(new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, new UUID(3, 4)))),
+      bytes(
+          Handshake.encode(
+              new Handshake.Hello(
+                  Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, new UUID(3, 4)))),
       bytes(
           Handshake.encode(
               new Handshake.Welcome(

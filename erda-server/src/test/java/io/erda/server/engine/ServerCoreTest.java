@@ -186,13 +186,19 @@ class ServerCoreTest {
             .text()
             .contains("server speaks protocol version 2, layout version 2; client speaks 9, 2"));
     assertTrue(
-        refused(Handshake.encode(new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, Promise.POWER, 1, null)))
+        refused(
+                Handshake.encode(
+                    new Handshake.Hello(
+                        Protocol.VERSION, Protocol.LAYOUT_VERSION, Promise.POWER, 1, null)))
             .refusal()
             .text()
             .contains("store promises PROCESS, client requires POWER"));
     assertEquals(
         Handshake.Refusal.STORE,
-        refused(Handshake.encode(new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, new UUID(1, 1))))
+        refused(
+                Handshake.encode(
+                    new Handshake.Hello(
+                        Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, new UUID(1, 1))))
             .refusal()
             .reason());
     assertEquals(
