@@ -92,6 +92,37 @@ class CommandsTest {
   }
 
   @Test
+  void statsNameWhatCleaningDoesAndWhoIsWaitedFor() {
+    ServerOptions many = SMALL.withRegionBytes(1 << 18).withSegmentBytes(1 << 14);
+    try (ErdaServer server = ErdaServer.start(data, many);
+        ErdaClient idle = ErdaClient.connect(server.uri());
+        ErdaClient client = ErdaClient.connect(server.uri())) {
+      for (int i = 0; i < 1000; i++) {
+        client.put(new byte[] {(byte) (i % 50)}, new byte[10_000]);
+      }
+      idle.get(new byte[] {1});
+      for (int i = 0; i < 1000; i++) {
+        client.put(new byte[] {(byte) (i % 50)}, new byte[10_000]);
+      }
+      assertEquals(0, run("stats", "--uri", server.uri()));
+      String table = out.toString();
+      assertTrue(table.matches("(?s).*\ncleaner.phase +[a-z]+\n.*"), table);
+      assertTrue(table.matches("(?s).*\nhead 0, region [0-9]+ +[0-9.]+%.*"), table);
+      assertTrue(
+          table.matches(
+              "(?s).*\nhead 0, region [0-9]+, generation [0-9]+ +[0-9]+ +"
+                  + ProcessHandle.current().pid()
+                  + "\n.*"),
+          table);
+      assertTrue(!table.contains("permille\nr") && !table.contains("leaving.0"), table);
+      out.getBuffer().setLength(0);
+      assertEquals(0, run("stats", "--json", "--uri", server.uri()));
+      String pid = "[0-9.]+\\.client\\.[0-9]+\\.pid\":" + ProcessHandle.current().pid();
+      assertTrue(out.toString().matches("(?s).*\"leaving\\.0\\." + pid + ".*"), out::toString);
+    }
+  }
+
+  @Test
   void whatIsWrongIsOneLine() throws Exception {
     assertFails(1, "no server", "get", "--uri", "erda+shm:" + data, "key");
     assertFails(1, "URI", "get", "--uri", "http://host/", "key");

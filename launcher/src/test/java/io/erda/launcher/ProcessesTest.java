@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -127,17 +128,47 @@ class ProcessesTest {
     }
   }
 
+  /** SIGTERM ends the server by a halt, which must not cut the recording short. */
+  @Test
+  void aRecordingIsWholeWhenTheServerEnds() throws Exception {
+    Path file = directory.resolve("erda.jfr");
+    List<String> flags =
+        List.of("-XX:StartFlightRecording:settings=none,+io.erda.*#enabled=true,filename=" + file);
+    try (Children children = new Children()) {
+      List<String> server = new java.util.ArrayList<>();
+      server.addAll(List.of("server", "--data", directory.resolve("data").toString(), "--child"));
+      server.addAll(SMALL);
+      Child child =
+          children.start(
+              "the server",
+              jvm().with(flags.toArray(String[]::new)).erda(server.toArray(String[]::new)));
+      child.await("serving ", LONG);
+      try (ErdaClient client = ErdaClient.connect("erda+shm:" + directory.resolve("data"))) {
+        client.put(new byte[] {1}, new byte[] {2});
+      }
+      new ProcessBuilder("kill", "-TERM", Long.toString(child.pid())).start().waitFor();
+      assertEquals(0, child.awaitEnd(LONG), child::errorTail);
+    }
+    List<String> names =
+        RecordingFile.readAllEvents(file).stream()
+            .map(event -> event.getEventType().getName())
+            .toList();
+    assertTrue(
+        names.containsAll(List.of("io.erda.Recovery", "io.erda.RegionLinked")), names::toString);
+  }
+
   @Test
   void tortureFindsNothing() throws Exception {
     Path stores = Files.createDirectory(directory.resolve("stores"));
     long seed = Long.getLong("erda.seed", System.nanoTime());
     Torture.Result result;
     try (Children children = new Children()) {
-      Torture.Options options = new Torture.Options(8, 0, 2, seed, 10_000, stores);
+      Torture.Options options = new Torture.Options(12, 0, 2, seed, 10_000, stores);
       result = new Torture(children, jvm(), options, new Silence()).run();
     }
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);
     assertTrue(result.operations() > 100, result::toString);
+    assertTrue(result.space().regionsFreed() > 0, result::toString);
     assertTrue(5 * result.serverKillsInRecovery() >= result.serverKills(), result::toString);
     assertEmpty(stores);
   }

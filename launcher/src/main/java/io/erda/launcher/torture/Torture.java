@@ -64,7 +64,7 @@ public final class Torture {
 
   private static final List<Store> STORES =
       List.of(
-          store(4000, false, "512K", "64K", "3M", "1", "16"),
+          store(1500, false, "128K", "16K", "2M", "1", "16"),
           store(3000, false, "256K", "32K", "3M", "2", "16"),
           store(10_000, false, "1M", "64K", "8M", "1", "256"),
           store(5000, true, "128K", "16K", "1M", "1", "16"));
