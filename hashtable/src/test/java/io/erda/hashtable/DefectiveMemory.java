@@ -1,28 +1,19 @@
 package io.erda.hashtable;
 
-import io.erda.pmem.Backing;
+import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.pmem.Survives;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.UnaryOperator;
 
-/**
- * Forwards to another memory, but for the defect that a subclass puts in: what the table would be
- * like if it forgot a step.
- */
-abstract class DefectiveMemory implements PersistentMemory {
-  private final PersistentMemory memory;
-
-  DefectiveMemory(PersistentMemory memory) {
-    this.memory = memory;
-  }
+/** Memories with a defect each: what the table would be like if it forgot a step. */
+final class DefectiveMemory {
+  private DefectiveMemory() {}
 
   /** Leaves out one flush, the {@code n}-th from 0. */
   static UnaryOperator<PersistentMemory> withoutFlush(int n) {
     return memory ->
-        new DefectiveMemory(memory) {
+        new ForwardingMemory(memory) {
           private int flushes;
 
           @Override
@@ -37,7 +28,7 @@ abstract class DefectiveMemory implements PersistentMemory {
   /** Leaves out one drain, the {@code n}-th from 0. */
   static UnaryOperator<PersistentMemory> withoutDrain(int n) {
     return memory ->
-        new DefectiveMemory(memory) {
+        new ForwardingMemory(memory) {
           private int drains;
 
           @Override
@@ -52,7 +43,7 @@ abstract class DefectiveMemory implements PersistentMemory {
   /** Leaves out every store of {@code value} at {@code offset}. */
   static UnaryOperator<PersistentMemory> withoutStore(long offset, long value) {
     return memory ->
-        new DefectiveMemory(memory) {
+        new ForwardingMemory(memory) {
           @Override
           public void putLongRelease(long at, long stored) {
             if (at != offset || stored != value) {
@@ -73,7 +64,7 @@ abstract class DefectiveMemory implements PersistentMemory {
    */
   static UnaryOperator<PersistentMemory> swapped(Store early, Store late) {
     return memory ->
-        new DefectiveMemory(memory) {
+        new ForwardingMemory(memory) {
           private final Deque<Runnable> held = new ArrayDeque<>();
           private boolean done;
 
@@ -110,50 +101,5 @@ abstract class DefectiveMemory implements PersistentMemory {
             }
           }
         };
-  }
-
-  @Override
-  public MemorySegment segment() {
-    return memory.segment();
-  }
-
-  @Override
-  public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    memory.put(offset, source, sourceOffset, length);
-  }
-
-  @Override
-  public void putLongRelease(long offset, long value) {
-    memory.putLongRelease(offset, value);
-  }
-
-  @Override
-  public void flush(long offset, long length) {
-    memory.flush(offset, length);
-  }
-
-  @Override
-  public void drain() {
-    memory.drain();
-  }
-
-  @Override
-  public Survives survives() {
-    return memory.survives();
-  }
-
-  @Override
-  public boolean visibleBeforeDurable() {
-    return memory.visibleBeforeDurable();
-  }
-
-  @Override
-  public Backing backing() {
-    return memory.backing();
-  }
-
-  @Override
-  public void close() {
-    memory.close();
   }
 }

@@ -3,6 +3,7 @@ package io.erda.hashtable;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.PersistentMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -51,7 +52,7 @@ class ReaderTest {
    */
   private void record(boolean countMoves) {
     PersistentMemory recording =
-        new DefectiveMemory(memory) {
+        new ForwardingMemory(memory) {
           @Override
           public void putLongRelease(long at, long value) {
             stores.add(new Stored(at, value));

@@ -6,7 +6,7 @@ import java.util.Objects;
  * Counts what is stored in every memory that is created or opened through it. Owns the directory
  * underneath.
  */
-public final class CountedDirectory extends DecoratedDirectory {
+public final class CountedDirectory extends ForwardingDirectory {
   private final StoreCounter counter;
 
   /** Counts with a counter of its own. */
@@ -26,7 +26,7 @@ public final class CountedDirectory extends DecoratedDirectory {
   }
 
   @Override
-  PersistentMemory wrap(PersistentMemory memory) {
+  protected PersistentMemory wrap(String name, PersistentMemory memory) {
     return new CountedMemory(memory, counter);
   }
 }

@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
  * Delays the writes to every memory that is created or opened through it. Owns the directory
  * underneath.
  */
-public final class DelayedDirectory extends DecoratedDirectory {
+public final class DelayedDirectory extends ForwardingDirectory {
   private final WriteDelay delay;
   private final LongSupplier nanoTime;
 
@@ -19,7 +19,7 @@ public final class DelayedDirectory extends DecoratedDirectory {
   }
 
   @Override
-  PersistentMemory wrap(PersistentMemory memory) {
+  protected PersistentMemory wrap(String name, PersistentMemory memory) {
     return new DelayedMemory(memory, delay, nanoTime);
   }
 }

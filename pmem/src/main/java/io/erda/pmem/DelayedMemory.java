@@ -12,27 +12,21 @@ import java.util.function.LongSupplier;
  * <p>The clock must run by itself: with one that a simulation advances, a store would never return.
  * Lines that several threads flush are paid for by whoever drains first.
  */
-public final class DelayedMemory implements PersistentMemory {
-  private final PersistentMemory memory;
+public final class DelayedMemory extends ForwardingMemory {
   private final WriteDelay delay;
   private final LongSupplier nanoTime;
   private final AtomicLong lines = new AtomicLong();
 
   /** Delays by {@code delay}, measured with {@code nanoTime}, whose origin is free. */
   public DelayedMemory(PersistentMemory memory, WriteDelay delay, LongSupplier nanoTime) {
-    this.memory = Objects.requireNonNull(memory);
+    super(memory);
     this.delay = Objects.requireNonNull(delay);
     this.nanoTime = Objects.requireNonNull(nanoTime);
   }
 
   @Override
-  public MemorySegment segment() {
-    return memory.segment();
-  }
-
-  @Override
   public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    memory.put(offset, source, sourceOffset, length);
+    super.put(offset, source, sourceOffset, length);
     if (length > 0) {
       spin(delay.perStoreNs());
     }
@@ -40,19 +34,19 @@ public final class DelayedMemory implements PersistentMemory {
 
   @Override
   public void putLongRelease(long offset, long value) {
-    memory.putLongRelease(offset, value);
+    super.putLongRelease(offset, value);
     spin(delay.perStoreNs());
   }
 
   @Override
   public void flush(long offset, long length) {
-    memory.flush(offset, length);
+    super.flush(offset, length);
     lines.getAndAdd(MemoryStatistics.lines(offset, length));
   }
 
   @Override
   public void drain() {
-    memory.drain();
+    super.drain();
     spin(lines.getAndSet(0) * delay.perLineNs());
   }
 
@@ -63,35 +57,5 @@ public final class DelayedMemory implements PersistentMemory {
         Thread.onSpinWait();
       }
     }
-  }
-
-  @Override
-  public void populate(long offset, long length) {
-    memory.populate(offset, length);
-  }
-
-  @Override
-  public void discard(long offset, long length) {
-    memory.discard(offset, length);
-  }
-
-  @Override
-  public Survives survives() {
-    return memory.survives();
-  }
-
-  @Override
-  public boolean visibleBeforeDurable() {
-    return memory.visibleBeforeDurable();
-  }
-
-  @Override
-  public Backing backing() {
-    return memory.backing();
-  }
-
-  @Override
-  public void close() {
-    memory.close();
   }
 }

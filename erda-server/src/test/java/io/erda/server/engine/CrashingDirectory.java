@@ -1,18 +1,18 @@
 package io.erda.server.engine;
 
-import io.erda.pmem.Backing;
+import io.erda.pmem.Creation;
+import io.erda.pmem.ForwardingDirectory;
+import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.pmem.Survives;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /**
  * Ends the process, as far as the store can tell, right before its n-th store; what was stored
  * stays (a process crash).
  */
-final class CrashingDirectory implements MemoryDirectory {
+final class CrashingDirectory extends ForwardingDirectory {
   /** The end of a process: no production code catches it. */
   static final class Crash extends Error {
     private static final long serialVersionUID = 1L;
@@ -22,11 +22,10 @@ final class CrashingDirectory implements MemoryDirectory {
     }
   }
 
-  private final MemoryDirectory directory;
   private long storesLeft;
 
   CrashingDirectory(MemoryDirectory directory, long storesLeft) {
-    this.directory = directory;
+    super(directory);
     this.storesLeft = storesLeft;
   }
 
@@ -39,108 +38,47 @@ final class CrashingDirectory implements MemoryDirectory {
   @Override
   public PersistentMemory create(String name, long length) throws IOException {
     step();
-    return new CrashingMemory(directory.create(name, length));
+    return super.create(name, length);
   }
 
   @Override
-  public PersistentMemory open(String name) throws IOException {
-    return new CrashingMemory(directory.open(name));
+  public Creation creating(String name, long length) throws IOException {
+    step();
+    return super.creating(name, length);
+  }
+
+  @Override
+  protected PersistentMemory wrap(String name, PersistentMemory memory) {
+    return new CrashingMemory(memory);
   }
 
   @Override
   public void delete(String name) throws IOException {
     step();
-    directory.delete(name);
+    super.delete(name);
   }
 
   @Override
   public void rename(String from, String to) throws IOException {
     step();
-    directory.rename(from, to);
+    super.rename(from, to);
   }
 
-  @Override
-  public boolean exists(String name) {
-    return directory.exists(name);
-  }
-
-  @Override
-  public List<String> names() throws IOException {
-    return directory.names();
-  }
-
-  @Override
-  public void sync() throws IOException {
-    directory.sync();
-  }
-
-  @Override
-  public boolean lock() throws IOException {
-    return directory.lock();
-  }
-
-  @Override
-  public Survives survives() {
-    return directory.survives();
-  }
-
-  @Override
-  public void close() {
-    directory.close();
-  }
-
-  private final class CrashingMemory implements PersistentMemory {
-    private final PersistentMemory memory;
-
+  private final class CrashingMemory extends ForwardingMemory {
     CrashingMemory(PersistentMemory memory) {
-      this.memory = memory;
-    }
-
-    @Override
-    public MemorySegment segment() {
-      return memory.segment();
+      super(memory);
     }
 
     @Override
     public void put(long offset, MemorySegment source, long sourceOffset, long length) {
       step();
-      memory.put(offset, source, sourceOffset, length);
+      super.put(offset, source, sourceOffset, length);
     }
 
     @Override
     public void putLongRelease(long offset, long value) {
       step();
-      memory.putLongRelease(offset, value);
-    }
-
-    @Override
-    public void flush(long offset, long length) {
-      memory.flush(offset, length);
-    }
-
-    @Override
-    public void drain() {
-      memory.drain();
-    }
-
-    @Override
-    public Survives survives() {
-      return memory.survives();
-    }
-
-    @Override
-    public boolean visibleBeforeDurable() {
-      return memory.visibleBeforeDurable();
-    }
-
-    @Override
-    public Backing backing() {
-      return memory.backing();
-    }
-
-    @Override
-    public void close() {
-      memory.close();
+      super.putLongRelease(offset, value);
     }
   }
 }

@@ -4,16 +4,15 @@ import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
-import io.erda.pmem.Backing;
+import io.erda.pmem.ForwardingDirectory;
+import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.simulation.SimulatedDisk;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.List;
 
 /**
  * Sees every store into a table and holds it against the rules for version words (rules 3 and 5):
@@ -291,126 +290,29 @@ final class VersionWordRules {
         : null;
   }
 
-  private final class Watched implements MemoryDirectory {
-    private final MemoryDirectory directory;
-
+  private final class Watched extends ForwardingDirectory {
     Watched(MemoryDirectory directory) {
-      this.directory = directory;
+      super(directory);
     }
 
-    private PersistentMemory watched(String name, PersistentMemory memory) {
+    @Override
+    protected PersistentMemory wrap(String name, PersistentMemory memory) {
       return name.startsWith(TABLE) ? new WatchedTable(name, memory) : memory;
-    }
-
-    @Override
-    public PersistentMemory create(String name, long length) throws IOException {
-      return watched(name, directory.create(name, length));
-    }
-
-    @Override
-    public PersistentMemory open(String name) throws IOException {
-      return watched(name, directory.open(name));
-    }
-
-    @Override
-    public void delete(String name) throws IOException {
-      directory.delete(name);
-    }
-
-    @Override
-    public void rename(String from, String to) throws IOException {
-      directory.rename(from, to);
-    }
-
-    @Override
-    public boolean exists(String name) {
-      return directory.exists(name);
-    }
-
-    @Override
-    public List<String> names() throws IOException {
-      return directory.names();
-    }
-
-    @Override
-    public void sync() throws IOException {
-      directory.sync();
-    }
-
-    @Override
-    public boolean lock() throws IOException {
-      return directory.lock();
-    }
-
-    @Override
-    public Survives survives() {
-      return directory.survives();
-    }
-
-    @Override
-    public void close() {
-      directory.close();
     }
   }
 
-  private final class WatchedTable implements PersistentMemory {
+  private final class WatchedTable extends ForwardingMemory {
     private final String name;
-    private final PersistentMemory memory;
 
     WatchedTable(String name, PersistentMemory memory) {
+      super(memory);
       this.name = name;
-      this.memory = memory;
-    }
-
-    @Override
-    public MemorySegment segment() {
-      return memory.segment();
-    }
-
-    @Override
-    public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-      memory.put(offset, source, sourceOffset, length);
     }
 
     @Override
     public void putLongRelease(long offset, long value) {
-      check(name, memory.segment(), offset, value);
-      memory.putLongRelease(offset, value);
-    }
-
-    @Override
-    public void discard(long offset, long length) {
-      memory.discard(offset, length);
-    }
-
-    @Override
-    public void flush(long offset, long length) {
-      memory.flush(offset, length);
-    }
-
-    @Override
-    public void drain() {
-      memory.drain();
-    }
-
-    @Override
-    public Survives survives() {
-      return memory.survives();
-    }
-
-    @Override
-    public boolean visibleBeforeDurable() {
-      return memory.visibleBeforeDurable();
-    }
-
-    @Override
-    public Backing backing() {
-      return memory.backing();
-    }
-
-    @Override
-    public void close() {
-      memory.close();
+      check(name, segment(), offset, value);
+      super.putLongRelease(offset, value);
     }
   }
 }

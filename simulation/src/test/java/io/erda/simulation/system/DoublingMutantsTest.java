@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogGeometry;
 import io.erda.pmem.Backing;
+import io.erda.pmem.ForwardingDirectory;
+import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.pmem.Survives;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceStatistics;
@@ -19,7 +20,6 @@ import io.erda.server.engine.StoreOptions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
@@ -101,7 +101,7 @@ final class DoublingMutantsTest {
         "the old table is freed when the new one is there",
         new Mutant() {
           @Override
-          public void created(MemoryDirectory directory, String name) throws IOException {
+          public void mapped(MemoryDirectory directory, String name) throws IOException {
             if (name.startsWith("table-")) {
               int generation = Integer.parseInt(name.substring("table-".length()));
               directory.delete("table-" + (generation - 1));
@@ -119,7 +119,7 @@ final class DoublingMutantsTest {
       return false;
     }
 
-    void created(MemoryDirectory directory, String name) throws IOException {}
+    void mapped(MemoryDirectory directory, String name) throws IOException {}
 
     QueuePair ofClient(QueuePair queuePair) {
       return queuePair;
@@ -457,108 +457,36 @@ final class DoublingMutantsTest {
     }
   }
 
-  private record MutantMemory(PersistentMemory memory, String name, Mutant mutant)
-      implements PersistentMemory {
-    @Override
-    public MemorySegment segment() {
-      return memory.segment();
-    }
+  private static final class MutantMemory extends ForwardingMemory {
+    private final String name;
+    private final Mutant mutant;
 
-    @Override
-    public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-      memory.put(offset, source, sourceOffset, length);
+    MutantMemory(PersistentMemory memory, String name, Mutant mutant) {
+      super(memory);
+      this.name = name;
+      this.mutant = mutant;
     }
 
     @Override
     public void putLongRelease(long offset, long value) {
       if (!mutant.drops(name, offset, value)) {
-        memory.putLongRelease(offset, value);
+        super.putLongRelease(offset, value);
       }
-    }
-
-    @Override
-    public void flush(long offset, long length) {
-      memory.flush(offset, length);
-    }
-
-    @Override
-    public void drain() {
-      memory.drain();
-    }
-
-    @Override
-    public Survives survives() {
-      return memory.survives();
-    }
-
-    @Override
-    public boolean visibleBeforeDurable() {
-      return memory.visibleBeforeDurable();
-    }
-
-    @Override
-    public Backing backing() {
-      return memory.backing();
-    }
-
-    @Override
-    public void close() {
-      memory.close();
     }
   }
 
-  private record MutantDirectory(MemoryDirectory directory, Mutant mutant)
-      implements MemoryDirectory {
+  private static final class MutantDirectory extends ForwardingDirectory {
+    private final Mutant mutant;
+
+    MutantDirectory(MemoryDirectory directory, Mutant mutant) {
+      super(directory);
+      this.mutant = mutant;
+    }
+
     @Override
-    public PersistentMemory create(String name, long length) throws IOException {
-      PersistentMemory memory = directory.create(name, length);
-      mutant.created(directory, name);
+    protected PersistentMemory wrap(String name, PersistentMemory memory) throws IOException {
+      mutant.mapped(this, name);
       return new MutantMemory(memory, name, mutant);
-    }
-
-    @Override
-    public PersistentMemory open(String name) throws IOException {
-      return new MutantMemory(directory.open(name), name, mutant);
-    }
-
-    @Override
-    public void delete(String name) throws IOException {
-      directory.delete(name);
-    }
-
-    @Override
-    public void rename(String from, String to) throws IOException {
-      directory.rename(from, to);
-    }
-
-    @Override
-    public boolean exists(String name) {
-      return directory.exists(name);
-    }
-
-    @Override
-    public List<String> names() throws IOException {
-      return directory.names();
-    }
-
-    @Override
-    public void sync() throws IOException {
-      directory.sync();
-    }
-
-    @Override
-    public boolean lock() throws IOException {
-      return directory.lock();
-    }
-
-    @Override
-    public Survives survives() {
-      return directory.survives();
-    }
-
-    @Override
-    public void close() {
-      directory.close();
     }
   }
 }

@@ -2,13 +2,10 @@ package io.erda.simulation.system;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.erda.pmem.Backing;
+import io.erda.pmem.ForwardingDirectory;
+import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.pmem.Survives;
-import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -56,109 +53,50 @@ final class MutantsTest {
     assertTrue(false, what + ": not found by " + SEEDS_MAX + " seeds");
   }
 
-  private record Defective(PersistentMemory memory, boolean noDrain, boolean noFlush, boolean lies)
-      implements PersistentMemory {
-    @Override
-    public MemorySegment segment() {
-      return memory.segment();
-    }
+  private static final class Defective extends ForwardingMemory {
+    private final boolean noDrain;
+    private final boolean noFlush;
+    private final boolean lies;
 
-    @Override
-    public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-      memory.put(offset, source, sourceOffset, length);
-    }
-
-    @Override
-    public void putLongRelease(long offset, long value) {
-      memory.putLongRelease(offset, value);
+    Defective(PersistentMemory memory, boolean noDrain, boolean noFlush, boolean lies) {
+      super(memory);
+      this.noDrain = noDrain;
+      this.noFlush = noFlush;
+      this.lies = lies;
     }
 
     @Override
     public void flush(long offset, long length) {
       if (!noFlush) {
-        memory.flush(offset, length);
+        super.flush(offset, length);
       }
     }
 
     @Override
     public void drain() {
       if (!noDrain) {
-        memory.drain();
+        super.drain();
       }
     }
 
     @Override
-    public Survives survives() {
-      return memory.survives();
-    }
-
-    @Override
     public boolean visibleBeforeDurable() {
-      return !lies && memory.visibleBeforeDurable();
-    }
-
-    @Override
-    public Backing backing() {
-      return memory.backing();
-    }
-
-    @Override
-    public void close() {
-      memory.close();
+      return !lies && super.visibleBeforeDurable();
     }
   }
 
-  private record DefectiveDirectory(
-      MemoryDirectory directory, Function<PersistentMemory, PersistentMemory> defect)
-      implements MemoryDirectory {
-    @Override
-    public PersistentMemory create(String name, long length) throws IOException {
-      return defect.apply(directory.create(name, length));
+  private static final class DefectiveDirectory extends ForwardingDirectory {
+    private final Function<PersistentMemory, PersistentMemory> defect;
+
+    DefectiveDirectory(
+        MemoryDirectory directory, Function<PersistentMemory, PersistentMemory> defect) {
+      super(directory);
+      this.defect = defect;
     }
 
     @Override
-    public PersistentMemory open(String name) throws IOException {
-      return defect.apply(directory.open(name));
-    }
-
-    @Override
-    public void delete(String name) throws IOException {
-      directory.delete(name);
-    }
-
-    @Override
-    public void rename(String from, String to) throws IOException {
-      directory.rename(from, to);
-    }
-
-    @Override
-    public boolean exists(String name) {
-      return directory.exists(name);
-    }
-
-    @Override
-    public List<String> names() throws IOException {
-      return directory.names();
-    }
-
-    @Override
-    public void sync() throws IOException {
-      directory.sync();
-    }
-
-    @Override
-    public boolean lock() throws IOException {
-      return directory.lock();
-    }
-
-    @Override
-    public Survives survives() {
-      return directory.survives();
-    }
-
-    @Override
-    public void close() {
-      directory.close();
+    protected PersistentMemory wrap(String name, PersistentMemory memory) {
+      return defect.apply(memory);
     }
   }
 }

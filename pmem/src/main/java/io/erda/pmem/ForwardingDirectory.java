@@ -1,0 +1,95 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Forwards to another directory: for those that do one thing differently, and hand out its memories
+ * in a wrapper (see {@link ForwardingMemory}). Owns that directory: closing this closes it. What a
+ * subclass does to {@link #create} it also does to {@link #creating}.
+ */
+public abstract class ForwardingDirectory implements MemoryDirectory {
+  private final MemoryDirectory directory;
+
+  /** Forwards to {@code directory}. */
+  protected ForwardingDirectory(MemoryDirectory directory) {
+    this.directory = Objects.requireNonNull(directory);
+  }
+
+  /**
+   * What is handed out for a memory that was created or opened: itself, unless overridden. A
+   * wrapper has no resources of its own: whoever closes the memory underneath has closed the
+   * wrapper.
+   */
+  protected PersistentMemory wrap(String name, PersistentMemory memory) throws IOException {
+    return memory;
+  }
+
+  @Override
+  public PersistentMemory create(String name, long length) throws IOException {
+    return wrap(name, directory.create(name, length));
+  }
+
+  @Override
+  public Creation creating(String name, long length) throws IOException {
+    Creation creation = directory.creating(name, length);
+    return new Creation() {
+      @Override
+      public PersistentMemory step() throws IOException {
+        PersistentMemory memory = creation.step();
+        return memory == null ? null : wrap(name, memory);
+      }
+
+      @Override
+      public void close() {
+        creation.close();
+      }
+    };
+  }
+
+  @Override
+  public PersistentMemory open(String name) throws IOException {
+    return wrap(name, directory.open(name));
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    directory.delete(name);
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    directory.rename(from, to);
+  }
+
+  @Override
+  public boolean exists(String name) {
+    return directory.exists(name);
+  }
+
+  @Override
+  public List<String> names() throws IOException {
+    return directory.names();
+  }
+
+  @Override
+  public void sync() throws IOException {
+    directory.sync();
+  }
+
+  @Override
+  public boolean lock() throws IOException {
+    return directory.lock();
+  }
+
+  @Override
+  public Survives survives() {
+    return directory.survives();
+  }
+
+  @Override
+  public void close() {
+    directory.close();
+  }
+}
