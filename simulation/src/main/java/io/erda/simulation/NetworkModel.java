@@ -61,6 +61,9 @@ public record NetworkModel(
           100, 500, 200, 100, 160, 100, 300, 4, 30, 64, 50, 20_000, 1024, 1024, 4096, true, true,
           false, true);
 
+  private static final long SLOW_PIECES_NS = 1 << 14;
+  private static final int SLOW_PIECES = 8;
+
   /** A model within the reach of the real ones: from calm to wild. */
   public static NetworkModel random(RandomGenerator random) {
     return new NetworkModel(
@@ -106,6 +109,30 @@ public record NetworkModel(
         writeCompletesEarly,
         ddio,
         outlive,
+        resendsMessages);
+  }
+
+  /** The same, but READs and WRITEs come in several pieces that take their time. */
+  public NetworkModel slowPieces() {
+    return new NetworkModel(
+        postNs,
+        wireNs,
+        wireNsPerKib,
+        landNs,
+        persistNs,
+        completionNs,
+        SLOW_PIECES_NS,
+        SLOW_PIECES,
+        jitterPercent,
+        slowOdds,
+        slowFactor,
+        detectNs,
+        queueDepth,
+        receiveDepth,
+        messageBytesMax,
+        writeCompletesEarly,
+        ddio,
+        readsOutlivePeer,
         resendsMessages);
   }
 

@@ -161,9 +161,8 @@ public final class SimulatedMemory implements PersistentMemory {
     checkOpen();
     boolean crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file, 0);
     disk.countDrain();
-    if (!crash) {
-      disk.waits(incarnation);
-    }
+    // Before a crash, too: others saw what was waited for.
+    disk.waits(incarnation);
     if (!crash || disk.random.nextBoolean()) {
       file.drain();
     }

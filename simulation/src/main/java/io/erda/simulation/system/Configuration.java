@@ -16,6 +16,7 @@ import java.util.random.RandomGenerator;
  * One run: what there is, what is asked of it, and what goes wrong.
  *
  * @param domain of the server's memory; power fails only where the store promises to survive it
+ * @param doubles whether servers may double the table; half of them do then
  * @param clients at a time
  * @param keys that all of them use
  * @param keyBytesMax and {@code valueBytesMax} longest
@@ -26,12 +27,14 @@ import java.util.random.RandomGenerator;
  * @param faultGapNs between two faults, about; 0 = none
  * @param stepNs of a node with work
  * @param idleNs of a node without
+ * @param drainNsMax what a drain takes at most, when it takes any time
  * @param faults that may happen
  */
 public record Configuration(
     PersistenceDomain domain,
     NetworkModel network,
     StoreOptions store,
+    boolean doubles,
     ServerLimits limits,
     ClientOptions client,
     int clients,
@@ -45,6 +48,7 @@ public record Configuration(
     long faultGapNs,
     long stepNs,
     long idleNs,
+    long drainNsMax,
     Set<Fault> faults) {
   private static final int KEY_OPERATIONS_MAX = 12;
 
@@ -58,6 +62,11 @@ public record Configuration(
     FULL,
     /** A small log and many keys: regions are cleaned that hold much that is live. */
     CLEANED,
+    /**
+     * A table just large enough, and keys that come and go: entries move all along, while READs take
+     * their time.
+     */
+    MOVING,
     /** Anything. */
     MIXED
   }
@@ -65,19 +74,23 @@ public record Configuration(
   /** Draws one. */
   public static Configuration random(RandomGenerator random) {
     Shape shape =
-        switch (random.nextInt(12)) {
+        switch (random.nextInt(14)) {
           case 0, 1, 2 -> Shape.CONTENDED;
           case 3, 4, 5 -> Shape.CROWDED;
           case 6, 7 -> Shape.FULL;
           case 8, 9 -> Shape.CLEANED;
+          case 10, 11 -> Shape.MOVING;
           default -> Shape.MIXED;
         };
-    int clients = shape == Shape.CONTENDED ? random.nextInt(3, 7) : random.nextInt(1, 7);
+    boolean crowd = shape == Shape.CONTENDED || shape == Shape.MOVING;
+    int clients = crowd ? random.nextInt(3, 7) : random.nextInt(1, 7);
+    StoreOptions store = store(shape, random);
     int keys =
         switch (shape) {
           case CROWDED -> random.nextInt(22, 36);
           // Few keys meet each other, many keep a log full of what is live.
           case CLEANED -> random.nextInt(9, 65);
+          case MOVING -> (int) store.buckets() + random.nextInt(12, 24);
           case CONTENDED, FULL, MIXED -> random.nextInt(1, 9);
         };
     // No more operations of one key open at once than the checker decides with ease: where a head
@@ -85,8 +98,9 @@ public record Configuration(
     int pipeline = Math.clamp(KEY_OPERATIONS_MAX / clients, 1, random.nextInt(1, 5));
     return new Configuration(
         domain(random),
-        random.nextInt(4) == 0 ? NetworkModel.PAPERS : NetworkModel.random(random),
-        store(shape, random),
+        network(shape, random),
+        store,
+        shape != Shape.MOVING,
         new ServerLimits(
             random.nextInt(8, 40),
             1L << random.nextInt(18, 27),
@@ -112,17 +126,27 @@ public record Configuration(
         valueBytes(shape, random),
         operations(shape, random),
         pipeline,
-        random.nextInt(10, 70),
-        shape == Shape.FULL ? random.nextInt(10, 30) : random.nextInt(0, 25),
+        shape == Shape.MOVING ? random.nextInt(15, 40) : random.nextInt(10, 70),
+        shape == Shape.FULL || shape == Shape.MOVING
+            ? random.nextInt(10, 30)
+            : random.nextInt(0, 25),
         random.nextInt(16) == 0 ? 0 : 1L << random.nextInt(gapShift(shape), 22),
         1L << random.nextInt(6, 11),
         1L << random.nextInt(15, 19),
+        random.nextInt(3) > 0 ? 1L << 12 : 1L << random.nextInt(13, 21),
         EnumSet.allOf(Fault.class));
+  }
+
+  /** Where entries move, most networks are such that READs meet it. */
+  private static NetworkModel network(Shape shape, RandomGenerator random) {
+    NetworkModel network =
+        random.nextInt(4) == 0 ? NetworkModel.PAPERS : NetworkModel.random(random);
+    return shape == Shape.MOVING && random.nextInt(4) > 0 ? network.slowPieces() : network;
   }
 
   private static int gapShift(Shape shape) {
     return switch (shape) {
-      case CONTENDED -> 18;
+      case CONTENDED, MOVING -> 18;
       case CROWDED -> 15;
       case FULL, CLEANED, MIXED -> 16;
     };
@@ -133,13 +157,14 @@ public record Configuration(
       case CLEANED ->
           random.nextInt(3) == 0 ? 1 << random.nextInt(4, 12) : random.nextInt(256, 3000);
       case FULL -> 1 << random.nextInt(8, 12);
+      case MOVING -> 1 << random.nextInt(9, 12);
       case CONTENDED, CROWDED, MIXED -> 1 << random.nextInt(4, 12);
     };
   }
 
   private static int operations(Shape shape, RandomGenerator random) {
     return switch (shape) {
-      case CONTENDED -> random.nextInt(1000, 3000);
+      case CONTENDED, MOVING -> random.nextInt(1000, 3000);
       case CROWDED -> random.nextInt(60, 400);
       case CLEANED -> 1 << random.nextInt(8, 13);
       case FULL, MIXED -> 1 << random.nextInt(5, 11);
@@ -166,6 +191,11 @@ public record Configuration(
               heads + random.nextInt(1, 6));
       return new StoreOptions(geometry, 1L << random.nextInt(1, 8));
     }
+    if (shape == Shape.MOVING) {
+      // One head and small regions: cleaned often, which empties the entries of what was deleted.
+      LogGeometry geometry = new LogGeometry(1, 1L << 16, 1 << 13, random.nextInt(2, 4));
+      return new StoreOptions(geometry, 1L << random.nextInt(3, 6));
+    }
     boolean small = shape == Shape.FULL;
     int segmentBytes = 1 << random.nextInt(12, small ? 14 : 15);
     LogGeometry geometry =
@@ -184,6 +214,7 @@ public record Configuration(
         domain,
         network,
         store,
+        doubles,
         limits,
         client,
         fewerClients,
@@ -197,6 +228,7 @@ public record Configuration(
         faultGapNs,
         stepNs,
         idleNs,
+        drainNsMax,
         faults);
   }
 
@@ -206,6 +238,7 @@ public record Configuration(
         domain,
         network,
         store,
+        doubles,
         limits,
         client,
         clients,
@@ -219,6 +252,31 @@ public record Configuration(
         faultGapNs,
         stepNs,
         idleNs,
+        drainNsMax,
         others);
+  }
+
+  /** The same with another store and more keys. */
+  Configuration withStore(StoreOptions other, int moreKeys) {
+    return new Configuration(
+        domain,
+        network,
+        other,
+        doubles,
+        limits,
+        client,
+        clients,
+        moreKeys,
+        keyBytesMax,
+        valueBytesMax,
+        operations,
+        pipeline,
+        putWeight,
+        deleteWeight,
+        faultGapNs,
+        stepNs,
+        idleNs,
+        drainNsMax,
+        faults);
   }
 }

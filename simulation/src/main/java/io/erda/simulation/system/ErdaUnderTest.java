@@ -37,23 +37,40 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   private StoreEngine before;
 
+  private final boolean doubles;
   private final UnaryOperator<Entries> overEntries;
 
   public ErdaUnderTest(StoreOptions options, ServerLimits limits, ClientOptions clientOptions) {
-    this(options, limits, clientOptions, UnaryOperator.identity());
+    this(options, true, limits, clientOptions, UnaryOperator.identity());
+  }
+
+  /** As configured. */
+  public ErdaUnderTest(Configuration configuration) {
+    this(configuration, UnaryOperator.identity());
   }
 
   /**
-   * As the other one.
+   * As configured.
    *
    * @param overEntries wraps what the cleaner sees of the table
    */
-  public ErdaUnderTest(
+  public ErdaUnderTest(Configuration configuration, UnaryOperator<Entries> overEntries) {
+    this(
+        configuration.store(),
+        configuration.doubles(),
+        configuration.limits(),
+        configuration.client(),
+        overEntries);
+  }
+
+  private ErdaUnderTest(
       StoreOptions options,
+      boolean doubles,
       ServerLimits limits,
       ClientOptions clientOptions,
       UnaryOperator<Entries> overEntries) {
     this.options = options;
+    this.doubles = doubles;
     this.limits = limits;
     this.clientOptions = clientOptions;
     this.overEntries = overEntries;
@@ -170,7 +187,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
    */
   private TableLimits tableLimits(RandomGenerator random) {
     return new TableLimits(
-        random.nextBoolean() ? options.buckets() : StoreOptions.BUCKETS_MAX,
+        random.nextBoolean() || !doubles ? options.buckets() : StoreOptions.BUCKETS_MAX,
         random.nextInt(1, 5),
         1L << random.nextInt(6, 24));
   }

@@ -17,6 +17,7 @@ import java.util.Set;
  * @param history null, or of a run that failed what everyone did, and what the memory held
  * @param cleanings regions that were cleaned
  * @param doublings of the table
+ * @param moves of entries, by what the root counts: one for each table at each start among them
  * @param failure null, or what went wrong, for people
  */
 public record RunResult(
@@ -33,6 +34,7 @@ public record RunResult(
     String history,
     long cleanings,
     long doublings,
+    long moves,
     String failure) {
   /** Of a run in which nothing else was noted. */
   public RunResult(
@@ -57,6 +59,7 @@ public record RunResult(
         Map.of(),
         Set.of(),
         null,
+        0,
         0,
         0,
         failure);

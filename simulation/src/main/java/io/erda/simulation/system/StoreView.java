@@ -7,6 +7,7 @@ import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
+import io.erda.protocol.Root;
 import io.erda.simulation.SimulatedDisk;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -47,6 +48,12 @@ final class StoreView {
       }
     }
     return null;
+  }
+
+  /** Entries that were moved, and one for each table at each start: what the root counts. */
+  long moves() {
+    MemorySegment root = disk.image("root");
+    return root == null ? 0 : Root.structureCounter(root, 0) / 2;
   }
 
   /** The entries of a key, what is seen and what is durable, and the objects they name. */

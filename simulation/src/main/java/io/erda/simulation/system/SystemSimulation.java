@@ -3,6 +3,7 @@ package io.erda.simulation.system;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Root;
 import io.erda.rdma.Device;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
@@ -58,7 +59,7 @@ public final class SystemSimulation {
   private static final int FIRST_START_ODDS = 8;
 
   private static final int DRAIN_ODDS = 3;
-  private static final int DRAIN_NS_LOG2_MAX = 13;
+  private static final int DRAIN_NS_LOG2_MIN = 4;
   private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
   private static final long DAMAGED_STEP_NS = 1000;
   private static final Fault[] FAULTS = Fault.values();
@@ -114,7 +115,7 @@ public final class SystemSimulation {
     return new SystemSimulation(
         seed,
         configuration,
-        new ErdaUnderTest(configuration.store(), configuration.limits(), configuration.client()),
+        new ErdaUnderTest(configuration),
         UnaryOperator.identity(),
         UnaryOperator.identity());
   }
@@ -160,7 +161,8 @@ public final class SystemSimulation {
     }
     waiting = true;
     try {
-      time.runFor(random.nextLong(1L << random.nextInt(4, DRAIN_NS_LOG2_MAX)));
+      int longest = 64 - Long.numberOfLeadingZeros(configuration.drainNsMax());
+      time.runFor(random.nextLong(1L << random.nextInt(DRAIN_NS_LOG2_MIN, longest)));
     } finally {
       waiting = false;
     }
@@ -237,6 +239,7 @@ public final class SystemSimulation {
         workload.failure() == null ? null : story(),
         cleanings + (core == null ? 0 : core.cleanings()),
         doublings + (core == null ? 0 : core.doublings()),
+        view.moves(),
         workload.failure());
   }
 
@@ -436,7 +439,7 @@ public final class SystemSimulation {
   private void crashSoon() {
     int further = random.nextBoolean() ? 0 : random.nextInt(24);
     // Where keys crowd, entries move; elsewhere an intent is rare.
-    int where = random.nextInt(7) < 4 && configuration.keys() > CROWD ? 0 : random.nextInt(7);
+    int where = random.nextInt(7) < 4 && configuration.keys() > CROWD ? 0 : random.nextInt(8);
     switch (where) {
       case 0 -> disk.crashAt(new Aim("table-", 64, 112, 1 + random.nextInt(12), further));
       case 1 ->
@@ -445,6 +448,15 @@ public final class SystemSimulation {
       case 2, 4 ->
           disk.crashAt(new Aim("regions", 0, Long.MAX_VALUE, 1 + random.nextInt(4), further));
       case 3 -> disk.crashAfter(SimulatedDisk.Event.DRAIN, 1 + random.nextInt(20));
+      // The region map has changed, and its epoch not yet; or just so.
+      case 5 ->
+          disk.crashAt(
+              new Aim(
+                  "root",
+                  Root.EPOCH_OFFSET,
+                  Root.STRUCTURE_COUNTER_OFFSET,
+                  1 + random.nextInt(3),
+                  random.nextInt(2)));
       default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
     }
   }

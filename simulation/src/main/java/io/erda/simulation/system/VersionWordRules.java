@@ -4,6 +4,7 @@ import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
@@ -222,7 +223,13 @@ final class VersionWordRules {
       }
     }
     if (next == 0) {
-      return VersionWord.pending(word) ? "a pending entry is emptied" : null;
+      int headOfKey = (int) (memory.get(WORD, offset - 8) >>> 56);
+      return VersionWord.pending(word)
+          ? "a pending entry is emptied"
+          : isValue(headOfKey, VersionWord.newest(word))
+              ? "a value is emptied in sight of readers, and without an intent a crash may bring it"
+                  + " back"
+              : null;
     }
     long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
     int head = (int) (memory.get(WORD, offset - 8) >>> 56);
@@ -260,7 +267,11 @@ final class VersionWordRules {
   }
 
   /** What is wrong with a version: null when its object is whole and stays so. */
-  private String wrongObject(int head, int offset, String what) {
+  /** A linked region. */
+  private record Linked(String file, int generation) {}
+
+  /** The region that an offset lies in, or null. */
+  private Linked linked(int head, int offset) {
     MemorySegment records = disk.image("regions");
     int index = geometry.regionIndex(offset);
     for (int slot = 0; slot < geometry.regionsMax(); slot++) {
@@ -268,10 +279,24 @@ final class VersionWordRules {
       if (link >>> 56 == STATE_LINKED
           && (int) (link >>> 48 & 0xFF) == head
           && (int) (link >>> 32 & 0xFFFF) == index) {
-        return wrongObject("region-" + slot + "-" + (int) link, (int) link, head, offset, what);
+        return new Linked("region-" + slot + "-" + (int) link, (int) link);
       }
     }
-    return what + " lies where no region is linked: head " + head + ", offset " + offset;
+    return null;
+  }
+
+  /** Whether a whole object that is no tombstone lies there. */
+  private boolean isValue(int head, int offset) {
+    return wrongObject(head, offset, "") == null
+        && !ObjectLayout.tombstone(
+            disk.image(linked(head, offset).file()), geometry.place(offset));
+  }
+
+  private String wrongObject(int head, int offset, String what) {
+    Linked linked = linked(head, offset);
+    return linked == null
+        ? what + " lies where no region is linked: head " + head + ", offset " + offset
+        : wrongObject(linked.file(), linked.generation(), head, offset, what);
   }
 
   private String wrongObject(String file, int generation, int head, int offset, String what) {

@@ -73,6 +73,11 @@ public final class Defects {
     memory.drain();
   }
 
+  /** Whatever a field holds. */
+  public static long zero(Object ignored) {
+    return 0;
+  }
+
   /** Where recovery begins to look: only in the last page below the high-water mark. */
   public static long lastPage(Object regionState) {
     return Math.max(field(regionState, "low"), field(regionState, "high") - 1 & -4096L);

@@ -227,10 +227,14 @@ final class Mutants {
                           body("server.engine.RootFile", "endMove", CodeBuilder::return_)))
               .slow(),
           Mutant.of(
-                  "erased, not drained",
-                  "an entry's emptying is acknowledged before it is durable",
-                  () -> List.of(without(ENGINE, "erase", "drain")))
+              "source not drained",
+              "the intent of a displacement or removal is cleared before the source is durably empty",
+              () -> List.of(without(MOVE, "clearSourceTag", "drain")))
               .slow(),
+          Mutant.of(
+              "seen erased too early",
+              "a delete without space empties an entry that holds a value as if it held a tombstone",
+              () -> List.of(instead(ENGINE, "erase", "remove", "empty"))),
           // Connections and clients
           Mutant.of(
                   "dead writer not fenced",
@@ -276,7 +280,10 @@ final class Mutants {
           Mutant.of(
                   "absent at once",
                   "a get finds nothing while an entry moves, and says absent",
-                  () -> List.of(withoutCounter()))
+                  () ->
+                      List.of(
+                          field(GET, "onNoMatch", "counterBefore", "zero"),
+                          field(GET, "onNoMatch", "counterAfter", "zero")))
               .slow(),
           Mutant.of(
                   "reads what is pending",
@@ -328,16 +335,5 @@ final class Mutants {
               code.aload(0).getfield(GET_CLASS, "map", MAP_CLASS);
               code.getfield(MAP_CLASS, name, ConstantDescs.CD_long);
             }));
-  }
-
-  private static Patch withoutCounter() {
-    return body(
-        GET,
-        "onNoMatch",
-        code -> {
-          code.aload(0).loadConstant(-1L).putfield(GET_CLASS, "length", ConstantDescs.CD_long);
-          finish(code.aload(0));
-          code.return_();
-        });
   }
 }

@@ -121,8 +121,7 @@ final class CleaningMutantsTest {
     for (long seed = 1; seed <= SEEDS_MAX; seed++) {
       Configuration configuration = Configuration.random(new SplittableRandom(seed));
       StoreUnderTest erda =
-          new ErdaUnderTest(
-              configuration.store(), configuration.limits(), configuration.client(), defect);
+          new ErdaUnderTest(configuration, defect);
       RunResult result =
           new SystemSimulation(
                   seed, configuration, erda, UnaryOperator.identity(), UnaryOperator.identity())

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.VersionWord;
-import io.erda.logstore.LogGeometry;
 import io.erda.pmem.Backing;
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.ForwardingMemory;
@@ -150,8 +149,7 @@ final class DoublingMutantsTest {
     Configuration configuration = growing(Configuration.random(new SplittableRandom(seed)));
     StoreUnderTest erda =
         new MutantStore(
-            new ErdaUnderTest(
-                configuration.store(), configuration.limits(), configuration.client()),
+            new ErdaUnderTest(configuration),
             mutant);
     UnaryOperator<MemoryDirectory> over = directory -> new MutantDirectory(directory, mutant);
     return new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
@@ -159,25 +157,8 @@ final class DoublingMutantsTest {
 
   /** Two buckets to begin with. */
   private static Configuration growing(Configuration drawn) {
-    LogGeometry geometry = drawn.store().geometry();
-    return new Configuration(
-        drawn.domain(),
-        drawn.network(),
-        new StoreOptions(geometry, 2),
-        drawn.limits(),
-        drawn.client(),
-        drawn.clients(),
-        Math.max(4, drawn.keys()),
-        drawn.keyBytesMax(),
-        drawn.valueBytesMax(),
-        drawn.operations(),
-        drawn.pipeline(),
-        drawn.putWeight(),
-        drawn.deleteWeight(),
-        drawn.faultGapNs(),
-        drawn.stepNs(),
-        drawn.idleNs(),
-        drawn.faults());
+    return drawn.withStore(
+        new StoreOptions(drawn.store().geometry(), 2), Math.max(4, drawn.keys()));
   }
 
   private record MutantStore(StoreUnderTest store, Mutant mutant) implements StoreUnderTest {

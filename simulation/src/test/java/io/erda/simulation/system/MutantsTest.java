@@ -37,7 +37,7 @@ final class MutantsTest {
     for (long seed = 1; seed <= SEEDS_MAX; seed++) {
       Configuration configuration = Configuration.random(new SplittableRandom(seed));
       StoreUnderTest erda =
-          new ErdaUnderTest(configuration.store(), configuration.limits(), configuration.client());
+          new ErdaUnderTest(configuration);
       RunResult result =
           new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
       if (result.failure() != null) {
