@@ -513,6 +513,17 @@ class ConnectionTest {
     assertTrue(e.getMessage().contains("map page of 2 of 2 regions"), e.getMessage());
   }
 
+  /** What lies behind a short message is of another one. */
+  @Test
+  void responseWhoseLengthFieldDoesNotAgreeEndsTheConnection() {
+    try (ErdaClient erda = store.client(hasty())) {
+      store.tamper = (type, response, length) -> type == Message.PUBLISH ? length - 4 : length;
+      ErdaException e =
+          assertThrows(ErdaException.class, () -> erda.put(bytes("a"), bytes("1")));
+      assertTrue(e.getMessage().contains("length field does not agree"), e.getMessage());
+    }
+  }
+
   @Test
   void unaskedResponseEndsTheConnection() {
     try (ErdaClient erda = store.client(hasty())) {

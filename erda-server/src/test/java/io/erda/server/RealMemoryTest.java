@@ -20,9 +20,11 @@ import org.junit.jupiter.api.io.TempDir;
  * simulation, which is one thread, takes for granted of the machine. {@code
  * -Derda.litmus.seconds=N} for longer than 1.
  *
- * <p>What this can't show on x86: a version word that is stored without release (the machine keeps
- * stores in order), a READ whose loads are not fenced from the next one's (and loads). What it
- * shows: a copy that tears words, a word that is visible before the object it names.
+ * <p>What it shows: a get that returns a version before the newest one that was acknowledged or
+ * seen (a word that now and then keeps the version before is found at once). What it can't show on
+ * x86: a version word that is stored without release (the machine keeps stores in order), a READ
+ * whose loads are not fenced from the next one's (and loads). Nor what a get sees and repeats: a
+ * copy that tears words passes.
  */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 class RealMemoryTest {

@@ -55,6 +55,8 @@ public final class Fuzz {
     0x7fff_ffff,
     0x8000_0000L,
     0xffff_ffffL,
+    // The largest int in 7 bits a byte.
+    0x7_ffff_ffffL,
     1L << 34,
     1L << 40,
     Long.MAX_VALUE,

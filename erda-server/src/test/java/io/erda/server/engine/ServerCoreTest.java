@@ -88,6 +88,42 @@ class ServerCoreTest {
     assertEquals(Result.NO_RESERVATION, client.publish(leased, leased.place(), bytes, 0));
   }
 
+  /** What lies behind a short message is of another one. */
+  @Test
+  void aPublicationOfAnotherLengthIsRefused() {
+    RawClient client = connect();
+    RawClient.Leased leased = client.lease(headOf(client, KEY), 64);
+    int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
+    Message.putLong(client.request(), Message.PUBLISH_RESERVATION, leased.reservation());
+    Message.putInt(
+        client.request(),
+        Message.PUBLISH_OFFSET,
+        client.geometry().offset(leased.regionIndex(), leased.place()));
+    Message.putInt(client.request(), Message.PUBLISH_OBJECT_BYTES, bytes);
+    Message.putInt(client.request(), Message.PUBLISH_HEAD, leased.head());
+    Message.putInt(client.request(), Message.PUBLISH_FLAGS, 0);
+    MemorySegment response = client.ask(Message.PUBLISH, Message.PUBLISH_REQUEST_BYTES - 4);
+    assertEquals(Result.BAD_REQUEST, Message.result(response, 0));
+    assertEquals(0, core.engine().tables().size());
+  }
+
+  @Test
+  void aMessageWhoseLengthFieldDoesNotAgreeEndsTheConnection() {
+    RawClient client = connect();
+    Message.putHeader(
+        client.request(),
+        0,
+        Message.STATS,
+        0,
+        Message.STATS_REQUEST_BYTES + 8,
+        1,
+        client.welcome().clientId(),
+        client.welcome().connectionEpoch());
+    client.sendRaw(Message.STATS_REQUEST_BYTES);
+    assertNull(client.response());
+    assertTrue(client.disconnected);
+  }
+
   @Test
   void nothingIsPublishedThatIsNotWholeAndLeased() {
     RawClient client = connect();
