@@ -518,8 +518,7 @@ class ConnectionTest {
   void responseWhoseLengthFieldDoesNotAgreeEndsTheConnection() {
     try (ErdaClient erda = store.client(hasty())) {
       store.tamper = (type, response, length) -> type == Message.PUBLISH ? length - 4 : length;
-      ErdaException e =
-          assertThrows(ErdaException.class, () -> erda.put(bytes("a"), bytes("1")));
+      ErdaException e = assertThrows(ErdaException.class, () -> erda.put(bytes("a"), bytes("1")));
       assertTrue(e.getMessage().contains("length field does not agree"), e.getMessage());
     }
   }

@@ -63,8 +63,8 @@ public record Configuration(
     /** A small log and many keys: regions are cleaned that hold much that is live. */
     CLEANED,
     /**
-     * A table just large enough, and keys that come and go: entries move all along, while READs take
-     * their time.
+     * A table just large enough, and keys that come and go: entries move all along, while READs
+     * take their time.
      */
     MOVING,
     /** Anything. */

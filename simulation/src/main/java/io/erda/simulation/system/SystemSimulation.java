@@ -439,7 +439,7 @@ public final class SystemSimulation {
   private void crashSoon() {
     int further = random.nextBoolean() ? 0 : random.nextInt(24);
     // Where keys crowd, entries move; elsewhere an intent is rare.
-    int where = random.nextInt(7) < 4 && configuration.keys() > CROWD ? 0 : random.nextInt(8);
+    int where = random.nextInt(7) < 4 && configuration.keys() > CROWD ? 0 : random.nextInt(9);
     switch (where) {
       case 0 -> disk.crashAt(new Aim("table-", 64, 112, 1 + random.nextInt(12), further));
       case 1 ->
@@ -457,6 +457,10 @@ public final class SystemSimulation {
                   Root.STRUCTURE_COUNTER_OFFSET,
                   1 + random.nextInt(3),
                   random.nextInt(2)));
+      // A table begins to double, or has doubled.
+      case 6 ->
+          disk.crashAt(
+              new Aim("superblock", 0, Long.MAX_VALUE, 1 + random.nextInt(6), random.nextInt(3)));
       default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
     }
   }

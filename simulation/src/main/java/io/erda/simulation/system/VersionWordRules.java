@@ -288,8 +288,7 @@ final class VersionWordRules {
   /** Whether a whole object that is no tombstone lies there. */
   private boolean isValue(int head, int offset) {
     return wrongObject(head, offset, "") == null
-        && !ObjectLayout.tombstone(
-            disk.image(linked(head, offset).file()), geometry.place(offset));
+        && !ObjectLayout.tombstone(disk.image(linked(head, offset).file()), geometry.place(offset));
   }
 
   private String wrongObject(int head, int offset, String what) {

@@ -227,14 +227,21 @@ final class Mutants {
                           body("server.engine.RootFile", "endMove", CodeBuilder::return_)))
               .slow(),
           Mutant.of(
-              "source not drained",
-              "the intent of a displacement or removal is cleared before the source is durably empty",
-              () -> List.of(without(MOVE, "clearSourceTag", "drain")))
+                  "source not drained",
+                  "the intent of a displacement or removal is cleared before the source is durably"
+                      + " empty",
+                  () -> List.of(without(MOVE, "clearSourceTag", "drain")))
               .slow(),
           Mutant.of(
               "seen erased too early",
-              "a delete without space empties an entry that holds a value as if it held a tombstone",
+              "a delete without space empties an entry that holds a value as if it held a"
+                  + " tombstone",
               () -> List.of(instead(ENGINE, "erase", "remove", "empty"))),
+          // Cleaning; CleaningMutantsTest has more
+          Mutant.of(
+              "drops what is being written",
+              "a region is cleaned and freed while writers still hold space in it",
+              () -> List.of(constant("cleaner.Cleaning", "waitForWriters", "hasOpenExtents", 0))),
           // Connections and clients
           Mutant.of(
                   "dead writer not fenced",

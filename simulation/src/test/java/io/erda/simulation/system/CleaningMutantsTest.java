@@ -120,8 +120,7 @@ final class CleaningMutantsTest {
   private static void assertFound(String what, UnaryOperator<Entries> defect) {
     for (long seed = 1; seed <= SEEDS_MAX; seed++) {
       Configuration configuration = Configuration.random(new SplittableRandom(seed));
-      StoreUnderTest erda =
-          new ErdaUnderTest(configuration, defect);
+      StoreUnderTest erda = new ErdaUnderTest(configuration, defect);
       RunResult result =
           new SystemSimulation(
                   seed, configuration, erda, UnaryOperator.identity(), UnaryOperator.identity())

@@ -147,10 +147,7 @@ final class DoublingMutantsTest {
 
   private static RunResult run(long seed, Mutant mutant) {
     Configuration configuration = growing(Configuration.random(new SplittableRandom(seed)));
-    StoreUnderTest erda =
-        new MutantStore(
-            new ErdaUnderTest(configuration),
-            mutant);
+    StoreUnderTest erda = new MutantStore(new ErdaUnderTest(configuration), mutant);
     UnaryOperator<MemoryDirectory> over = directory -> new MutantDirectory(directory, mutant);
     return new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
   }

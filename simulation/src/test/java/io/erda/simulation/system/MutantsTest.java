@@ -36,8 +36,7 @@ final class MutantsTest {
     UnaryOperator<MemoryDirectory> over = directory -> new DefectiveDirectory(directory, defect);
     for (long seed = 1; seed <= SEEDS_MAX; seed++) {
       Configuration configuration = Configuration.random(new SplittableRandom(seed));
-      StoreUnderTest erda =
-          new ErdaUnderTest(configuration);
+      StoreUnderTest erda = new ErdaUnderTest(configuration);
       RunResult result =
           new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
       if (result.failure() != null) {
