@@ -32,7 +32,7 @@ class CleaningCrashTest {
   /** Two regions that are full, and the spare one. */
   private static final LogGeometry GEOMETRY = new LogGeometry(1, 1 << 16, 4096, 3);
 
-  private static final StoreOptions SMALL = new StoreOptions(GEOMETRY, 512);
+  static final StoreOptions SMALL = new StoreOptions(GEOMETRY, 512);
 
   @ParameterizedTest
   @EnumSource(Survives.class)
@@ -57,7 +57,7 @@ class CleaningCrashTest {
   }
 
   /** Two full regions; most of it is live, so that copies of one don't fit beside the other's. */
-  private static Map<String, byte[]> fill(HeapDirectory disk) {
+  static Map<String, byte[]> fill(HeapDirectory disk) {
     Random random = new Random(SEED);
     StoreHarness store = StoreHarness.open(disk, SMALL);
     LogStore log = store.engine.log();
@@ -85,7 +85,7 @@ class CleaningCrashTest {
   }
 
   /** Cleans all there is to clean, and what the last run did not finish. Returns cleanings. */
-  private static long clean(StoreHarness store) {
+  static long clean(StoreHarness store) {
     StoreEngine engine = store.engine;
     Cleaner cleaner =
         new Cleaner(engine.log(), engine.entries(), engine.live(), region -> {}, OPTIONS);

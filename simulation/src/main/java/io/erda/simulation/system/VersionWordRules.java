@@ -266,7 +266,6 @@ final class VersionWordRules {
     return wrong;
   }
 
-  /** What is wrong with a version: null when its object is whole and stays so. */
   /** A linked region. */
   private record Linked(String file, int generation) {}
 
@@ -291,6 +290,7 @@ final class VersionWordRules {
         && !ObjectLayout.tombstone(disk.image(linked(head, offset).file()), geometry.place(offset));
   }
 
+  /** What is wrong with a version: null when its object is whole and stays so. */
   private String wrongObject(int head, int offset, String what) {
     Linked linked = linked(head, offset);
     return linked == null

@@ -18,6 +18,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** The defects that the simulation is measured by. */
 final class Mutants {
@@ -33,6 +34,9 @@ final class Mutants {
   private static final ClassDesc GET_CLASS = ClassDesc.of("io.erda.client.Get");
   private static final ClassDesc MAP_CLASS = ClassDesc.of("io.erda.client.RegionMap");
   private static final ClassDesc OPERATION_CLASS = ClassDesc.of("io.erda.client.Operation");
+
+  /** The local variable of {@code Get.runNow} that holds the map. */
+  private static final int NOW = 4;
 
   private static final MethodTypeDesc BOOLEAN = MethodTypeDesc.of(ConstantDescs.CD_boolean);
 
@@ -278,12 +282,12 @@ final class Mutants {
           Mutant.of(
                   "incarnation not checked",
                   "a get believes a map of an earlier server",
-                  () -> List.of(constantOfMap("incarnation")))
+                  () -> constantOfMap("incarnation"))
               .slow(),
           Mutant.of(
               "epoch not checked",
               "a get believes an old map",
-              () -> List.of(constantOfMap("epoch"))),
+              () -> constantOfMap("epoch")),
           Mutant.of(
                   "absent at once",
                   "a get finds nothing while an entry moves, and says absent",
@@ -295,14 +299,20 @@ final class Mutants {
           Mutant.of(
                   "reads what is pending",
                   "a get takes the newest version, committed or not",
-                  () -> List.of(instead(GET, "tryEntries", "committed", "newest")))
+                  () ->
+                      List.of(
+                          instead(GET, "tryEntries", "committed", "newest"),
+                          instead(GET, "runNow", "committed", "newest")))
               .slow(),
           Mutant.of(
               "get without checksum",
               "a get believes what it read",
               () ->
                   List.of(
-                      constant(GET, "check", "compute", 0), constant(GET, "check", "checksum", 0))),
+                      constant(GET, "check", "compute", 0),
+                      constant(GET, "check", "checksum", 0),
+                      constant(GET, "hasObject", "compute", 0),
+                      constant(GET, "hasObject", "checksum", 0))),
           Mutant.of(
                   "tag taken for the key",
                   "a get does not compare the key",
@@ -331,15 +341,22 @@ final class Mutants {
   }
 
   /** What the root says is what the map says. */
-  private static Patch constantOfMap(String name) {
+  private static List<Patch> constantOfMap(String name) {
+    return List.of(
+        constantOfMap(
+            "onRoot", name, code -> code.aload(0).getfield(GET_CLASS, "map", MAP_CLASS)),
+        constantOfMap("runNow", name, code -> code.aload(NOW)));
+  }
+
+  private static Patch constantOfMap(String method, String name, Consumer<CodeBuilder> map) {
     return new Patch(
         GET,
-        "onRoot",
+        method,
         Patch.onCall(
             name,
             (code, call) -> {
               Patch.pop(code, call);
-              code.aload(0).getfield(GET_CLASS, "map", MAP_CLASS);
+              map.accept(code);
               code.getfield(MAP_CLASS, name, ConstantDescs.CD_long);
             }));
   }
