@@ -12,6 +12,7 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
@@ -206,7 +207,7 @@ final class DoublingMutantsTest {
     @Override
     public boolean postRead(
         long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
-      boolean neighbourhood = length == NEIGHBOURHOOD_BYTES;
+      boolean neighbourhood = isNeighbourhood(length, flags);
       if (neighbourhood && afterNeighbourhood) {
         return true;
       }
@@ -228,7 +229,7 @@ final class DoublingMutantsTest {
     @Override
     public boolean postRead(
         long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
-      boolean neighbourhood = length == NEIGHBOURHOOD_BYTES;
+      boolean neighbourhood = isNeighbourhood(length, flags);
       if (neighbourhood && afterNeighbourhood && refusals < REFUSALS) {
         refusals++;
         return false;
@@ -258,11 +259,11 @@ final class DoublingMutantsTest {
     @Override
     public boolean postRead(
         long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
-      if (length == NEIGHBOURHOOD_BYTES && held == null) {
+      if (isNeighbourhood(length, flags) && held == null) {
         held = new Held(wrId, local, at, key, remoteAt, length, flags);
         return true;
       }
-      if (length == NEIGHBOURHOOD_BYTES && !swapped) {
+      if (isNeighbourhood(length, flags) && !swapped) {
         swapped = super.postRead(wrId, local, at, key, remoteAt, length, flags);
         return swapped;
       }
@@ -289,6 +290,11 @@ final class DoublingMutantsTest {
     static final int REFUSALS = 4;
 
     private final QueuePair queuePair;
+
+    /** An object of this length is READ with a completion of its own. */
+    static boolean isNeighbourhood(int length, int flags) {
+      return length == NEIGHBOURHOOD_BYTES && (flags & Flags.SIGNALED) == 0;
+    }
 
     Forwarding(QueuePair queuePair) {
       this.queuePair = queuePair;
