@@ -53,7 +53,7 @@ final class StoreView {
   /** Entries that were moved, and one for each table at each start: what the root counts. */
   long moves() {
     MemorySegment root = disk.image("root");
-    return root == null ? 0 : Root.structureCounter(root, 0) / 2;
+    return root == null || root.byteSize() < Root.BYTES ? 0 : Root.structureCounter(root, 0) / 2;
   }
 
   /** The entries of a key, what is seen and what is durable, and the objects they name. */
