@@ -49,7 +49,7 @@ class SimulateCommandTest {
     assertTrue(
         node.get("operationsPerCpuSecond").asLong() > 0 && node.get("struck").size() > 0,
         node::toString);
-    assertTrue(out.toString().contains("between steps, serving, quiet"), out::toString);
+    assertTrue(out.toString().contains("between steps, serving"), out::toString);
     assertTrue(node.get("ok").asInt() > 0 && node.get("violation").isNull(), node::toString);
   }
 

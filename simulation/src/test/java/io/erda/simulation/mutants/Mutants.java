@@ -173,7 +173,7 @@ final class Mutants {
           Mutant.of(
               "recovered words not flushed",
               "recovery serves words that a killed server did not drain",
-              () -> List.of(without(ENGINE, "recover", "flush"))),
+              () -> List.of(without(ENGINE, "makeTableDurable", "flushAll"))),
           Mutant.of(
                   "region table not flushed",
                   "recovery builds on records that a killed server did not drain",

@@ -260,7 +260,8 @@ record Patch(String className, String method, Edit edit) {
                 ClassTransform.transformingMethodBodies(
                     candidate -> candidate.methodName().equalsString(method), transform));
     if (!found.getAsBoolean()) {
-      throw new IllegalStateException(
+      // An error, not an exception: those of a run count as found.
+      throw new LinkageError(
           className + "." + method + " has changed: the mutant finds nothing to change");
     }
     return patched;
