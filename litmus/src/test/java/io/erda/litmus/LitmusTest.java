@@ -38,6 +38,7 @@ final class LitmusTest {
   private String stress() throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Djava.io.tmpdir=" + directory);
     command.addAll(
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
             .filter(flag -> flag.startsWith("--"))
