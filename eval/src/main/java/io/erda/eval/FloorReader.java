@@ -13,6 +13,7 @@ import io.erda.server.engine.StoreEngine;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -34,6 +35,7 @@ final class FloorReader implements AutoCloseable {
   private final long buckets;
   private final MemorySegment scratch;
   private final ObjectChecksum checksum;
+  private long lastEnd;
 
   private FloorReader(Layout layout, int objectBytesMax) throws IOException {
     this.geometry = layout.geometry;
@@ -127,6 +129,11 @@ final class FloorReader implements AutoCloseable {
     return -1;
   }
 
+  /** Eight bytes at the end of what was read last. */
+  long lastWord() {
+    return scratch.get(ValueLayout.JAVA_LONG_UNALIGNED, lastEnd - Long.BYTES);
+  }
+
   private int readObject(int head, int offset) {
     int index = geometry.regionIndex(offset);
     MemorySegment region = regions[head][index];
@@ -135,6 +142,7 @@ final class FloorReader implements AutoCloseable {
         ObjectLayout.bytes(
             ObjectLayout.keyLength(region, place), ObjectLayout.valueLength(region, place));
     MemorySegment.copy(region, place, scratch, NEIGHBOURHOOD_BYTES, ObjectLayout.padded(bytes));
+    lastEnd = NEIGHBOURHOOD_BYTES + bytes;
     int mix = ObjectChecksum.positionMix(head, generations[head][index], offset);
     return checksum.compute(NEIGHBOURHOOD_BYTES, bytes, mix)
             == ObjectLayout.checksum(scratch, NEIGHBOURHOOD_BYTES)
