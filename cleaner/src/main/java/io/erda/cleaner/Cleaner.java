@@ -285,6 +285,11 @@ public final class Cleaner {
 
   // Figures.
 
+  /** Whether a region is being cleaned. */
+  public boolean working() {
+    return cleaning != null;
+  }
+
   /** Where the cleaning under way is. */
   public Phase phase() {
     return cleaning == null ? Phase.IDLE : cleaning.phase();

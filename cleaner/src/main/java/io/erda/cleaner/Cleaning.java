@@ -29,11 +29,11 @@ import java.lang.foreign.MemorySegment;
  * that goes on with the rest of the stretch finds the rest of the objects in the victim.
  */
 final class Cleaning {
-  private static final int SWEEP_SLOTS = 2048;
-  private static final int MEASURED_A_STEP = 128;
-  private static final int NAMED_A_STEP = 64;
-  private static final int LOOKED_A_STEP = 64;
-  private static final int BYTES_A_STEP = 32 << 10;
+  private static final int SWEEP_SLOTS = 256;
+  private static final int MEASURED_A_STEP = 16;
+  private static final int NAMED_A_STEP = 8;
+  private static final int LOOKED_A_STEP = 8;
+  private static final int BYTES_A_STEP = 4 << 10;
 
   /** What {@link #step} says. */
   enum Outcome {
@@ -58,6 +58,9 @@ final class Cleaning {
   private final long gainMin;
   private final long writersUntilNs;
   private final Writers writers;
+
+  /** Files that there was no room for when this began. */
+  private final long failures;
 
   private Phase phase = Phase.WRITERS;
   private Stretch stretch;
@@ -109,6 +112,7 @@ final class Cleaning {
     this.gainMin = gainMin;
     this.writersUntilNs = writersUntilNs;
     this.bytesLive = live.of(victim);
+    this.failures = log.spareFailures();
     places.clear();
     log.seal(victim);
   }
@@ -303,7 +307,8 @@ final class Cleaning {
     if (bytes > 0) {
       Stretch other = log.reserve(victim, packedFresh, packedAligned);
       if (other == null) {
-        return Outcome.NO_GAIN;
+        boolean comes = log.making() && log.spareFailures() == failures;
+        return comes ? Outcome.WAITS : Outcome.NO_GAIN;
       }
       stretch = other;
       overflowed = false;

@@ -18,7 +18,7 @@ final class ServerThread implements AutoCloseable {
   private final ServerCore core;
   private final Device device;
   private final OpenedStore store;
-  private final Prefault prefault;
+  private final FileThreads files;
   private final Poller poller;
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile boolean closing;
@@ -28,8 +28,8 @@ final class ServerThread implements AutoCloseable {
     this.core = core;
     this.device = device;
     this.store = store;
-    this.prefault = new Prefault(store.engine().log().geometry().heads());
-    core.onAppend(prefault);
+    this.files = new FileThreads(store.engine().log().geometry().heads());
+    core.fileWork(files);
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
   }
 
@@ -79,7 +79,7 @@ final class ServerThread implements AutoCloseable {
     } catch (Throwable e) {
       failure = e;
     }
-    prefault.close();
+    files.close();
     try (device;
         store) {
       if (device.readsOutlivePeer()) {

@@ -94,7 +94,7 @@ class CleaningTest {
   private long diskBytes() {
     try (Stream<Path> files = Files.list(data)) {
       return files
-          .filter(file -> file.getFileName().toString().startsWith("region-"))
+          .filter(file -> file.getFileName().toString().matches("(region|spare|left)-.*"))
           .mapToLong(file -> file.toFile().length())
           .sum();
     } catch (IOException e) {

@@ -67,7 +67,7 @@ final class CleaningExperiment implements Experiment {
                 "--buckets",
                 Long.toString(Long.highestOneBit(objects) * 4)));
     MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8).copyFrom(dataset.value(1));
-    Windows windows = new Windows();
+    Windows windows = new Windows(server.pid());
     double fullRate;
     try (ErdaClient control = ErdaClient.connect(server.uri());
         PacedLoad load = new PacedLoad(ErdaClient.connect(server.uri()), keys, value)) {
@@ -102,13 +102,25 @@ final class CleaningExperiment implements Experiment {
     private final List<double[]> points = new ArrayList<>();
     private final List<double[]> spans = new ArrayList<>();
     private final long startNs = System.nanoTime();
+    private final long pid;
+    private long faults;
     private long samplesOn;
     private long busyOn;
     private long bytesCopied;
+    private long cleanings;
+    private long reused;
+
+    /** Of the server, in windows with cleaning. */
+    private long faultsOn;
+
+    private long copiedOn;
 
     void window(ErdaClient control, PacedLoad load, boolean cleaning, int count)
         throws InterruptedException {
       load.take();
+      busy(control);
+      long faultsBefore = faults;
+      long copiedBefore = bytesCopied;
       PacedLoad.Times all = null;
       for (int i = 0; i < count; i++) {
         PacedLoad.Times times = point(control, load, cleaning);
@@ -119,6 +131,16 @@ final class CleaningExperiment implements Experiment {
         }
       }
       (cleaning ? on : off).add(all);
+      busy(control);
+      if (cleaning) {
+        faultsOn += faults - faultsBefore;
+        copiedOn += bytesCopied - copiedBefore;
+      }
+    }
+
+    /** How much a page of what was copied, or more, cost the server in page faults. */
+    double faultsPerPageCopied() {
+      return faultsOn / Math.max(1, copiedOn / 4096.0);
     }
 
     private PacedLoad.Times point(ErdaClient control, PacedLoad load, boolean cleaning)
@@ -152,6 +174,9 @@ final class CleaningExperiment implements Experiment {
     private boolean busy(ErdaClient control) {
       Map<String, Long> figures = control.stats();
       bytesCopied = ServerFigures.figure(figures, "cleaner.bytes.copied");
+      cleanings = ServerFigures.figure(figures, "cleaner.cleanings");
+      reused = ServerFigures.figure(figures, "cleaner.regions.reused");
+      faults = PageFaults.of(pid);
       return ServerFigures.figure(figures, "cleaner.phase") != 0;
     }
 
@@ -174,7 +199,13 @@ final class CleaningExperiment implements Experiment {
       }
     }
 
+    Windows(long pid) {
+      this.pid = pid;
+    }
+
     void forget() {
+      faultsOn = 0;
+      copiedOn = 0;
       off.clear();
       on.clear();
     }
@@ -209,6 +240,8 @@ final class CleaningExperiment implements Experiment {
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("fullRateOpsPerSecond", fullRate).put("busyShare", windows.busyShare());
     json.put("bytesCopied", windows.bytesCopied);
+    json.put("cleanings", windows.cleanings).put("filesUsedAgain", windows.reused);
+    json.put("serverFaultsPerPageCopied", windows.faultsPerPageCopied());
     List<String> missed = new ArrayList<>();
     for (boolean puts : new boolean[] {false, true}) {
       String name = puts ? "put" : "get";
@@ -255,10 +288,14 @@ final class CleaningExperiment implements Experiment {
             + String.format(
                 Locale.ROOT,
                 "%,.0f operations/s, half of the full rate; cleaning at work %.0f%% of its windows,"
-                    + " %,d MB copied%n",
+                    + " %,d MB copied; %,d of %,d regions' files used again; %.2f page faults of"
+                    + " the server for each page copied%n",
                 fullRate / 2,
                 100 * windows.busyShare(),
-                windows.bytesCopied >> 20);
+                windows.bytesCopied >> 20,
+                windows.reused,
+                windows.cleanings,
+                windows.faultsPerPageCopied());
     return new Report(text, json, missed);
   }
 

@@ -14,7 +14,9 @@ public final class Experiments {
           new WakeupExperiment(),
           new RestartExperiment(),
           new GrowthExperiment(),
-          new CleaningExperiment());
+          new CleaningExperiment(),
+          new OverwriteExperiment(),
+          new UtilisationExperiment());
 
   private Experiments() {}
 }

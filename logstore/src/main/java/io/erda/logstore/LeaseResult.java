@@ -10,4 +10,7 @@ public sealed interface LeaseResult {
 
   /** Another region is allowed, but the file system has no room for it. */
   record DiskFull(String message) implements LeaseResult {}
+
+  /** Another region is needed, and its file is being made: ask again. */
+  record NotReady() implements LeaseResult {}
 }

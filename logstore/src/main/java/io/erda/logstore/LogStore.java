@@ -1,5 +1,6 @@
 package io.erda.logstore;
 
+import io.erda.pmem.Creation;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
@@ -14,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
@@ -25,11 +27,17 @@ import java.util.regex.Pattern;
  * <p>Life: {@link #create} → use; or {@link #open} → {@link #scan}, decide, {@link #closeMarks} →
  * use; at the end {@link #close}.
  *
- * <p>Names in the directory: {@code regions} (the region table) and {@code region-SLOT-GENERATION}.
+ * <p>Names in the directory: {@code regions} (the region table), {@code region-SLOT-GENERATION},
+ * and those of {@link SpareFiles}.
  *
- * <p><b>Order of linking</b>, each step durable before the next: next generation; file; its header;
- * its name; marks; link word; then the listeners; then leases. What a crash leaves in between is a
- * file that no record names, and a number that is not used.
+ * <p><b>Order of linking</b>, each step durable before the next: next generation; a spare file; its
+ * header; its name; marks; link word; then the listeners; then leases. What a crash leaves in
+ * between is a file that no record names, and a number that is not used. Making the file takes long
+ * and may be done ahead ({@link #makeAhead}).
+ *
+ * <p><b>A file is used again</b> only when its caller says that nobody can read or write it any
+ * more ({@link #reuse}). What lies in it is of an older generation, so none of it is valid ({@link
+ * ObjectChecksum#positionMix}).
  *
  * <p><b>Marks.</b> The high-water mark is durable before a place above it is handed out. The
  * low-water mark follows what is committed and durable, is stored when it has moved on by 256 KiB
@@ -54,12 +62,16 @@ public final class LogStore implements AutoCloseable {
 
   private static final int OPEN_SHARE = 16;
 
+  /** A head with less left is about to need another region. */
+  private static final long AHEAD_BYTES_MAX = 128L << 20;
+
   private static final Pattern REGION_FILE = Pattern.compile("region-[0-9]+-[0-9]+");
 
   private final MemoryDirectory directory;
   private final LogGeometry geometry;
   private final UUID store;
   private final RegionTable table;
+  private final SpareFiles spares;
   private final int highStepBytes;
   private final int lowStepBytes;
   private final long openBytesMax;
@@ -78,14 +90,17 @@ public final class LogStore implements AutoCloseable {
   /** Of the next region: no file ever had it. */
   private int generation;
 
-  /** Whether the stored next generation is beyond {@link #generation} already. */
-  private boolean generationStored;
-
   /** Regions that leases leave to the cleaner. */
   private int spareRegions;
 
   /** Of a cleaning that the last run did not finish; null when there is none. */
   private Stretch interrupted;
+
+  /** Whether something was leased since somebody asked whether the log is idle. */
+  private boolean active;
+
+  /** Whether spares are not wanted: nothing was leased for long. */
+  private boolean idle = true;
 
   private boolean marksClosed;
   private boolean closed;
@@ -97,6 +112,7 @@ public final class LogStore implements AutoCloseable {
     this.geometry = geometry;
     this.store = store;
     this.table = table;
+    this.spares = new SpareFiles(directory, geometry.regionBytes());
     this.highStepBytes = Math.min(HIGH_STEP_BYTES_MAX, geometry.segmentBytes());
     this.lowStepBytes = Math.min(LOW_STEP_BYTES_MAX, highStepBytes);
     this.openBytesMax = geometry.capacityBytes() / OPEN_SHARE;
@@ -325,7 +341,9 @@ public final class LogStore implements AutoCloseable {
     }
     int removed = 0;
     for (String name : directory.names()) {
-      if (REGION_FILE.matcher(name).matches() && !named.contains(name)) {
+      if (SpareFiles.FILE.matcher(name).matches()) {
+        directory.delete(name);
+      } else if (REGION_FILE.matcher(name).matches() && !named.contains(name)) {
         requireNeverHandedOut(name);
         directory.delete(name);
         removed++;
@@ -340,8 +358,9 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * An interrupted linking handed nothing out. A file with objects was linked once: then it is the
-   * record that got lost, and what is left must not be removed.
+   * An interrupted linking handed nothing out, and its first object's place is empty even in a file
+   * that is used again. A file with objects was linked once: then it is the record that got lost,
+   * and what is left must not be removed.
    */
   private void requireNeverHandedOut(String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {
@@ -397,7 +416,8 @@ public final class LogStore implements AutoCloseable {
     /**
      * A region is no longer the head's: makes the map newer, then ends every way to reach it. When
      * it returns nobody accepts anything that is read there, and what is written there is nobody's.
-     * From then on the region's memory is the listener's, who closes it.
+     * From then on the region's memory is the listener's, who calls {@link #reuse} or {@link
+     * #remove} once, when {@link #retire} has returned.
      */
     default void retired(Region region) {}
   }
@@ -412,7 +432,8 @@ public final class LogStore implements AutoCloseable {
    * is durable when this returns. What is too little of a segment's end is skipped.
    *
    * <p>After {@code DiskFull} the next call tries again, which costs an allocation of a whole
-   * region that fails: don't call in a loop.
+   * region that fails: don't call in a loop. After {@code NotReady} call again when {@link
+   * #spareFiles} or {@link #spareFailures} has changed.
    *
    * @param bytesMin 1 to {@link LogGeometry#objectBytesMax()}
    * @param bytesWanted granted while open extents hold less than {@link #openBytesMax()}; less than
@@ -465,6 +486,8 @@ public final class LogStore implements AutoCloseable {
     if (extent.end() > state.high) {
       raiseHigh(state, extent.end());
     }
+    active = true;
+    idle = false;
     state.append = extent.end();
     state.opened(extent);
     openBytes += length;
@@ -507,7 +530,7 @@ public final class LogStore implements AutoCloseable {
    *
    * @param packedEnd where the live objects end when they are packed from the beginning of a region
    * @param packedBytes how far they reach when they are packed from the beginning of a segment
-   * @return null when there is no room for it
+   * @return null when there is no room for it, or no file yet: see {@link #making}
    * @throws UncheckedIOException when the directory fails otherwise than for want of space
    */
   public Stretch reserve(Region victim, long packedEnd, long packedBytes) {
@@ -577,7 +600,7 @@ public final class LogStore implements AutoCloseable {
   /**
    * Takes a region from its head for good: record, listeners, name, in this order, each durable
    * before the next. A crash in between is finished by {@link #open}. Its slot and its index are
-   * free afterwards.
+   * free afterwards; its file has a name that stands for nothing.
    *
    * <p>REQUIRES: no extent is open in it, no word names a place in it and none ever will, durably.
    *
@@ -603,11 +626,129 @@ public final class LogStore implements AutoCloseable {
       listener.retired(region);
     }
     try {
-      removeFile(region.slot(), region.generation());
+      directory.rename(
+          RegionHeader.fileName(region.slot(), region.generation()),
+          SpareFiles.nameOfLeft(region.generation()));
+      directory.sync();
+      table.storeLinkWord(region.slot(), 0);
+      table.drain();
     } catch (IOException e) {
       throw new UncheckedIOException("can't remove " + state, e);
     }
     bySlot[region.slot()] = null;
+  }
+
+  /**
+   * Keeps the file of a retired region for a later one, if few are kept and another region can be
+   * linked. Its memory is the log's again then.
+   *
+   * <p>REQUIRES: nobody can read or write the file any more, not even with an operation that began
+   * before the region was retired. A store that comes late would change another region's object.
+   *
+   * @return false when it is not wanted: then {@link #remove} it
+   */
+  public boolean reuse(Region region) {
+    requireReady();
+    if (idle || spares.count() >= Math.min(SpareFiles.KEPT, freeRegions())) {
+      return false;
+    }
+    spares.keep(new SpareFiles.Spare(SpareFiles.nameOfLeft(region.generation()), region.memory()));
+    return true;
+  }
+
+  /** Removes the file of a retired region. Its memory is the caller's, who closes it. */
+  public void remove(Region region) {
+    try {
+      directory.delete(SpareFiles.nameOfLeft(region.generation()));
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove what is left of " + region, e);
+    }
+  }
+
+  // Spare files.
+
+  /**
+   * From now on leases don't wait for a file to be made: it is made in steps, by {@link #doWork},
+   * and {@link LeaseResult.NotReady} says that there is none yet.
+   *
+   * @param over wraps what makes a file: whoever has a thread for it
+   */
+  public void makeAhead(UnaryOperator<Creation> over) {
+    spares.makeAhead(over);
+  }
+
+  /**
+   * One step of making a file. Returns 0 when none is being made.
+   *
+   * @throws UncheckedIOException when the directory fails otherwise than for want of space
+   */
+  public int doWork() {
+    try {
+      return spares.step();
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't make a file for a region", e);
+    }
+  }
+
+  /** Begins to make a file if a head that is written to will soon need one and there is none. */
+  public void prepareAhead() {
+    if (idle || spares.making() || spares.count() > 0 || freeRegions() <= spareRegions) {
+      return;
+    }
+    long little = Math.min(AHEAD_BYTES_MAX, geometry.regionBytes() / 2);
+    for (RegionState state : newest) {
+      if (state != null && geometry.regionBytes() - state.append < little) {
+        make();
+        return;
+      }
+    }
+  }
+
+  private void make() {
+    try {
+      spares.make();
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't make a file for a region", e);
+    }
+  }
+
+  /** Whether a file is being made. */
+  public boolean making() {
+    return spares.making();
+  }
+
+  /** Files that are ready for another region. */
+  public int spareFiles() {
+    return spares.count();
+  }
+
+  /** How often there was no room for a file. */
+  public long spareFailures() {
+    return spares.failures();
+  }
+
+  /** Why there was none the last time. */
+  public String spareFailure() {
+    return spares.failure();
+  }
+
+  /**
+   * Gives a file back to the file system that is more than can be linked; any, when nothing was
+   * leased since the last time that was asked. The memory is the caller's, who closes it; null:
+   * there is none.
+   *
+   * @param whenIdle asks whether something was leased
+   */
+  public PersistentMemory trimSpares(boolean whenIdle) {
+    if (whenIdle) {
+      idle = !active;
+      active = false;
+    }
+    try {
+      return idle || spares.count() > freeRegions() ? spares.remove() : null;
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove a spare file", e);
+    }
   }
 
   private static RegionState newestOf(RegionState[] ofHead) {
@@ -674,46 +815,53 @@ public final class LogStore implements AutoCloseable {
       return new LeaseResult.LogFull(geometry.capacityBytes());
     }
     try {
-      PersistentMemory memory = createMemory(slot);
-      link(
-          new Region(slot, head, index, generation++, memory, new ObjectChecksum(memory.segment())),
-          victim,
-          stretchEnd);
+      SpareFiles.Spare spare = spares.take();
+      if (spare == null) {
+        long failures = spares.failures();
+        spares.make();
+        spare = spares.take();
+        if (spare == null) {
+          return spares.failures() == failures
+              ? new LeaseResult.NotReady()
+              : new LeaseResult.DiskFull(spares.failure());
+        }
+      }
+      link(named(spare, slot, head, index), victim, stretchEnd);
       return null;
-    } catch (OutOfSpaceException e) {
-      return new LeaseResult.DiskFull(e.getMessage());
     } catch (IOException e) {
       throw new UncheckedIOException("can't link a region to head " + head, e);
     }
   }
 
-  /** A file for {@link #generation}, which is used up with it. */
-  private PersistentMemory createMemory(int slot) throws IOException {
-    if (!generationStored) {
-      table.storeNextGeneration(generation + 1);
+  /** Gives a file the header and the name of {@link #generation}, which is used up with it. */
+  private Region named(SpareFiles.Spare spare, int slot, int head, int index) throws IOException {
+    table.storeNextGeneration(generation + 1);
+    int its = generation++;
+    PersistentMemory memory = spare.memory();
+    // Where the first object will be: what lies there tells whether a region was ever linked.
+    if (memory.segment().get(HeaderFields.LONG, Region.HEADER_BYTES) != 0) {
+      memory.putLongRelease(Region.HEADER_BYTES, 0);
+      memory.flush(Region.HEADER_BYTES, Long.BYTES);
     }
-    // Without room no file came to be, so the number is still fresh: a disk that stays full does
-    // not eat them up.
-    generationStored = true;
+    RegionHeader.format(memory, geometry, store, slot, head, index, its);
+    String name = RegionHeader.fileName(slot, its);
+    boolean done = false;
     try {
-      PersistentMemory memory =
-          directory.create(RegionHeader.fileName(slot, generation), geometry.regionBytes());
-      generationStored = false;
-      return memory;
-    } catch (OutOfSpaceException e) {
-      throw e;
-    } catch (IOException e) {
-      generation++;
-      generationStored = false;
-      throw e;
+      directory.rename(spare.name(), name);
+      directory.sync();
+      done = true;
+      return new Region(slot, head, index, its, memory, new ObjectChecksum(memory.segment()));
+    } finally {
+      if (!done) {
+        memory.close();
+        directory.delete(spare.name());
+        directory.delete(name);
+      }
     }
   }
 
-  private void link(Region region, Region victim, long stretchEnd) throws IOException {
+  private void link(Region region, Region victim, long stretchEnd) {
     int slot = region.slot();
-    RegionHeader.format(
-        region.memory(), geometry, store, slot, region.head(), region.index(), region.generation());
-    syncNameOf(region);
     long append = victim == null ? Region.HEADER_BYTES : stretchEnd;
     long high = stepAbove(append);
     table.storeLow(slot, append);
@@ -731,16 +879,6 @@ public final class LogStore implements AutoCloseable {
     state.stretchEnd = victim == null ? 0 : stretchEnd;
     add(state);
     listRegions();
-  }
-
-  private void syncNameOf(Region region) throws IOException {
-    try {
-      directory.sync();
-    } catch (IOException e) {
-      region.memory().close();
-      directory.delete(RegionHeader.fileName(region.slot(), region.generation()));
-      throw e;
-    }
   }
 
   /** What is left of a head's former region is never handed out: a hole. */
@@ -993,10 +1131,22 @@ public final class LogStore implements AutoCloseable {
         storeLowMarks();
         storeHighMarksAtAppend();
         table.drain();
+        removeSpares();
       }
     } finally {
       closed = true;
       closeMemories();
+    }
+  }
+
+  private void removeSpares() {
+    try {
+      spares.giveUp();
+      for (PersistentMemory memory = spares.remove(); memory != null; memory = spares.remove()) {
+        memory.close();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove a spare file", e);
     }
   }
 
@@ -1015,6 +1165,7 @@ public final class LogStore implements AutoCloseable {
         state.region.memory().close();
       }
     }
+    spares.close();
     table.memory().close();
   }
 }

@@ -12,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.logstore.LeaseResult.DiskFull;
 import io.erda.logstore.LeaseResult.Leased;
 import io.erda.logstore.LeaseResult.LogFull;
+import io.erda.pmem.Creation;
+import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -430,7 +432,8 @@ class LogStoreTest {
       assertInstanceOf(DiskFull.class, log.lease(1, 16, 16));
     }
     assertEquals(steps, directory.steps(), "nothing more is stored");
-    assertEquals((int) next + 1, (int) directory.peek("regions").segment().get(WORD, 64));
+    assertEquals(
+        next, directory.peek("regions").segment().get(WORD, 64), "nor is a number used up");
     log.settle(extent, extent.end());
     leased(log.lease(0, 16, 16));
     directory.roomBytes = Long.MAX_VALUE;
@@ -440,7 +443,7 @@ class LogStoreTest {
   }
 
   @Test
-  void aLogThatDiedWithAFullDiskSkipsANumber() throws IOException {
+  void aLogThatDiedWithAFullDiskHasUsedNoNumber() throws IOException {
     LogStore log = create(SMALL);
     directory.roomBytes = 0;
     assertInstanceOf(DiskFull.class, log.lease(1, 16, 16));
@@ -448,7 +451,7 @@ class LogStoreTest {
     directory.roomBytes = Long.MAX_VALUE;
     LogStore again = open(SMALL);
     again.closeMarks();
-    assertEquals(2, leased(again.lease(1, 16, 16)).region().generation());
+    assertEquals(1, leased(again.lease(1, 16, 16)).region().generation());
   }
 
   @Test
@@ -461,7 +464,119 @@ class LogStoreTest {
     assertEquals(List.of("regions"), directory.names());
     assertEquals(1, directory.openMemories);
     assertEquals(List.of(), log.regions());
-    assertEquals(3, leased(log.lease(0, 16, 16)).region().generation());
+    assertEquals(2, leased(log.lease(0, 16, 16)).region().generation());
+  }
+
+  @Test
+  void aFileIsMadeAheadAndTheLeaseDoesNotWaitForIt() throws IOException {
+    LogStore log = create(SMALL);
+    PersistentMemory[] made = new PersistentMemory[1];
+    int[] steps = {3};
+    log.makeAhead(creation ->
+        new Creation() {
+          @Override
+          public PersistentMemory step() throws IOException {
+            return --steps[0] > 0 ? null : (made[0] = creation.step());
+          }
+
+          @Override
+          public void close() {
+            creation.close();
+          }
+        });
+    assertInstanceOf(LeaseResult.NotReady.class, log.lease(0, 16, 16));
+    assertInstanceOf(LeaseResult.NotReady.class, log.lease(1, 16, 16));
+    for (int i = 0; i < 3; i++) {
+      assertTrue(log.making());
+      assertEquals(1, log.doWork());
+    }
+    assertEquals(0, log.doWork());
+    assertEquals(1, log.spareFiles());
+    assertSame(made[0], leased(log.lease(0, 16, 16)).region().memory());
+    assertEquals(List.of("region-0-1", "regions"), directory.names());
+    directory.roomBytes = 0;
+    assertInstanceOf(LeaseResult.NotReady.class, log.lease(1, 16, 16));
+    log.doWork();
+    assertEquals(1, log.spareFailures());
+    assertTrue(log.spareFailure().contains("65536"));
+    assertFalse(log.making());
+    assertInstanceOf(LeaseResult.NotReady.class, log.lease(1, 16, 16), "it is tried again");
+    log.close();
+    assertEquals(List.of("region-0-1", "regions"), directory.names());
+  }
+
+  @Test
+  void theFileOfARetiredRegionBecomesAnotherOnes() throws IOException {
+    LogStore log = create(SMALL);
+    Extent extent = leased(log.lease(0, 64, 64));
+    Region old = extent.region();
+    int bytes = write(extent);
+    assertTrue(validAt(old, extent.place(), bytes));
+    log.end(extent);
+    log.seal(old);
+    log.retire(old);
+    assertEquals(List.of("left-1", "regions"), directory.names());
+    assertTrue(log.reuse(old));
+    assertEquals(1, log.spareFiles());
+    Region region = leased(log.lease(0, 64, 64)).region();
+    assertSame(old.memory(), region.memory());
+    assertEquals(2, region.generation());
+    assertEquals(List.of("region-0-2", "regions"), directory.names());
+    assertEquals(0, region.memory().segment().get(WORD, Region.HEADER_BYTES));
+    for (long place = 0; place + 16 <= REGION; place += 8) {
+      assertFalse(validAt(region, place, 16), "what the old region held is valid at " + place);
+    }
+    int[] found = {0};
+    log.scan((its, offset, place, length) -> found[0]++);
+    assertEquals(0, found[0]);
+  }
+
+  @Test
+  void anIdleLogGivesItsFilesBackAndAFullOneKeepsNoneBeyondItsRegions() throws IOException {
+    LogStore log = create(new LogGeometry(1, REGION, SEGMENT, 3));
+    List<Region> regions = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      log.end(leased(log.lease(0, SEGMENT - 64, 0)));
+      Region region = log.appendRegion(0);
+      log.seal(region);
+      regions.add(region);
+    }
+    for (Region region : regions) {
+      log.retire(region);
+    }
+    assertTrue(log.reuse(regions.get(0)));
+    assertTrue(log.reuse(regions.get(1)));
+    assertFalse(log.reuse(regions.get(2)), "two are enough");
+    log.remove(regions.get(2));
+    regions.get(2).memory().close();
+    assertNull(log.trimSpares(true), "something was leased");
+    assertNull(log.trimSpares(false));
+    assertEquals(List.of("left-1", "left-2", "regions"), directory.names());
+    log.trimSpares(true).close();
+    log.trimSpares(false).close();
+    assertNull(log.trimSpares(false));
+    assertEquals(List.of("regions"), directory.names());
+  }
+
+  private int write(Extent extent) {
+    Region region = extent.region();
+    MemorySegment buffer = MemorySegment.ofArray(new byte[64]);
+    MemorySegment key = MemorySegment.ofArray(new byte[] {1, 2, 3});
+    int offset = SMALL.offset(region.index(), extent.place());
+    int mix = ObjectChecksum.positionMix(region.head(), region.generation(), offset);
+    int bytes = new ObjectWriter(buffer).write(0, key, 0, 3, key, 0, 3, false, mix);
+    region.memory().put(extent.place(), buffer, 0, bytes);
+    return bytes;
+  }
+
+  private boolean validAt(Region region, long place, int bytes) {
+    int offset = SMALL.offset(region.index(), place);
+    return region
+        .checksum()
+        .valid(
+            place,
+            Math.min(SMALL.room(place), REGION - place),
+            ObjectChecksum.positionMix(region.head(), region.generation(), offset));
   }
 
   @Test

@@ -56,6 +56,16 @@ public interface Device extends AutoCloseable {
   /** Ends an {@link #await} of the device's thread, now or the next one. From any thread. */
   void wakeup();
 
+  /**
+   * How many peers may still be in the middle of a WRITE that no open queue pair of this device
+   * stands for, because what they store can't be revoked (shared memory): of a connection that was
+   * closed here, or of an earlier server's, as long as they did not provably leave. None where the
+   * device itself ends what a closed queue pair had posted. May cost a system call each.
+   */
+  default int strangers() {
+    return 0;
+  }
+
   /** What its queue pairs have moved so far. */
   DeviceStatistics statistics();
 

@@ -34,6 +34,7 @@ public final class EmbeddedDevice implements Device {
   private final long extraWriteLatencyNs;
   private final LongSupplier nanoTime;
   private final List<EmbeddedQueuePair> queuePairs = new ArrayList<>();
+  private final List<EmbeddedQueuePair> departing = new ArrayList<>();
   private final List<EmbeddedListener> listeners = new ArrayList<>();
   private DeviceStatistics finished = DeviceStatistics.NONE;
 
@@ -168,6 +169,16 @@ public final class EmbeddedDevice implements Device {
   void forget(EmbeddedQueuePair queuePair) {
     finished = finished.plus(queuePair.statistics());
     queuePairs.remove(queuePair);
+    if (!queuePair.isRequester() && !queuePair.peerLeft()) {
+      departing.add(queuePair);
+    }
+  }
+
+  /** {@inheritDoc} The peers' threads are in this JVM, but may have stopped anywhere. */
+  @Override
+  public int strangers() {
+    departing.removeIf(EmbeddedQueuePair::peerLeft);
+    return departing.size();
   }
 
   void forget(EmbeddedListener listener) {

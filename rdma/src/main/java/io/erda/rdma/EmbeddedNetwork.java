@@ -83,6 +83,8 @@ public final class EmbeddedNetwork {
         region.address,
         region.memory.byteSize(),
         region.access,
+        0,
+        0,
         null);
   }
 

@@ -85,6 +85,12 @@ final class EmbeddedQueuePair extends RingQueuePair {
     return "this process";
   }
 
+  /** Whether the requester of this responder closed its end: it stores nothing any more. */
+  boolean peerLeft() {
+    return (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.REQUESTER_STATE_OFFSET)
+        != QueueLayout.OPEN;
+  }
+
   @Override
   void release() {
     device.forget(this);

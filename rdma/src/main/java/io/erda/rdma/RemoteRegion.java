@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param address for the comparison of places modulo 8 only
  * @param length bytes
  * @param access what its owner allows, of {@link Access}
+ * @param inode of the file it is mapped from, and {@code fileOffset} where in it; 0 without a file
  * @param mapping what ends with it, or null
  */
 record RemoteRegion(
@@ -24,6 +25,8 @@ record RemoteRegion(
     long address,
     long length,
     int access,
+    long inode,
+    long fileOffset,
     Arena mapping) {
   boolean contains(long offset, int bytes) {
     return offset >= 0 && bytes >= 0 && bytes <= length - offset;
@@ -35,6 +38,21 @@ record RemoteRegion(
    */
   boolean isOurs() {
     return mapping != null;
+  }
+
+  /** The same memory under another key. */
+  RemoteRegion under(long newKey, long newKeyAddress, int newAccess) {
+    return new RemoteRegion(
+        newKey,
+        newKeyAddress,
+        memory,
+        writable,
+        address,
+        length,
+        newAccess,
+        inode,
+        fileOffset,
+        mapping);
   }
 
   void release() {

@@ -460,9 +460,14 @@ abstract class RingQueuePair implements QueuePair {
   public final void forget(long key) {
     int slot = RegistryLayout.slot(key);
     if (slot < regions.length && regions[slot] != null && regions[slot].key() == key) {
-      regions[slot].release();
+      leave(regions[slot]);
       regions[slot] = null;
     }
+  }
+
+  /** A region that is not used any more, and whose key is not either. */
+  void leave(RemoteRegion region) {
+    region.release();
   }
 
   private boolean isValid(RemoteRegion region) {

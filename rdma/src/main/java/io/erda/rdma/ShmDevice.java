@@ -330,11 +330,8 @@ public final class ShmDevice implements Device {
     return true;
   }
 
-  /**
-   * How many clients may still be in the middle of a WRITE that no open queue pair of this device
-   * stands for: of an earlier server, or closed here, and not provably left. All of them are
-   * fenced. A system call each.
-   */
+  /** {@inheritDoc} All of them are fenced. */
+  @Override
   public int strangers() {
     strangers.removeIf(QueueFile::isOwnerGone);
     departing.removeIf(ShmQueuePair::peerLeft);

@@ -142,6 +142,11 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   @Override
+  void leave(RemoteRegion region) {
+    view.leave(region);
+  }
+
+  @Override
   MemorySegment openRegistry(long registryId) {
     view = ShmRegistryView.open(directory, registryId);
     return view == null ? null : view.registry();

@@ -5,21 +5,30 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.Iterator;
 
 /**
  * A requester's view of the responder's registry: maps it read-only, and the regions it shows. Owns
  * the registry's mapping.
  */
 final class ShmRegistryView implements AutoCloseable {
+  /** Regions that stay mapped after they were left. */
+  private static final int LEFT_MAX = 4;
+
   private final Path directory;
   private final Arena arena;
   private final MemorySegment registry;
+
+  /** The last ones left first: what they map may come back under another key. */
+  private final ArrayDeque<RemoteRegion> left = new ArrayDeque<>();
 
   private ShmRegistryView(Path directory, Arena arena, MemorySegment registry) {
     this.directory = directory;
@@ -63,6 +72,10 @@ final class ShmRegistryView implements AutoCloseable {
     if (file == null) {
       return null;
     }
+    RemoteRegion again = again(key, at, offset, length, access, toWrite);
+    if (again != null) {
+      return again;
+    }
     Arena mapping = Arena.ofShared();
     MemorySegment memory = map(file, offset, length, writable, mapping);
     // The file that was mapped is the file that was registered only if the key is still valid: it
@@ -81,7 +94,41 @@ final class ShmRegistryView implements AutoCloseable {
         memory.address(),
         length,
         access,
+        registry.get(QueueLayout.LONG, at + RegistryLayout.INODE),
+        offset,
         mapping);
+  }
+
+  /**
+   * A file that was left and is used again: mapped as it is, its pages are there already. Where it
+   * is mapped it exists, so no other file can have its inode number.
+   */
+  private RemoteRegion again(
+      long key, long at, long offset, long length, int access, boolean toWrite) {
+    long inode = registry.get(QueueLayout.LONG, at + RegistryLayout.INODE);
+    VarHandle.acquireFence();
+    if ((long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
+      return null;
+    }
+    for (Iterator<RemoteRegion> each = left.iterator(); each.hasNext(); ) {
+      RemoteRegion known = each.next();
+      if (known.inode() == inode
+          && known.fileOffset() == offset
+          && known.length() == length
+          && (known.writable() || !toWrite)) {
+        each.remove();
+        return known.under(key, registry.address() + at + RegistryLayout.KEY, access);
+      }
+    }
+    return null;
+  }
+
+  /** A region is not used any more under its key. A few stay mapped. */
+  void leave(RemoteRegion region) {
+    left.addFirst(region);
+    if (left.size() > LEFT_MAX) {
+      left.removeLast().release();
+    }
   }
 
   private Path path(long slotAt) {
@@ -146,6 +193,7 @@ final class ShmRegistryView implements AutoCloseable {
 
   @Override
   public void close() {
+    left.forEach(RemoteRegion::release);
     arena.close();
   }
 }

@@ -163,6 +163,14 @@ public record NetworkModel(
         false);
   }
 
+  /**
+   * Whether what a poster has begun to store lands whatever becomes of key and connection: READs
+   * that outlive the peer are loads of the poster's own, and so are its stores.
+   */
+  boolean storesOutliveKeys() {
+    return readsOutlivePeer;
+  }
+
   /** One hop's time by the seed. */
   long hop(long baseNs, RandomGenerator random) {
     long ns = baseNs;

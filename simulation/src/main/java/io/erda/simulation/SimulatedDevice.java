@@ -80,6 +80,7 @@ public final class SimulatedDevice implements Device {
    * domain, what the NIC has received lands; and no READ outlives it. Before the disk's.
    */
   public void powerFailure() {
+    network.stopStrangers(disks);
     crash(disks.stream().anyMatch(disk -> disk.domain() == PersistenceDomain.WHOLE_SYSTEM), false);
   }
 
@@ -226,6 +227,11 @@ public final class SimulatedDevice implements Device {
   @Override
   public boolean readsOutlivePeer() {
     return network.model.readsOutlivePeer();
+  }
+
+  @Override
+  public int strangers() {
+    return network.strangers(disks);
   }
 
   @Override

@@ -25,6 +25,10 @@ public final class SimulatedNetwork {
   private final Map<String, SimulatedListener> listeners = new HashMap<>();
   private final Map<Long, SimulatedRegion> regions = new HashMap<>();
   private final List<SimulatedQueuePair> connected = new ArrayList<>();
+
+  /** Stores that go on though nobody waits for them any more. */
+  private final List<Work> begun = new ArrayList<>();
+
   private long lastKey;
   private long lost;
 
@@ -102,6 +106,27 @@ public final class SimulatedNetwork {
     // Keys look unlike offsets and indexes, so that one taken for the other is refused.
     lastKey++;
     return lastKey * 0x9E3779B97F4A7C15L;
+  }
+
+  void begun(Work work) {
+    begun.add(work);
+  }
+
+  /** Stores into files of these disks that are still to land, of connections that are closed. */
+  int strangers(List<SimulatedDisk> disks) {
+    begun.removeIf(work -> work.left == 0 || work.stopped);
+    int strangers = 0;
+    for (Work work : begun) {
+      strangers += work.region.file != null && disks.contains(work.region.file.disk) ? 1 : 0;
+    }
+    return strangers;
+  }
+
+  /** The power of a host with these disks fails: who stores there is gone too. */
+  void stopStrangers(List<SimulatedDisk> disks) {
+    for (Work work : begun) {
+      work.stopped |= work.region.file != null && disks.contains(work.region.file.disk);
+    }
   }
 
   void register(SimulatedRegion region) {

@@ -35,6 +35,9 @@ final class SimulatedQueuePair implements QueuePair {
   private record Completion(
       long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork) {}
 
+  /** Of one store in so many its poster is stopped in the middle, where it stores itself. */
+  private static final int STOPPED_ODDS = 256;
+
   private record Receive(long wrId, SimulatedRegion region, long offset, int length) {}
 
   final SimulatedDevice device;
@@ -477,9 +480,18 @@ final class SimulatedQueuePair implements QueuePair {
     // whole.
     work.cut(random.nextBoolean() ? 1 : random.nextInt(1, model.piecesMax() + 1), random.nextInt());
     long end = startNs;
+    long spreadNs = model.spreadNs();
+    if (work.isStore() && model.storesOutliveKeys() && random.nextInt(STOPPED_ODDS) == 0) {
+      // Its poster is stopped in the middle of it.
+      spreadNs = 1L << random.nextInt(16, 27);
+    }
     for (int i = 0; i < work.pieces; i++) {
       int piece = i;
-      long at = startNs + (work.pieces == 1 ? 0 : random.nextLong(model.spreadNs() + 1));
+      long at =
+          startNs
+              + (work.pieces == 1 && spreadNs == model.spreadNs()
+                  ? 0
+                  : random.nextLong(spreadNs + 1));
       end = Math.max(end, at);
       time.at(at, () -> move(work, piece));
     }
@@ -493,7 +505,9 @@ final class SimulatedQueuePair implements QueuePair {
     if (!work.region.registered) {
       work.status = Status.REMOTE_ACCESS;
       work.torn = true;
-      return;
+      if (!model.storesOutliveKeys() || !work.isStore()) {
+        return;
+      }
     }
     int changed = work.move(piece);
     device.countMoved(work, changed);
@@ -707,6 +721,24 @@ final class SimulatedQueuePair implements QueuePair {
 
   // The end
 
+  /**
+   * The other end wants nothing more from here. What this end has begun to store goes on, where
+   * nothing can take that back.
+   */
+  private void cutShort() {
+    List<Work> begun = new ArrayList<>();
+    if (model.storesOutliveKeys()) {
+      landing.stream().filter(work -> work.left != 0 && !work.stopped).forEach(begun::add);
+    }
+    stop();
+    for (Work work : begun) {
+      work.stopped = false;
+      work.mute = true;
+      work.capture();
+      network.begun(work);
+    }
+  }
+
   /** Nothing that this end posted takes effect from now on. */
   private void stop() {
     outstanding.forEach(work -> work.stopped = true);
@@ -731,7 +763,7 @@ final class SimulatedQueuePair implements QueuePair {
       return;
     }
     phase = Phase.ENDED;
-    peer.stop();
+    peer.cutShort();
     network.disconnected(this);
     unissued.clear();
     nonPostedOutstanding = 0;
@@ -777,10 +809,15 @@ final class SimulatedQueuePair implements QueuePair {
     if (phase == Phase.CLOSED) {
       return;
     }
-    stop();
+    if (lost) {
+      // Who was stopped in the middle of a store did not notice yet.
+      cutShort();
+    } else {
+      stop();
+    }
     depart();
     if (peer != null) {
-      peer.stop();
+      peer.cutShort();
     }
   }
 
@@ -876,7 +913,11 @@ final class SimulatedQueuePair implements QueuePair {
       }
     }
     List<Work> held = List.copyOf(unissued);
-    stop();
+    if (peerCrashed) {
+      cutShort();
+    } else {
+      stop();
+    }
     readsGoOn.forEach(work -> work.stopped = false);
     readsGoOn.stream().filter(held::contains).forEach(unissued::add);
   }

@@ -34,6 +34,9 @@ final class Connection implements CompletionHandler, AutoCloseable {
   /** As the client said itself: for people. */
   final long processId;
 
+  /** Of the newest map that the client was told; it knows no key that came later. */
+  long mapEpoch = -1;
+
   /** Open extents by reservation ID. */
   final Map<Long, Reservation> reservations = new HashMap<>();
 

@@ -1,20 +1,27 @@
 package io.erda.server.engine;
 
+import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
+import io.erda.pmem.PersistentMemory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import java.util.function.ObjLongConsumer;
 
 /**
- * Regions that are nobody's any more, and the clients that may not have heard of it. Their names
- * are gone and their keys revoked, so what a client reads there it does not accept, and what it
- * writes there is nobody's; but a client on this host may still map the file and keep its space.
+ * Regions that are nobody's any more, and the clients that may not have heard of it. Their keys are
+ * revoked, so what a client reads there it does not accept, and what it writes there is nobody's;
+ * but a client on this host may still map the file, and may have been stopped in the middle of a
+ * store that nothing revokes.
  *
- * <p>The space is given back when every client that was there has said that it left, or is gone;
- * when it took too long; or when more than a few regions wait. Safety depends on none of it (rule
- * 10). Owns the memories. One thread.
+ * <p>When every client that knew the region has said that it left, or is gone, and no stranger may
+ * be in the middle of a WRITE, nobody can reach the file any more: then it may become another
+ * region's. When that took too long, or more than a few regions wait, the file is removed and its
+ * space given back; a late store lands in pages that nobody looks at. Safety depends on no clock
+ * (rule 10). One thread.
  */
 final class Departures implements AutoCloseable {
   private static final int WAITING_MAX = 2;
@@ -30,28 +37,38 @@ final class Departures implements AutoCloseable {
   record Client(int id, long processId) {}
 
   private record Departure(
-      Region region,
-      long epoch,
-      long untilNs,
-      List<Client> clients,
-      RegionReleasedEvent released) {}
+      Region region, long epoch, long untilNs, List<Client> clients, RegionReleasedEvent released) {
+    boolean allLeft() {
+      return clients.isEmpty();
+    }
+  }
 
   private final ArrayDeque<Departure> waiting = new ArrayDeque<>();
+  private final LogStore log;
+  private final IntSupplier strangers;
+  private final Consumer<PersistentMemory> release;
   private long timedOut;
   private long regionsReleased;
+  private long reused;
+
+  /**
+   * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
+   * @param release gives back and closes memory whose file is removed
+   */
+  Departures(LogStore log, IntSupplier strangers, Consumer<PersistentMemory> release) {
+    this.log = log;
+    this.strangers = strangers;
+    this.release = release;
+  }
 
   /**
    * @param epoch of the first map without the region
-   * @param clients that were connected then
+   * @param clients that were connected then, and knew a map with it
    */
   void add(Region region, long epoch, long untilNs, List<Client> clients) {
     RegionReleasedEvent released = new RegionReleasedEvent();
     released.begin();
     waiting.add(new Departure(region, epoch, untilNs, new ArrayList<>(clients), released));
-    while (waiting.size() > WAITING_MAX) {
-      giveBack(waiting.poll());
-    }
-    releaseLeft();
   }
 
   /** A client uses nothing any more that the map of this epoch does not name. */
@@ -61,34 +78,38 @@ final class Departures implements AutoCloseable {
         each.clients.removeIf(other -> other.id == client);
       }
     }
-    releaseLeft();
   }
 
-  /** A client's connection has ended. */
+  /** A client's connection has ended. Where its stores can't be revoked it is a stranger now. */
   void gone(int client) {
     left(client, Long.MAX_VALUE);
   }
 
+  /** Lets go of what nobody reaches any more, and of what waited too long. */
   void doWork(long nowNs) {
-    while (!waiting.isEmpty() && nowNs - waiting.peek().untilNs >= 0) {
-      timedOut++;
-      giveBack(waiting.poll());
+    if (waiting.isEmpty()) {
+      return;
     }
-  }
-
-  private void releaseLeft() {
+    boolean unknown = strangers.getAsInt() > 0;
     for (Iterator<Departure> each = waiting.iterator(); each.hasNext(); ) {
       Departure departure = each.next();
-      if (departure.clients.isEmpty()) {
+      boolean left = departure.allLeft() && !unknown;
+      boolean late = nowNs - departure.untilNs >= 0;
+      if (left || late || waiting.size() > WAITING_MAX) {
         each.remove();
-        giveBack(departure);
+        timedOut += late && !left ? 1 : 0;
+        letGo(departure, left);
       }
     }
   }
 
-  private void giveBack(Departure departure) {
-    departure.region.memory().discard(0, departure.region.memory().segment().byteSize());
-    departure.region.memory().close();
+  private void letGo(Departure departure, boolean left) {
+    if (left && log.reuse(departure.region)) {
+      reused++;
+    } else {
+      log.remove(departure.region);
+      release.accept(departure.region.memory());
+    }
     regionsReleased++;
     record(departure);
   }
@@ -120,14 +141,15 @@ final class Departures implements AutoCloseable {
     return waiting.size();
   }
 
-  /** Regions whose space was given back. */
+  /** Regions that wait no more: their space was given back, or is used again. */
   long regionsReleased() {
     return regionsReleased;
   }
 
-  /** A client that the oldest of them waits for; 0 when none waits. */
+  /** A client that the oldest of them waits for; 0 when it waits for none that is known. */
   int waitingFor() {
-    return waiting.isEmpty() ? 0 : waiting.peek().clients.getFirst().id;
+    List<Client> clients = waiting.isEmpty() ? List.of() : waiting.peek().clients;
+    return clients.isEmpty() ? 0 : clients.getFirst().id;
   }
 
   /**
@@ -152,10 +174,15 @@ final class Departures implements AutoCloseable {
     return timedOut;
   }
 
+  /** Regions whose file was kept for another one. */
+  long reused() {
+    return reused;
+  }
+
   @Override
   public void close() {
     while (!waiting.isEmpty()) {
-      giveBack(waiting.poll());
+      letGo(waiting.poll(), false);
     }
   }
 }

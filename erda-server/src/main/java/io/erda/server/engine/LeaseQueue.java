@@ -3,10 +3,19 @@ package io.erda.server.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Requests for space that wait for cleaning, in the order they came. One thread. */
+/**
+ * Requests for space that wait for cleaning, or for the file of another region, in the order they
+ * came. One thread.
+ */
 final class LeaseQueue {
-  /** A request; its message slot stays taken. */
-  record Waiting(Connection connection, int slot, int head, int bytesMin, long untilNs) {}
+  /**
+   * A request; its message slot stays taken.
+   *
+   * @param untilNs how long it waits for cleaning
+   * @param failures files that there was no room for when it came
+   */
+  record Waiting(
+      Connection connection, int slot, int head, int bytesMin, long untilNs, long failures) {}
 
   private final List<Waiting> waiting = new ArrayList<>();
 

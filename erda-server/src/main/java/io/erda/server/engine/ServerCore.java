@@ -45,6 +45,18 @@ public final class ServerCore implements AutoCloseable {
   private static final long ACCEPT_NS = 50_000;
   private static final int REGION_FIGURES_MAX = 256;
 
+  /** Files for regions to come are given back when nothing was leased for so long. */
+  private static final long SPARES_IDLE_NS = 10_000_000_000L;
+
+  /** Where there was no room for a file, nobody who needs none looks again so soon. */
+  private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
+
+  /** Steps of a cleaning while no client wants anything. */
+  private static final int CLEANER_STEPS = 16;
+
+  /** How long after a request a client is thought to want more. */
+  private static final long BUSY_NS = 100_000;
+
   private final StoreEngine engine;
   private final ServerLimits limits;
   private final LongSupplier nanoTime;
@@ -53,7 +65,7 @@ public final class ServerCore implements AutoCloseable {
   private final PublishRequest[] batch = new PublishRequest[BATCH_MAX];
   private final Map<String, LongSupplier> figures = new LinkedHashMap<>();
   private final Cleaner cleaner;
-  private final Departures departures = new Departures();
+  private final Departures departures;
   private final LeaseQueue waitingLeases = new LeaseQueue();
 
   private int batchCount;
@@ -62,10 +74,18 @@ public final class ServerCore implements AutoCloseable {
   private long nextAcceptNs = Long.MIN_VALUE;
   private long nextHousekeepingNs;
   private long requests;
+  private long lastRequestNs = Long.MIN_VALUE / 2;
+  private long failuresSeen;
   private long refusedConnections;
   private long refusedForSpace;
   private String readOnlyReason;
-  private AppendListener appendListener = (head, memory, place) -> {};
+  private FileWork fileWork = FileWork.AT_ONCE;
+
+  /** By slot: the first epoch whose map named the region there; 0 when an earlier server's did. */
+  private final long[] linkedAt;
+
+  private long nextPrepareNs;
+  private long nextTrimNs;
 
   /** Serves an opened store; {@link #listen} makes it reachable. */
   public ServerCore(StoreEngine engine, ServerLimits limits, LongSupplier nanoTime) {
@@ -86,6 +106,11 @@ public final class ServerCore implements AutoCloseable {
     this.limits = limits;
     this.nanoTime = nanoTime;
     engine.beginIncarnation();
+    this.linkedAt = new long[engine.log().geometry().regionsMax()];
+    this.departures = new Departures(engine.log(), this::strangers, this::release);
+    engine.log().makeAhead(creation -> fileWork.creating(creation));
+    this.nextPrepareNs = nanoTime.getAsLong();
+    this.nextTrimNs = nextPrepareNs + SPARES_IDLE_NS;
     this.nextReservation = engine.root().incarnation() << 40;
     for (int i = 0; i < BATCH_MAX; i++) {
       batch[i] = new PublishRequest();
@@ -135,16 +160,10 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Told, at a low rate and by the server's thread, where each head appends: for whoever prepares
-   * the pages ahead of it.
+   * Sets who does what takes long with files; without, it is done at once. Before anything else.
    */
-  public interface AppendListener {
-    void appending(int head, PersistentMemory memory, long place);
-  }
-
-  /** Sets who is told where heads append. */
-  public void onAppend(AppendListener listener) {
-    appendListener = listener;
+  public void fileWork(FileWork worker) {
+    fileWork = worker;
   }
 
   /** One step. Returns 0 when there was nothing to do. */
@@ -169,10 +188,67 @@ public final class ServerCore implements AutoCloseable {
     if (nowNs >= nextHousekeepingNs) {
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
       endIdleReservations(nowNs);
-      departures.doWork(nowNs);
       tellAppends();
+      tendFiles(nowNs);
     }
-    return work + clean(nowNs);
+    return work + makeFiles() + clean(nowNs);
+  }
+
+  /** One step of making a file for another region. */
+  private int makeFiles() {
+    LogStore log = engine.log();
+    if (!log.making()) {
+      return 0;
+    }
+    int work = 0;
+    try {
+      work = log.doWork();
+    } catch (UncheckedIOException e) {
+      becomeReadOnly(e);
+    }
+    return work + (log.making() ? 0 : answerWaiting());
+  }
+
+  /** Files that regions left, and those of regions to come. */
+  private void tendFiles(long nowNs) {
+    if (readOnlyReason != null) {
+      return;
+    }
+    LogStore log = engine.log();
+    try {
+      departures.doWork(nowNs);
+      if (log.spareFailures() != failuresSeen) {
+        failuresSeen = log.spareFailures();
+        nextPrepareNs = nowNs + PREPARE_AGAIN_NS;
+      }
+      if (nowNs - nextPrepareNs >= 0) {
+        nextPrepareNs = nowNs;
+        log.prepareAhead();
+      }
+      boolean idle = nowNs - nextTrimNs >= 0;
+      if (idle) {
+        nextTrimNs = nowNs + SPARES_IDLE_NS;
+      }
+      for (PersistentMemory spare = log.trimSpares(idle);
+          spare != null;
+          spare = log.trimSpares(false)) {
+        release(spare);
+      }
+    } catch (UncheckedIOException e) {
+      becomeReadOnly(e);
+    }
+  }
+
+  private void release(PersistentMemory memory) {
+    fileWork.release(memory);
+  }
+
+  private int strangers() {
+    int strangers = 0;
+    for (Port port : ports) {
+      strangers += port.device.strangers();
+    }
+    return strangers;
   }
 
   /** For JFR: nothing is looked at unless somebody records. */
@@ -208,8 +284,15 @@ public final class ServerCore implements AutoCloseable {
     }
     long before = cleaner.cleanings() + cleaner.givenUp();
     int work = 0;
+    // Who sends a request now waits for one step.
+    int steps = nowNs - lastRequestNs < BUSY_NS ? 1 : CLEANER_STEPS;
     try {
-      work = cleaner.doWork(nowNs);
+      for (int step = 0; step < steps; step++) {
+        work = cleaner.doWork(nowNs);
+        if (work == 0 || !cleaner.working()) {
+          break;
+        }
+      }
     } catch (UncheckedIOException e) {
       becomeReadOnly(e);
     }
@@ -223,7 +306,7 @@ public final class ServerCore implements AutoCloseable {
     }
     List<LeaseQueue.Waiting> all = waitingLeases.takeAll();
     for (LeaseQueue.Waiting each : all) {
-      lease(each.connection(), each.slot(), each.head(), each.bytesMin(), each.untilNs());
+      lease(each);
     }
     return all.size();
   }
@@ -252,8 +335,10 @@ public final class ServerCore implements AutoCloseable {
       port.deregister(region);
     }
     recordRetired(region);
+    // Who was told no map that names it has never reached it.
     List<Departures.Client> clients =
         connections.stream()
+            .filter(each -> each.mapEpoch >= linkedAt[region.slot()])
             .map(each -> new Departures.Client(each.clientId, each.processId))
             .toList();
     departures.add(
@@ -422,6 +507,7 @@ public final class ServerCore implements AutoCloseable {
       port.register(region);
     }
     engine.root().nextEpoch();
+    linkedAt[region.slot()] = engine.root().epoch();
     RegionLinkedEvent event = new RegionLinkedEvent();
     if (event.shouldCommit()) {
       event.head = region.head();
@@ -457,6 +543,7 @@ public final class ServerCore implements AutoCloseable {
   /** A request lies in a slot of a connection. Bytes from outside: nothing in them is trusted. */
   void onMessage(Connection connection, int slot, int received) {
     requests++;
+    lastRequestNs = nanoTime.getAsLong();
     MemorySegment in = connection.buffers();
     long at = Connection.requestAt(slot);
     if (!Message.wellFormed(in, at, received)
@@ -606,11 +693,22 @@ public final class ServerCore implements AutoCloseable {
       respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
     } else {
       long untilNs = nanoTime.getAsLong() + limits.cleaning().leaseWaitNs();
-      lease(connection, slot, head, ObjectLayout.padded(bytesMin), untilNs);
+      lease(
+          new LeaseQueue.Waiting(
+              connection,
+              slot,
+              head,
+              ObjectLayout.padded(bytesMin),
+              untilNs,
+              engine.log().spareFailures()));
     }
   }
 
-  private void lease(Connection connection, int slot, int head, int bytesMin, long untilNs) {
+  private void lease(LeaseQueue.Waiting request) {
+    Connection connection = request.connection();
+    int slot = request.slot();
+    int head = request.head();
+    int bytesMin = request.bytesMin();
     int wanted =
         Math.max(bytesMin, Math.min(connection.extentBytes[head], limits.extentBytesMax()));
     LeaseResult result;
@@ -619,7 +717,10 @@ public final class ServerCore implements AutoCloseable {
       return;
     }
     try {
-      result = engine.log().lease(head, bytesMin, wanted);
+      result =
+          engine.log().spareFailures() == request.failures()
+              ? engine.log().lease(head, bytesMin, wanted)
+              : new LeaseResult.DiskFull(engine.log().spareFailure());
     } catch (UncheckedIOException e) {
       becomeReadOnly(e);
       respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
@@ -631,14 +732,15 @@ public final class ServerCore implements AutoCloseable {
         leased(connection, slot, extent);
       }
       case LeaseResult.LogFull full -> {
-        if (nanoTime.getAsLong() - untilNs < 0 && cleaner.waitsFor(head)) {
-          waitingLeases.add(new LeaseQueue.Waiting(connection, slot, head, bytesMin, untilNs));
+        if (nanoTime.getAsLong() - request.untilNs() < 0 && cleaner.waitsFor(head)) {
+          waitingLeases.add(request);
         } else {
           refusedForSpace++;
           recordExhausted("LOG", connection.clientId, head, bytesMin);
           respond(connection, slot, Message.LEASE, Result.LOG_FULL, Message.HEADER_BYTES);
         }
       }
+      case LeaseResult.NotReady notReady -> waitingLeases.add(request);
       case LeaseResult.DiskFull full -> {
         refusedForSpace++;
         recordExhausted("DISK", connection.clientId, head, bytesMin);
@@ -684,6 +786,7 @@ public final class ServerCore implements AutoCloseable {
     List<Region> regions = engine.log().regions();
     int first = Math.clamp(Message.getInt(in, at + Message.MAP_FROM), 0, regions.size());
     int count = Math.min(regions.size() - first, Message.RECORDS_MAX);
+    connection.mapEpoch = engine.root().epoch();
     MemorySegment out = connection.buffers();
     long to = Connection.responseAt(slot);
     Message.putLong(out, to + Message.MAPPED_INCARNATION, engine.root().incarnation());
@@ -853,7 +956,7 @@ public final class ServerCore implements AutoCloseable {
     for (int head = 0; head < log.geometry().heads(); head++) {
       Region region = log.appendRegion(head);
       if (region != null) {
-        appendListener.appending(head, region.memory(), log.appendPlace(head));
+        fileWork.appending(head, region.memory(), log.appendPlace(head));
       }
     }
   }
@@ -893,6 +996,8 @@ public final class ServerCore implements AutoCloseable {
     figure("cleaner.leaving.client", departures::waitingFor);
     figure("cleaner.leaving.late", departures::timedOut);
     figure("cleaner.leases.waiting", waitingLeases::size);
+    figure("cleaner.regions.reused", departures::reused);
+    figure("log.files.spare", () -> engine.log().spareFiles());
     figure("log.regions.free", () -> engine.log().freeRegions());
     figure("connections", connections::size);
     figure("connections.refused", () -> refusedConnections);

@@ -102,7 +102,8 @@ public record Configuration(
         store,
         shape != Shape.MOVING,
         new ServerLimits(
-            random.nextInt(8, 40),
+            // Connections that were lost count until the server notices.
+            Math.max(random.nextInt(8, 40), 3 * clients),
             1L << random.nextInt(18, 27),
             1 << random.nextInt(10, 14),
             50_000,

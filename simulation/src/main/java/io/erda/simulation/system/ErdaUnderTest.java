@@ -153,6 +153,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private void requireNoSpaceLost(MemoryDirectory directory) throws IOException {
     LogStore log = engine.log();
     long files = directory.names().stream().filter(name -> name.startsWith("region-")).count();
+    if (directory.names().stream().anyMatch(name -> name.matches("(spare|left)-.*"))) {
+      requireSound("spare files are left: " + directory.names());
+    }
     if (files != log.regions().size()) {
       requireSound(files + " region files, " + log.regions().size() + " regions");
     }

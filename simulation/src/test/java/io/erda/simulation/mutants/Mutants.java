@@ -105,9 +105,29 @@ final class Mutants {
                               "positionMix",
                               code -> code.iconst_0().ireturn())))
               .survivesBecause(
-                  "other guards stand before it: a region's file and remote key are new with every"
+                  "other guards stand before it: a region's remote key is new with every"
                       + " generation, a map is believed under its own epoch only, and recovery acts"
                       + " on a place only when a pending word names it"),
+          Mutant.of(
+                  "file used again at once",
+                  "a region's file becomes another's while clients may store there",
+                  () ->
+                      List.of(
+                          body(
+                              "server.engine.Departures$Departure",
+                              "allLeft",
+                              code -> code.iconst_1().ireturn())))
+              .slow(),
+          Mutant.of(
+                  "strangers forgotten",
+                  "who is gone is taken for one that stores nothing any more",
+                  () -> List.of(constant("server.engine.Departures", "doWork", "getAsInt", 0)))
+              .slow(),
+          Mutant.of(
+                  "first place not emptied",
+                  "a file that is used again looks as if its region had been linked",
+                  () -> List.of(without(LOG, "named", "putLongRelease")))
+              .slow(),
           Mutant.of(
               "place handed out twice",
               "the point of appending does not move on",
@@ -148,11 +168,11 @@ final class Mutants {
           Mutant.of(
               "generation not stored",
               "a region is made before its number is used up",
-              () -> List.of(without(LOG, "createMemory", "storeNextGeneration"))),
+              () -> List.of(without(LOG, "named", "storeNextGeneration"))),
           Mutant.of(
               "region not synchronised",
               "a region is linked before its file's name is durable",
-              () -> List.of(body(LOG, "syncNameOf", CodeBuilder::return_))),
+              () -> List.of(without(LOG, "named", "sync"))),
           Mutant.of(
               "link not drained",
               "a lease is granted in a region whose link is not durable",

@@ -1,0 +1,278 @@
+package io.erda.server;
+
+import io.erda.pmem.Creation;
+import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.FileWork;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Two threads beside the server's. One makes the files of regions to come: somebody may wait for
+ * it. The other takes only processor time that nobody else wants, because a poller that loses its
+ * core for a time slice waits longer than any page fault takes: it prepares the pages ahead of
+ * where each head appends and those of new files, so that neither writers nor the server wait while
+ * the kernel finds and zeroes memory, and gives the pages of removed files back. The store is right
+ * without that one.
+ *
+ * <p>Must be closed before the store's memory is.
+ */
+final class FileThreads implements FileWork, AutoCloseable {
+  /** How far ahead of a head's point of appending, bytes. */
+  private static final long AHEAD_BYTES = 256L << 20;
+
+  /**
+   * Of one call to the kernel, bytes: what closing may have to wait for, and whoever maps something
+   * meanwhile.
+   */
+  private static final long CHUNK_BYTES = 256 << 10;
+
+  /** How often the threads are told where a head appends, bytes. */
+  private static final long TELL_BYTES = 1 << 20;
+
+  private record Point(PersistentMemory memory, long place) {}
+
+  private final Object lock = new Object();
+
+  // Guarded by the lock.
+
+  private final ArrayDeque<Ahead> creations = new ArrayDeque<>();
+  private final ArrayDeque<PersistentMemory> released = new ArrayDeque<>();
+  private final Point[] points;
+  private Point fresh;
+
+  // The server's thread.
+
+  private final PersistentMemory[] toldMemory;
+  private final long[] toldPlace;
+
+  private final Thread files;
+  private final Thread pages;
+  private volatile boolean closing;
+
+  FileThreads(int heads) {
+    this.points = new Point[heads];
+    this.toldMemory = new PersistentMemory[heads];
+    this.toldPlace = new long[heads];
+    this.files = start(this::makeFiles, "erda-files");
+    this.pages = start(this::tendPages, "erda-pages");
+  }
+
+  private static Thread start(Runnable work, String name) {
+    Thread thread = new Thread(work, name);
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  // Files.
+
+  /** A creation of which the other thread does all. */
+  private final class Ahead implements Creation {
+    private final Creation creation;
+    private Throwable failure;
+    private PersistentMemory memory;
+    private volatile boolean over;
+    private volatile boolean cancelled;
+    private boolean taken;
+
+    Ahead(Creation creation) {
+      this.creation = creation;
+    }
+
+    /** The files' thread. */
+    void make() {
+      try (creation) {
+        while (memory == null && !closing && !cancelled) {
+          memory = creation.step();
+        }
+      } catch (IOException | RuntimeException | Error e) {
+        failure = e;
+      }
+      over = true;
+    }
+
+    @Override
+    public PersistentMemory step() throws IOException {
+      if (!over) {
+        return null;
+      }
+      switch (failure) {
+        case IOException e -> throw e;
+        case RuntimeException e -> throw e;
+        case Error e -> throw e;
+        case null, default -> {
+          taken = memory != null;
+          return memory;
+        }
+      }
+    }
+
+    @Override
+    public void close() {
+      cancelled = true;
+      if (over && !taken && memory != null) {
+        memory.close();
+      }
+    }
+  }
+
+  @Override
+  public Creation creating(Creation creation) {
+    Ahead ahead = new Ahead(creation);
+    synchronized (lock) {
+      creations.add(ahead);
+    }
+    LockSupport.unpark(files);
+    return ahead;
+  }
+
+  private void makeFiles() {
+    while (!closing) {
+      Ahead next;
+      synchronized (lock) {
+        next = creations.poll();
+      }
+      if (next == null) {
+        LockSupport.park(this);
+        continue;
+      }
+      next.make();
+      if (next.memory != null) {
+        synchronized (lock) {
+          fresh = new Point(next.memory, 0);
+        }
+        LockSupport.unpark(pages);
+      }
+    }
+  }
+
+  // Pages.
+
+  @Override
+  public void release(PersistentMemory memory) {
+    if (closing) {
+      giveBack(memory);
+      return;
+    }
+    synchronized (lock) {
+      released.add(memory);
+    }
+    LockSupport.unpark(pages);
+  }
+
+  @Override
+  public void appending(int head, PersistentMemory memory, long place) {
+    if (toldMemory[head] == memory && Math.abs(place - toldPlace[head]) < TELL_BYTES) {
+      return;
+    }
+    toldMemory[head] = memory;
+    toldPlace[head] = place;
+    synchronized (lock) {
+      points[head] = new Point(memory, place);
+    }
+    LockSupport.unpark(pages);
+  }
+
+  private void tendPages() {
+    Map<PersistentMemory, Long> prepared = new HashMap<>();
+    boolean yielding = false;
+    while (!closing) {
+      List<Point> wanted = wanted();
+      PersistentMemory gone = nextReleased();
+      if (!yielding && (gone != null || !wanted.isEmpty())) {
+        yielding = true;
+        Limits.yieldToAll();
+      }
+      boolean worked = gone != null;
+      for (int i = 0; i < wanted.size() && !closing; i++) {
+        worked |= prepare(wanted.get(i), prepared);
+      }
+      if (gone != null) {
+        giveBack(gone);
+        prepared.remove(gone);
+      }
+      if (!worked && !closing) {
+        LockSupport.park(this);
+      }
+    }
+  }
+
+  private List<Point> wanted() {
+    List<Point> wanted = new ArrayList<>();
+    synchronized (lock) {
+      for (Point point : points) {
+        if (point != null) {
+          wanted.add(point);
+        }
+      }
+      if (fresh != null) {
+        wanted.add(fresh);
+      }
+    }
+    return wanted;
+  }
+
+  private PersistentMemory nextReleased() {
+    synchronized (lock) {
+      return released.poll();
+    }
+  }
+
+  private void giveBack(PersistentMemory memory) {
+    long length = memory.segment().byteSize();
+    for (long from = 0; from < length && !closing; from += CHUNK_BYTES) {
+      memory.discard(from, Math.min(CHUNK_BYTES, length - from));
+    }
+    if (closing) {
+      memory.discard(0, length);
+    }
+    memory.close();
+  }
+
+  /**
+   * Prepares the next chunk behind a point, if it is not far enough ahead. A region that is used
+   * again has its pages.
+   */
+  private boolean prepare(Point point, Map<PersistentMemory, Long> prepared) {
+    long length = point.memory.segment().byteSize();
+    long from = Math.max(prepared.getOrDefault(point.memory, 0L), point.place);
+    long end = Math.min(length, point.place + AHEAD_BYTES);
+    if (from >= end) {
+      return false;
+    }
+    long chunk = Math.min(CHUNK_BYTES, end - from);
+    point.memory.populate(from, chunk);
+    prepared.put(point.memory, from + chunk);
+    return true;
+  }
+
+  @Override
+  public void close() {
+    closing = true;
+    join(files);
+    join(pages);
+    for (PersistentMemory memory = nextReleased(); memory != null; memory = nextReleased()) {
+      giveBack(memory);
+    }
+  }
+
+  private static void join(Thread thread) {
+    LockSupport.unpark(thread);
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package io.erda.logstore;
+
+import io.erda.pmem.Creation;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.PersistentMemory;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
+
+/**
+ * Files that the next regions are linked to: made ahead of time, so that linking is a header, a new
+ * name and a word; or left by regions that were cleaned, and whose pages are in memory already.
+ *
+ * <p>No record names one: what is here after a crash is removed. Names in the directory: {@code
+ * spare-NUMBER} of those that were made, {@code left-GENERATION} of those that a region left. Owns
+ * the memories it has. One thread.
+ */
+final class SpareFiles {
+  /** The most that are kept for later: what a cleaning that goes on needs to turn in a circle. */
+  static final int KEPT = 2;
+
+  /** What of them lies in a directory. */
+  static final Pattern FILE = Pattern.compile("(spare|left)-[0-9]+");
+
+  record Spare(String name, PersistentMemory memory) {}
+
+  private final MemoryDirectory directory;
+  private final long bytes;
+  private final ArrayDeque<Spare> spares = new ArrayDeque<>();
+
+  /** Null: a file is made at once when it is needed. */
+  private UnaryOperator<Creation> ahead;
+
+  private Creation creation;
+  private String creating;
+  private long next = 1;
+  private long failures;
+  private String failure;
+
+  SpareFiles(MemoryDirectory directory, long bytes) {
+    this.directory = directory;
+    this.bytes = bytes;
+  }
+
+  static String nameOfLeft(int generation) {
+    return "left-" + generation;
+  }
+
+  void makeAhead(UnaryOperator<Creation> over) {
+    ahead = over;
+  }
+
+  int count() {
+    return spares.size();
+  }
+
+  boolean making() {
+    return creation != null;
+  }
+
+  /** How often there was no room for one. */
+  long failures() {
+    return failures;
+  }
+
+  /** Why there was none the last time. */
+  String failure() {
+    return failure;
+  }
+
+  /** One that is ready, or null. The latest: its pages are the most likely to be in a cache. */
+  Spare take() {
+    return spares.pollLast();
+  }
+
+  void keep(Spare spare) {
+    spares.addLast(spare);
+  }
+
+  /** Begins to make one, unless that is under way; to the end, where nobody does it ahead. */
+  void make() throws IOException {
+    if (creation == null) {
+      creating = "spare-" + next++;
+      creation = directory.creating(creating, bytes);
+      creation = ahead == null ? creation : ahead.apply(creation);
+    }
+    while (ahead == null && creation != null) {
+      step();
+    }
+  }
+
+  /** A step of making one. Returns 0 when none is being made. */
+  int step() throws IOException {
+    if (creation == null) {
+      return 0;
+    }
+    boolean goesOn = false;
+    try {
+      PersistentMemory memory = creation.step();
+      goesOn = memory == null;
+      if (memory != null) {
+        spares.addLast(new Spare(creating, memory));
+      }
+    } catch (OutOfSpaceException e) {
+      failures++;
+      failure = e.getMessage();
+    } finally {
+      if (!goesOn) {
+        creation.close();
+        creation = null;
+      }
+    }
+    return 1;
+  }
+
+  /** Takes the name of the one that waits longest; its memory is the caller's. Null: none. */
+  PersistentMemory remove() throws IOException {
+    Spare spare = spares.pollFirst();
+    if (spare == null) {
+      return null;
+    }
+    directory.delete(spare.name);
+    return spare.memory;
+  }
+
+  /** Gives up making one; a name that came to be goes. */
+  void giveUp() throws IOException {
+    if (creation != null) {
+      creation.close();
+      creation = null;
+      directory.delete(creating);
+    }
+  }
+
+  void close() {
+    if (creation != null) {
+      creation.close();
+      creation = null;
+    }
+    spares.forEach(spare -> spare.memory.close());
+    spares.clear();
+  }
+}

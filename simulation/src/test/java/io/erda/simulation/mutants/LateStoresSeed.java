@@ -1,0 +1,51 @@
+package io.erda.simulation.mutants;
+
+import io.erda.cleaner.CleanerOptions;
+import io.erda.client.ClientOptions;
+import io.erda.logstore.LogGeometry;
+import io.erda.server.engine.ServerLimits;
+import io.erda.server.engine.StoreOptions;
+import io.erda.simulation.NetworkModel;
+import io.erda.simulation.PersistenceDomain;
+import io.erda.simulation.system.Configuration;
+import io.erda.simulation.system.Fault;
+import io.erda.simulation.system.SystemSimulation;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.SplittableRandom;
+import java.util.function.LongFunction;
+
+/**
+ * What a seed comes to where regions are cleaned and used again all the time, and what a client has
+ * begun to store lands whatever becomes of it. As {@link PatchedSeed}, lives in a {@link
+ * PatchedLoader}.
+ */
+public final class LateStoresSeed implements LongFunction<String> {
+  @Override
+  public String apply(long seed) {
+    return SystemSimulation.of(seed, configuration(seed)).run().failure();
+  }
+
+  private static Configuration configuration(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    return new Configuration(
+        PersistenceDomain.WHOLE_SYSTEM,
+        NetworkModel.random(random).withReadsOutlivePeer(true),
+        new StoreOptions(new LogGeometry(1, 1 << 16, 1 << 13, 4), 64),
+        new ServerLimits(
+            40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 1 << 10, 1 << 26, 1 << 26)),
+        new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2),
+        4,
+        12,
+        16,
+        3000,
+        1500,
+        2,
+        60,
+        5,
+        1 << 17,
+        256,
+        1 << 15,
+        EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CRASH));
+  }
+}
