@@ -101,15 +101,17 @@ final class FileThreads implements FileWork, AutoCloseable {
       if (!over) {
         return null;
       }
-      switch (failure) {
-        case IOException e -> throw e;
-        case RuntimeException e -> throw e;
-        case Error e -> throw e;
-        case null, default -> {
-          taken = memory != null;
-          return memory;
-        }
+      if (failure instanceof IOException e) {
+        throw e;
       }
+      if (failure instanceof RuntimeException e) {
+        throw e;
+      }
+      if (failure instanceof Error e) {
+        throw e;
+      }
+      taken = memory != null;
+      return memory;
     }
 
     @Override

@@ -101,8 +101,8 @@ class FullStoreTest {
           assertNull(client.get(key(i)));
           assertFalse(client.delete(key(i)));
         }
-        // A few tombstones found room where a value did not.
-        assertTrue(client.stats().get("table.entries") < 45, "deleted with no space in the log");
+        // A few tombstones found room where a value did not: in what was left of two extents.
+        assertTrue(client.stats().get("table.entries") < 70, "deleted with no space in the log");
       }
       assertEquals(List.of(), StoreVerifier.verify(data).findings());
     }

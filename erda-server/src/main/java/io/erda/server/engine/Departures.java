@@ -94,12 +94,15 @@ final class Departures implements AutoCloseable {
     for (Iterator<Departure> each = waiting.iterator(); each.hasNext(); ) {
       Departure departure = each.next();
       boolean left = departure.allLeft() && !unknown;
-      boolean late = nowNs - departure.untilNs >= 0;
-      if (left || late || waiting.size() > WAITING_MAX) {
+      if (left || nowNs - departure.untilNs >= 0) {
         each.remove();
-        timedOut += late && !left ? 1 : 0;
+        timedOut += left ? 0 : 1;
         letGo(departure, left);
       }
+    }
+    while (waiting.size() > WAITING_MAX) {
+      timedOut++;
+      letGo(waiting.poll(), false);
     }
   }
 
