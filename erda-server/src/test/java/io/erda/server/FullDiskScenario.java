@@ -319,8 +319,7 @@ final class FullDiskScenario {
     List<ErdaClient> clients = new ArrayList<>();
     try {
       // The server takes back what the client before left, in its own time.
-      // One that it is about to make, and has no room for, counts for a moment.
-      for (int times = 0; times < 20; times = spares() < CLIENTS_AT_A_TIME ? 0 : times + 1) {
+      while (spares() < CLIENTS_AT_A_TIME) {
         Thread.sleep(1);
       }
       for (int i = 0; i < CLIENTS_AT_A_TIME; i++) {
