@@ -29,10 +29,10 @@ import java.lang.foreign.MemorySegment;
  * that goes on with the rest of the stretch finds the rest of the objects in the victim.
  */
 final class Cleaning {
-  private static final int SWEEP_SLOTS = 256;
-  private static final int MEASURED_A_STEP = 16;
-  private static final int NAMED_A_STEP = 8;
-  private static final int LOOKED_A_STEP = 8;
+  private static final int SWEEP_SLOTS = 64;
+  private static final int MEASURED_A_STEP = 4;
+  private static final int NAMED_A_STEP = 2;
+  private static final int LOOKED_A_STEP = 4;
   private static final int BYTES_A_STEP = 4 << 10;
 
   /** What {@link #step} says. */

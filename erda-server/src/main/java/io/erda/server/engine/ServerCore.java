@@ -52,7 +52,7 @@ public final class ServerCore implements AutoCloseable {
   private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
 
   /** Steps of a cleaning while no client wants anything. */
-  private static final int CLEANER_STEPS = 16;
+  private static final int CLEANER_STEPS = 64;
 
   /** How long after a request a client is thought to want more. */
   private static final long BUSY_NS = 100_000;
