@@ -32,6 +32,7 @@ public final class LateStoresSeed implements LongFunction<String> {
         PersistenceDomain.WHOLE_SYSTEM,
         NetworkModel.random(random).withReadsOutlivePeer(true),
         new StoreOptions(new LogGeometry(1, 1 << 16, 1 << 13, 4), 64),
+        false,
         new ServerLimits(
             40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 1 << 10, 1 << 26, 1 << 26)),
         new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2),
@@ -46,6 +47,7 @@ public final class LateStoresSeed implements LongFunction<String> {
         1 << 17,
         256,
         1 << 15,
+        1 << 10,
         EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CRASH));
   }
 }
