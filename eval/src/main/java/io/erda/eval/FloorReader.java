@@ -142,7 +142,7 @@ final class FloorReader implements AutoCloseable {
         ObjectLayout.bytes(
             ObjectLayout.keyLength(region, place), ObjectLayout.valueLength(region, place));
     MemorySegment.copy(region, place, scratch, NEIGHBOURHOOD_BYTES, ObjectLayout.padded(bytes));
-    lastEnd = NEIGHBOURHOOD_BYTES + bytes;
+    lastEnd = (long) NEIGHBOURHOOD_BYTES + bytes;
     int mix = ObjectChecksum.positionMix(head, generations[head][index], offset);
     return checksum.compute(NEIGHBOURHOOD_BYTES, bytes, mix)
             == ObjectLayout.checksum(scratch, NEIGHBOURHOOD_BYTES)
