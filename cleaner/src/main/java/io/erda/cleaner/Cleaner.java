@@ -114,8 +114,18 @@ public final class Cleaner {
     switch (cleaning.step(nowNs)) {
       case GOES_ON, WAITS -> {}
       case DONE -> done();
-      case NO_GAIN -> giveUp(false);
-      case DAMAGED -> giveUp(true);
+      case NO_GAIN -> {
+        victims.refuse(cleaning.victim(), false);
+        giveUp();
+      }
+      case TOO_LARGE -> {
+        victims.tooLarge(cleaning.victim());
+        giveUp();
+      }
+      case DAMAGED -> {
+        victims.refuse(cleaning.victim(), true);
+        giveUp();
+      }
     }
     return 1;
   }
@@ -159,7 +169,7 @@ public final class Cleaner {
     if (resumes) {
       resumes = false;
       Stretch stretch = log.interrupted();
-      begin(stretch.victim(), stretch, 0, nowNs);
+      begin(stretch.victim(), stretch, 0, false, nowNs);
       return 1;
     }
     if (!wanted()) {
@@ -169,16 +179,20 @@ public final class Cleaner {
     if (!live.known()) {
       return live.doWork();
     }
-    Region victim = choose();
+    Region victim = wantedVictim();
+    boolean atLeisure = victim == null;
+    if (atLeisure) {
+      victim = leisureVictim();
+    }
     if (victim == null) {
       idle = true;
       return 0;
     }
-    begin(victim, null, gainMin(GAIN_SHARE_URGENT), nowNs);
+    begin(victim, null, gainMin(GAIN_SHARE_URGENT), atLeisure, nowNs);
     return 1;
   }
 
-  private void begin(Region victim, Stretch stretch, long gainMin, long nowNs) {
+  private void begin(Region victim, Stretch stretch, long gainMin, boolean onlyBehind, long nowNs) {
     copier.reset();
     copiedBefore = copier.copiedBytes();
     cleaning =
@@ -192,6 +206,7 @@ public final class Cleaner {
             victim,
             stretch,
             gainMin,
+            onlyBehind,
             nowNs + options.writersWaitNs());
     listener.began(victim);
   }
@@ -204,7 +219,8 @@ public final class Cleaner {
     return wanted;
   }
 
-  private Region choose() {
+  /** For who waits for space, or has asked. */
+  private Region wantedVictim() {
     for (int head = 0; head < urgent.length; head++) {
       if (urgent[head]) {
         urgent[head] = false;
@@ -228,8 +244,14 @@ public final class Cleaner {
         asked[head] = 0;
       }
     }
-    // Nobody waits: what would take another region, and leave the rest of the one that the head
-    // appends to unused, can wait until that one is full.
+    return null;
+  }
+
+  /**
+   * When nobody waits. What would take another region can wait: it leaves the rest of the one that
+   * the head appends to unused, and where two regions can't become one it would never end.
+   */
+  private Region leisureVictim() {
     return log.freeRegions() < options.freeRegionsMin()
         ? victims.best(
             gainMin(GAIN_SHARE), region -> !victims.isOpen(region) && victims.freesRegion(region))
@@ -271,12 +293,11 @@ public final class Cleaner {
     return new Ended(of.victim(), freed, of.bytesLive(), copied, of.rounds());
   }
 
-  private void giveUp(boolean damaged) {
+  private void giveUp() {
     Cleaning ended = cleaning;
     cleaning = null;
     givenUp++;
     places.clear();
-    victims.refuse(ended.victim(), damaged);
     if (ended.stretch() != null) {
       log.release(ended.stretch());
     }

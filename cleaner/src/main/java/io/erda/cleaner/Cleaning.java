@@ -44,6 +44,8 @@ final class Cleaning {
     DONE,
     /** Too little would be gained, or there is no room for the copies. */
     NO_GAIN,
+    /** The copies don't fit behind what the head appends to, and nothing else was wanted. */
+    TOO_LARGE,
     /** Objects that are named are damaged: they stay where they are. */
     DAMAGED
   }
@@ -56,6 +58,7 @@ final class Cleaning {
   private final Copier copier;
   private final Region victim;
   private final long gainMin;
+  private final boolean onlyBehind;
   private final long writersUntilNs;
   private final Writers writers;
 
@@ -86,8 +89,9 @@ final class Cleaning {
   private long bytesLive;
 
   /**
-   * @param gainMin the least that must be free afterwards, bytes
    * @param interrupted what a run before had set aside, or null
+   * @param gainMin the least that must be free afterwards, bytes
+   * @param onlyBehind whether it ends where the copies don't fit behind what the head appends to
    */
   Cleaning(
       LogStore log,
@@ -99,6 +103,7 @@ final class Cleaning {
       Region victim,
       Stretch interrupted,
       long gainMin,
+      boolean onlyBehind,
       long writersUntilNs) {
     this.log = log;
     this.geometry = log.geometry();
@@ -110,6 +115,7 @@ final class Cleaning {
     this.victim = victim;
     this.stretch = interrupted;
     this.gainMin = gainMin;
+    this.onlyBehind = onlyBehind;
     this.writersUntilNs = writersUntilNs;
     this.bytesLive = live.of(victim);
     this.failures = log.spareFailures();
@@ -303,6 +309,9 @@ final class Cleaning {
     }
     if (stretch == null && geometry.regionBytes() - bytes < gainMin) {
       return Outcome.NO_GAIN;
+    }
+    if (stretch == null && onlyBehind && bytes > 0 && !log.fitsBehind(victim, packedAligned)) {
+      return Outcome.TOO_LARGE;
     }
     if (bytes > 0) {
       Stretch other = log.reserve(victim, packedFresh, packedAligned);

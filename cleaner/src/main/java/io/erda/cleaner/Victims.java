@@ -20,6 +20,15 @@ final class Victims {
   /** By generation: how much was live when nothing was gained; or less than 0: never again. */
   private final Map<Integer, Long> refused = new HashMap<>();
 
+  /**
+   * @param into generation of the region that the head appended to
+   * @param live bytes then
+   */
+  private record TooLarge(int into, long live) {}
+
+  /** By generation: what did not fit behind what the head appended to. */
+  private final Map<Integer, TooLarge> tooLarge = new HashMap<>();
+
   Victims(LogStore log, LiveBytes live) {
     this.log = log;
     this.geometry = log.geometry();
@@ -73,8 +82,24 @@ final class Victims {
     }
     Region into = log.appendRegion(region.head());
     return into != region
+        && !isTooLarge(region, into)
         && geometry.regionBytes() - log.appendPlace(into)
             >= live.of(region) + geometry.segmentBytes();
+  }
+
+  /**
+   * Its copies need more room than there seemed to be: until other room is there, or less lives.
+   */
+  void tooLarge(Region region) {
+    int into = log.appendRegion(region.head()).generation();
+    tooLarge.put(region.generation(), new TooLarge(into, live.of(region)));
+  }
+
+  private boolean isTooLarge(Region region, Region into) {
+    TooLarge then = tooLarge.get(region.generation());
+    return then != null
+        && then.into == into.generation()
+        && then.live - live.of(region) < geometry.segmentBytes();
   }
 
   void refuse(Region region, boolean forGood) {
@@ -88,6 +113,7 @@ final class Victims {
 
   void forget(Region region) {
     refused.remove(region.generation());
+    tooLarge.remove(region.generation());
   }
 
   /** Regions that are kept because objects in them are damaged. */

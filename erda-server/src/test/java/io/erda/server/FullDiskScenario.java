@@ -338,9 +338,13 @@ final class FullDiskScenario {
     }
   }
 
+  /** An empty one is an attempt to make another, which ends for want of space. */
   private long spares() throws IOException {
     try (Stream<Path> files = Files.list(data.resolve("shm"))) {
-      return files.filter(file -> file.getFileName().toString().startsWith("spare-")).count();
+      return files
+          .filter(file -> file.getFileName().toString().startsWith("spare-"))
+          .filter(file -> file.toFile().length() > 0)
+          .count();
     }
   }
 

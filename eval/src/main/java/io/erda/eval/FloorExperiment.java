@@ -31,9 +31,6 @@ final class FloorExperiment implements Experiment {
   private static final String FLOOR_AHEAD = "floor, keys known";
   private static final String GET_AHEAD = "get, keys known";
 
-  /** Zero, which the compiler does not know. */
-  private static volatile long zero;
-
   @Override
   public String name() {
     return "floor";
@@ -140,12 +137,17 @@ final class FloorExperiment implements Experiment {
     }
   }
 
+  /** Zero, which the compiler does not know. */
+  private static long unknownZero() {
+    return Long.parseLong("0");
+  }
+
   /**
    * @param depends whether each key word is made with the value before
    */
   private static double floorNs(
       FloorReader floor, long[] keyWords, int objectBytes, boolean depends) {
-    long nothing = zero;
+    long nothing = unknownZero();
     long before = 0;
     long startNs = System.nanoTime();
     for (long keyWord : keyWords) {
@@ -177,7 +179,7 @@ final class FloorExperiment implements Experiment {
     }
 
     double ns(boolean depends) {
-      long nothing = zero;
+      long nothing = unknownZero();
       long before = 0;
       long startNs = System.nanoTime();
       for (int i = 0; i < words.length; i += 2) {

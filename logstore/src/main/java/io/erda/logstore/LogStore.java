@@ -535,15 +535,9 @@ public final class LogStore implements AutoCloseable {
    */
   public Stretch reserve(Region victim, long packedEnd, long packedBytes) {
     requireReady();
-    RegionState state = newest[victim.head()];
-    if (state != null && state.region != victim && state.append < geometry.regionBytes()) {
-      long begin = state.append;
-      // What is packed from a later place needs no less: the next segment is the worst of all.
-      long end =
-          ((begin + geometry.segmentBytes() - 1) & -(long) geometry.segmentBytes()) + packedBytes;
-      if (end <= geometry.regionBytes()) {
-        return reserve(state, victim, begin, end);
-      }
+    if (fitsBehind(victim, packedBytes)) {
+      RegionState state = newest[victim.head()];
+      return reserve(state, victim, state.append, endBehind(state, packedBytes));
     }
     if (link(victim.head(), victim, packedEnd) != null) {
       return null;
@@ -551,6 +545,27 @@ public final class LogStore implements AutoCloseable {
     RegionState fresh = newest[victim.head()];
     announce(fresh);
     return new Stretch(fresh, victim, geometry, fresh.stretchBegin, fresh.stretchEnd);
+  }
+
+  /**
+   * Whether {@link #reserve} finds room behind what the head appends to, so that it takes no other
+   * region.
+   *
+   * @param packedBytes how far the live objects reach when they are packed from the beginning of a
+   *     segment
+   */
+  public boolean fitsBehind(Region victim, long packedBytes) {
+    RegionState state = newest[victim.head()];
+    return state != null
+        && state.region != victim
+        && state.append < geometry.regionBytes()
+        && endBehind(state, packedBytes) <= geometry.regionBytes();
+  }
+
+  /** What is packed from a later place needs no less: the next segment is the worst of all. */
+  private long endBehind(RegionState state, long packedBytes) {
+    return ((state.append + geometry.segmentBytes() - 1) & -(long) geometry.segmentBytes())
+        + packedBytes;
   }
 
   /** The beginning first: at no time does a stretch show that clients' objects lie in. */
