@@ -35,6 +35,9 @@ import java.util.function.UnaryOperator;
  * power fails the store must promise to survive it, so what was acknowledged must be there.
  */
 public final class SystemSimulation {
+  /** Of each region while nothing is written: what is cleaned then comes to rest. */
+  private static final int IDLE_CLEANINGS_MAX = 4;
+
   private static final String ADDRESS = "store";
 
   /**
@@ -302,8 +305,13 @@ public final class SystemSimulation {
   /** When every client has gone and some time has passed nothing is held for them. */
   private void requireNothingHeld() {
     List.copyOf(clients).forEach(ClientProcess::crash);
+    long before = core == null ? 0 : core.cleanings();
     time.runFor(IDLE_NS);
     String wrong = core == null ? "no server after the last fault" : core.wrongWhenIdle();
+    int regions = configuration.store().geometry().regionsMax();
+    if (wrong == null && core.cleanings() - before > IDLE_CLEANINGS_MAX * (long) regions) {
+      wrong = core.cleanings() - before + " regions were cleaned while nothing was written";
+    }
     if (wrong != null) {
       workload.fail(wrong);
     }
