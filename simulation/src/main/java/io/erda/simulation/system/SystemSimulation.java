@@ -36,7 +36,7 @@ import java.util.function.UnaryOperator;
  */
 public final class SystemSimulation {
   /** Of each region while nothing is written: what is cleaned then comes to rest. */
-  private static final int IDLE_CLEANINGS_MAX = 4;
+  private static final int IDLE_CLEANINGS_MAX = 100;
 
   private static final String ADDRESS = "store";
 
