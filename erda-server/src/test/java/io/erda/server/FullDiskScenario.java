@@ -66,6 +66,7 @@ final class FullDiskScenario {
 
   /** In a file system of its own that is a few times as large as the store. */
   private void disk() throws Exception {
+    Path regionsWorth = Files.write(directory.resolve("room"), new byte[2 << 20]);
     try (ErdaServer server = ErdaServer.start(data, OPTIONS);
         ErdaClient first = ErdaClient.connect(server.uri())) {
       putUntilFull(first);
@@ -74,7 +75,7 @@ final class FullDiskScenario {
       everyRequestOfANewClient(server);
       asManyClientsAsAreExpected(server);
       oneAfterTheOther(server);
-      Files.delete(ballast);
+      Files.delete(regionsWorth);
       put(first, keys++);
       require(first.get(key(keys - 1)) != null, "written again without a restart");
     }

@@ -334,7 +334,7 @@ public final class ShmDevice implements Device {
   @Override
   public int strangers() {
     strangers.removeIf(QueueFile::isOwnerGone);
-    departing.removeIf(ShmQueuePair::peerLeft);
+    askDeparting();
     return strangers.size() + departing.size();
   }
 
@@ -347,7 +347,11 @@ public final class ShmDevice implements Device {
     for (ShmQueuePair queuePair : queuePairs) {
       bounded = queuePair.bounded(bounded);
     }
-    return select(bounded) || bounded < timeoutNs;
+    boolean isAwake = select(bounded) || bounded < timeoutNs;
+    if (listener != null) {
+      listener.onAwake();
+    }
+    return isAwake;
   }
 
   /** Sleeps on all sockets; true when any has something, or the device was woken. */
@@ -417,8 +421,13 @@ public final class ShmDevice implements Device {
     flushCancelled();
   }
 
-  void departing(ShmQueuePair queuePair) {
+  /** Lets go of the queue files of those that left meanwhile. A system call for each. */
+  void askDeparting() {
     departing.removeIf(ShmQueuePair::peerLeft);
+  }
+
+  void departing(ShmQueuePair queuePair) {
+    askDeparting();
     if (!queuePair.peerLeft()) {
       departing.add(queuePair);
     }

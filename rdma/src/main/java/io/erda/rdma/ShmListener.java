@@ -119,6 +119,11 @@ final class ShmListener implements Listener {
     ready = true;
   }
 
+  /** The device slept: polls say nothing of the time that went by. */
+  void onAwake() {
+    polls = -1;
+  }
+
   boolean hasRequests() {
     return !requests.isEmpty();
   }
@@ -134,6 +139,7 @@ final class ShmListener implements Listener {
       lastCheck = nanoTime.getAsLong();
       ready = false;
       advance();
+      device.askDeparting();
       device.spares().tend(lastCheck, name -> device.isConnected(name) || isWaiting(name));
     }
     return requests.poll();

@@ -179,7 +179,7 @@ final class SpareQueueFiles {
    */
   boolean keep(Path file, int descriptor) {
     changed = true;
-    if (kept >= KEPT) {
+    if (!isOneMissing()) {
       return false;
     }
     try (FileChannel channel =
@@ -197,6 +197,16 @@ final class SpareQueueFiles {
     } catch (IOException e) {
       return false;
     }
+  }
+
+  /** Clients take them by themselves: what was counted before may be too many. */
+  private boolean isOneMissing() {
+    try {
+      count();
+    } catch (IOException e) {
+      return false;
+    }
+    return kept < KEPT;
   }
 
   /** A spare of the server in {@code directory}, named and locked as a new queue file, or null. */

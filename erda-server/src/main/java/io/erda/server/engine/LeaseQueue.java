@@ -12,7 +12,7 @@ final class LeaseQueue {
    * A request; its message slot stays taken.
    *
    * @param untilNs how long it waits for cleaning
-   * @param failures files that there was no room for when it came
+   * @param failures files that there is no room for, of those that were begun before it came
    */
   record Waiting(
       Connection connection, int slot, int head, int bytesMin, long untilNs, long failures) {}

@@ -700,7 +700,7 @@ public final class ServerCore implements AutoCloseable {
               head,
               ObjectLayout.padded(bytesMin),
               untilNs,
-              engine.log().spareFailures()));
+              engine.log().spareFailures() + (engine.log().making() ? 1 : 0)));
     }
   }
 
@@ -718,7 +718,7 @@ public final class ServerCore implements AutoCloseable {
     }
     try {
       result =
-          engine.log().spareFailures() == request.failures()
+          engine.log().spareFailures() <= request.failures()
               ? engine.log().lease(head, bytesMin, wanted)
               : new LeaseResult.DiskFull(engine.log().spareFailure());
     } catch (UncheckedIOException e) {
