@@ -122,6 +122,7 @@ public final class Cleaner {
         victims.tooLarge(cleaning.victim());
         giveUp();
       }
+      case NO_ROOM -> giveUp();
       case DAMAGED -> {
         victims.refuse(cleaning.victim(), true);
         giveUp();
@@ -188,7 +189,8 @@ public final class Cleaner {
       idle = true;
       return 0;
     }
-    begin(victim, null, gainMin(GAIN_SHARE_URGENT), atLeisure, nowNs);
+    boolean onlyBehind = atLeisure || !log.hasSpareRegion();
+    begin(victim, null, gainMin(GAIN_SHARE_URGENT), onlyBehind, nowNs);
     return 1;
   }
 
@@ -212,7 +214,7 @@ public final class Cleaner {
   }
 
   private boolean wanted() {
-    boolean wanted = log.freeRegions() < options.freeRegionsMin();
+    boolean wanted = log.regionsAtHand() < options.freeRegionsMin();
     for (int head = 0; head < asked.length; head++) {
       wanted |= asked[head] > 0 || urgent[head];
     }
@@ -237,7 +239,8 @@ public final class Cleaner {
         Region victim =
             victims.best(
                 gainMin(GAIN_SHARE_URGENT),
-                region -> region.head() == ofHead && region.generation() <= upTo);
+                region ->
+                    region.head() == ofHead && region.generation() <= upTo && mayBegin(region));
         if (victim != null) {
           return victim;
         }
@@ -252,7 +255,7 @@ public final class Cleaner {
    * the head appends to unused, and where two regions can't become one it would never end.
    */
   private Region leisureVictim() {
-    return log.freeRegions() < options.freeRegionsMin()
+    return log.regionsAtHand() < options.freeRegionsMin()
         ? victims.best(
             gainMin(GAIN_SHARE), region -> !victims.isOpen(region) && victims.freesRegion(region))
         : null;
@@ -263,7 +266,14 @@ public final class Cleaner {
     return victims.best(
         gainMin(GAIN_SHARE_URGENT),
         region ->
-            region.head() == head || (!victims.isOpen(region) && victims.freesRegion(region)));
+            region.head() == head
+                ? mayBegin(region)
+                : !victims.isOpen(region) && victims.freesRegion(region));
+  }
+
+  /** Copies need a place: another region, or one behind what the head appends to. */
+  private boolean mayBegin(Region region) {
+    return log.hasSpareRegion() || victims.freesRegion(region);
   }
 
   private long gainMin(int share) {

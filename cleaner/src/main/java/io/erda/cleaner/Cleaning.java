@@ -42,8 +42,10 @@ final class Cleaning {
     WAITS,
     /** Nobody names the victim, durably. */
     DONE,
-    /** Too little would be gained, or there is no room for the copies. */
+    /** Too little would be gained. */
     NO_GAIN,
+    /** There is no room for the copies: no other region, or no file for it. */
+    NO_ROOM,
     /** The copies don't fit behind what the head appends to, and nothing else was wanted. */
     TOO_LARGE,
     /** Objects that are named are damaged: they stay where they are. */
@@ -317,7 +319,7 @@ final class Cleaning {
       Stretch other = log.reserve(victim, packedFresh, packedAligned);
       if (other == null) {
         boolean comes = log.making() && log.spareFailures() == failures;
-        return comes ? Outcome.WAITS : Outcome.NO_GAIN;
+        return comes ? Outcome.WAITS : Outcome.NO_ROOM;
       }
       stretch = other;
       overflowed = false;

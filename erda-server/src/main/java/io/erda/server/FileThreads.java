@@ -42,6 +42,7 @@ final class FileThreads implements FileWork, AutoCloseable {
 
   private final ArrayDeque<Ahead> creations = new ArrayDeque<>();
   private final ArrayDeque<PersistentMemory> released = new ArrayDeque<>();
+  private int releasing;
   private final Point[] points;
   private Point fresh;
 
@@ -157,14 +158,24 @@ final class FileThreads implements FileWork, AutoCloseable {
 
   @Override
   public void release(PersistentMemory memory) {
+    synchronized (lock) {
+      releasing++;
+      if (!closing) {
+        released.add(memory);
+      }
+    }
     if (closing) {
       giveBack(memory);
       return;
     }
-    synchronized (lock) {
-      released.add(memory);
-    }
     LockSupport.unpark(pages);
+  }
+
+  @Override
+  public boolean releasing() {
+    synchronized (lock) {
+      return releasing > 0;
+    }
   }
 
   @Override
@@ -234,6 +245,9 @@ final class FileThreads implements FileWork, AutoCloseable {
       memory.discard(0, length);
     }
     memory.close();
+    synchronized (lock) {
+      releasing--;
+    }
   }
 
   /**

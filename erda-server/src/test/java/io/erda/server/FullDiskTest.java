@@ -45,6 +45,12 @@ class FullDiskTest {
   }
 
   @Test
+  void aFullDiskIsCleaned() throws Exception {
+    String output = runOnASmallDisk("cleaned");
+    assertTrue(output.contains("restarted"), output);
+  }
+
+  @Test
   void aStoppedClientHoldsNoDiskSpace() throws Exception {
     runOnASmallDisk("stopped-client");
   }

@@ -443,6 +443,18 @@ public final class LogStore implements AutoCloseable {
    *     stays as it was
    */
   public LeaseResult lease(int head, int bytesMin, int bytesWanted) {
+    return lease(head, bytesMin, bytesWanted, true);
+  }
+
+  /**
+   * The same, of what is at hand: makes no file. So it may be called in a loop after {@code
+   * DiskFull}, until there is a file that somebody else made or left.
+   */
+  public LeaseResult leaseAtHand(int head, int bytesMin, int bytesWanted) {
+    return lease(head, bytesMin, bytesWanted, false);
+  }
+
+  private LeaseResult lease(int head, int bytesMin, int bytesWanted, boolean mayMake) {
     requireReady();
     if (head < 0 || head >= newest.length) {
       throw new IllegalArgumentException("head " + head + " of " + newest.length);
@@ -455,7 +467,7 @@ public final class LogStore implements AutoCloseable {
     RegionState state = newest[head];
     if (state == null || placeFor(state, least) < 0) {
       LeaseResult refusal =
-          mayGrow(head) ? link(head, null, 0) : new LeaseResult.LogFull(geometry.capacityBytes());
+          mayGrow(head) ? link(head, mayMake) : new LeaseResult.LogFull(geometry.capacityBytes());
       if (refusal != null) {
         return refusal;
       }
@@ -539,7 +551,7 @@ public final class LogStore implements AutoCloseable {
       RegionState state = newest[victim.head()];
       return reserve(state, victim, state.append, endBehind(state, packedBytes));
     }
-    if (link(victim.head(), victim, packedEnd) != null) {
+    if (link(victim.head(), victim, packedEnd, 0, true) != null) {
       return null;
     }
     RegionState fresh = newest[victim.head()];
@@ -664,7 +676,8 @@ public final class LogStore implements AutoCloseable {
    */
   public boolean reuse(Region region) {
     requireReady();
-    if (idle || spares.count() >= Math.min(SpareFiles.KEPT, freeRegions())) {
+    int kept = filesLeftToCleaner() + (idle ? 0 : SpareFiles.KEPT);
+    if (spares.count() >= Math.min(kept, freeRegions())) {
       return false;
     }
     spares.keep(new SpareFiles.Spare(SpareFiles.nameOfLeft(region.generation()), region.memory()));
@@ -705,18 +718,38 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  /** Begins to make a file if a head that is written to will soon need one and there is none. */
-  public void prepareAhead() {
-    if (idle || spares.making() || spares.count() > 0 || freeRegions() <= spareRegions) {
+  /**
+   * Begins to make a file if one is missing: the cleaner's, or one for a head that is written to
+   * and will soon need it.
+   *
+   * @param wanted somebody waits for one
+   */
+  public void prepareAhead(boolean wanted) {
+    if (spares.making()) {
       return;
     }
+    boolean another = freeRegions() > spareRegions && (wanted || (!idle && isLittleLeft()));
+    if (spares.count() < Math.min(filesLeftToCleaner() + (another ? 1 : 0), freeRegions())) {
+      make();
+    }
+  }
+
+  private boolean isLittleLeft() {
     long little = Math.min(AHEAD_BYTES_MAX, geometry.regionBytes() / 2);
     for (RegionState state : newest) {
       if (state != null && geometry.regionBytes() - state.append < little) {
-        make();
-        return;
+        return true;
       }
     }
+    return false;
+  }
+
+  /**
+   * Leases take no region from the cleaner, and no file either: on a disk that is full nothing else
+   * would make room again. A log without regions needs no cleaning yet.
+   */
+  private int filesLeftToCleaner() {
+    return regions.isEmpty() ? 0 : spareRegions;
   }
 
   private void make() {
@@ -747,10 +780,23 @@ public final class LogStore implements AutoCloseable {
     return spares.failure();
   }
 
+  /** Whether another region can be linked with a file that is there, or that there is room for. */
+  public boolean hasSpareRegion() {
+    return regionsAtHand() > 0;
+  }
+
   /**
-   * Gives a file back to the file system that is more than can be linked; any, when nothing was
-   * leased since the last time that was asked. The memory is the caller's, who closes it; null:
-   * there is none.
+   * How many more regions can be linked, as far as is known: when the disk had no room for another
+   * file, no more than there are files.
+   */
+  public int regionsAtHand() {
+    return spares.full() ? Math.min(spares.count(), freeRegions()) : freeRegions();
+  }
+
+  /**
+   * Gives a file back to the file system that is more than can be linked; when nothing was leased
+   * since the last time that was asked, any but the cleaner's. The memory is the caller's, who
+   * closes it; null: there is none.
    *
    * @param whenIdle asks whether something was leased
    */
@@ -760,7 +806,8 @@ public final class LogStore implements AutoCloseable {
       active = false;
     }
     try {
-      return idle || spares.count() > freeRegions() ? spares.remove() : null;
+      int kept = Math.min(idle ? filesLeftToCleaner() : Integer.MAX_VALUE, freeRegions());
+      return spares.count() > kept ? spares.remove() : null;
     } catch (IOException e) {
       throw new UncheckedIOException("can't remove a spare file", e);
     }
@@ -803,13 +850,6 @@ public final class LogStore implements AutoCloseable {
     return geometry.regionsMax() - count(bySlot);
   }
 
-  /** Whether a lease of this head would find no room now, in its append region or another one. */
-  public boolean exhausted(int head, int bytesMin) {
-    RegionState state = newest[head];
-    boolean room = state != null && placeFor(state, ObjectLayout.padded(bytesMin)) >= 0;
-    return !room && !(mayGrow(head) && freeRegions() > 0);
-  }
-
   private static int count(RegionState[] states) {
     int count = 0;
     for (RegionState state : states) {
@@ -818,30 +858,38 @@ public final class LogStore implements AutoCloseable {
     return count;
   }
 
+  private LeaseResult link(int head, boolean mayMake) {
+    return link(head, null, 0, Math.min(filesLeftToCleaner(), freeRegions() - 1), mayMake);
+  }
+
   /**
    * Links another region to a head; null when that worked. See the order in the class comment.
    *
    * @param victim for whose objects its beginning is reserved, or null
+   * @param left spare files that are not for this
+   * @param mayMake one more, if there is none
    */
-  private LeaseResult link(int head, Region victim, long stretchEnd) {
+  private LeaseResult link(int head, Region victim, long stretchEnd, int left, boolean mayMake) {
     int slot = freeIn(bySlot, geometry.regionsMax());
     int index = freeIn(byHead[head], geometry.regionsPerHeadMax());
     if (slot < 0 || index < 0 || generation == Integer.MAX_VALUE) {
       return new LeaseResult.LogFull(geometry.capacityBytes());
     }
     try {
-      SpareFiles.Spare spare = spares.take();
-      if (spare == null) {
+      while (spares.count() <= left) {
+        if (!mayMake) {
+          return new LeaseResult.DiskFull(spares.failure());
+        }
         long failures = spares.failures();
         spares.make();
-        spare = spares.take();
-        if (spare == null) {
-          return spares.failures() == failures
-              ? new LeaseResult.NotReady()
-              : new LeaseResult.DiskFull(spares.failure());
+        if (spares.failures() != failures) {
+          return new LeaseResult.DiskFull(spares.failure());
+        }
+        if (spares.making()) {
+          return new LeaseResult.NotReady();
         }
       }
-      link(named(spare, slot, head, index), victim, stretchEnd);
+      link(named(spares.take(), slot, head, index), victim, stretchEnd);
       return null;
     } catch (IOException e) {
       throw new UncheckedIOException("can't link a region to head " + head, e);

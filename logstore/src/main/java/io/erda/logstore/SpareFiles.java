@@ -38,6 +38,7 @@ final class SpareFiles {
   private long next = 1;
   private long failures;
   private String failure;
+  private boolean full;
 
   SpareFiles(MemoryDirectory directory, long bytes) {
     this.directory = directory;
@@ -68,6 +69,11 @@ final class SpareFiles {
   /** Why there was none the last time. */
   String failure() {
     return failure;
+  }
+
+  /** Whether there was no room the last time. */
+  boolean full() {
+    return full;
   }
 
   /** One that is ready, or null. The latest: its pages are the most likely to be in a cache. */
@@ -102,9 +108,11 @@ final class SpareFiles {
       goesOn = memory == null;
       if (memory != null) {
         spares.addLast(new Spare(creating, memory));
+        full = false;
       }
     } catch (OutOfSpaceException e) {
       failures++;
+      full = true;
       failure = e.getMessage();
     } finally {
       if (!goesOn) {

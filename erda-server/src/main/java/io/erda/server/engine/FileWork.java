@@ -26,6 +26,11 @@ public interface FileWork {
     memory.close();
   }
 
+  /** Whether something that was released still takes space. */
+  default boolean releasing() {
+    return false;
+  }
+
   /**
    * Told at a low rate where each head appends: for preparing the pages ahead of it, which changes
    * no byte.

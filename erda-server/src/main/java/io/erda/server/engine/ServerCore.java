@@ -76,6 +76,10 @@ public final class ServerCore implements AutoCloseable {
   private long requests;
   private long lastRequestNs = Long.MIN_VALUE / 2;
   private long failuresSeen;
+
+  /** Whether files that have no name any more may still take disk space. */
+  private boolean releasing;
+
   private long refusedConnections;
   private long refusedForSpace;
   private String readOnlyReason;
@@ -221,9 +225,14 @@ public final class ServerCore implements AutoCloseable {
         failuresSeen = log.spareFailures();
         nextPrepareNs = nowNs + PREPARE_AGAIN_NS;
       }
+      boolean stillReleasing = releasing && fileWork.releasing();
+      if (releasing && !stillReleasing) {
+        nextPrepareNs = nowNs;
+      }
+      releasing = stillReleasing;
       if (nowNs - nextPrepareNs >= 0) {
         nextPrepareNs = nowNs;
-        log.prepareAhead();
+        log.prepareAhead(!waitingLeases.isEmpty());
       }
       boolean idle = nowNs - nextTrimNs >= 0;
       if (idle) {
@@ -241,6 +250,7 @@ public final class ServerCore implements AutoCloseable {
 
   private void release(PersistentMemory memory) {
     fileWork.release(memory);
+    releasing = true;
   }
 
   private int strangers() {
@@ -720,7 +730,7 @@ public final class ServerCore implements AutoCloseable {
       result =
           engine.log().spareFailures() <= request.failures()
               ? engine.log().lease(head, bytesMin, wanted)
-              : new LeaseResult.DiskFull(engine.log().spareFailure());
+              : engine.log().leaseAtHand(head, bytesMin, wanted);
     } catch (UncheckedIOException e) {
       becomeReadOnly(e);
       respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
@@ -731,22 +741,37 @@ public final class ServerCore implements AutoCloseable {
         connection.extentBytes[head] = Math.min(2 * wanted, limits.extentBytesMax());
         leased(connection, slot, extent);
       }
+      case LeaseResult.NotReady notReady -> waitingLeases.add(request);
       case LeaseResult.LogFull full -> {
-        if (nanoTime.getAsLong() - request.untilNs() < 0 && cleaner.waitsFor(head)) {
+        if (mayWait(request) && cleaner.waitsFor(head)) {
           waitingLeases.add(request);
         } else {
-          refusedForSpace++;
-          recordExhausted("LOG", connection.clientId, head, bytesMin);
-          respond(connection, slot, Message.LEASE, Result.LOG_FULL, Message.HEADER_BYTES);
+          refuse(request, Result.LOG_FULL, "LOG");
         }
       }
-      case LeaseResult.NotReady notReady -> waitingLeases.add(request);
       case LeaseResult.DiskFull full -> {
-        refusedForSpace++;
-        recordExhausted("DISK", connection.clientId, head, bytesMin);
-        respond(connection, slot, Message.LEASE, Result.DISK_FULL, Message.HEADER_BYTES);
+        if (mayWait(request) && (cleaner.waitsFor(head) || fileComes())) {
+          waitingLeases.add(request);
+        } else {
+          refuse(request, Result.DISK_FULL, "DISK");
+        }
       }
     }
+  }
+
+  private boolean mayWait(LeaseQueue.Waiting request) {
+    return nanoTime.getAsLong() - request.untilNs() < 0;
+  }
+
+  /** Whether a file is being made or will be left, or disk space for one. */
+  private boolean fileComes() {
+    return engine.log().making() || departures.waiting() > 0 || releasing;
+  }
+
+  private void refuse(LeaseQueue.Waiting request, int result, String full) {
+    refusedForSpace++;
+    recordExhausted(full, request.connection().clientId, request.head(), request.bytesMin());
+    respond(request.connection(), request.slot(), Message.LEASE, result, Message.HEADER_BYTES);
   }
 
   private void leased(Connection connection, int slot, Extent extent) {
