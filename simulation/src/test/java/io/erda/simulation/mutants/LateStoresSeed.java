@@ -30,8 +30,8 @@ public final class LateStoresSeed implements LongFunction<String> {
     SplittableRandom random = new SplittableRandom(seed);
     return new Configuration(
         PersistenceDomain.WHOLE_SYSTEM,
-        NetworkModel.random(random).withReadsOutlivePeer(true),
-        new StoreOptions(new LogGeometry(1, 1 << 16, 1 << 13, 4), 64),
+        NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true),
+        new StoreOptions(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64),
         false,
         new ServerLimits(
             40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 1 << 10, 1 << 26, 1 << 26)),
