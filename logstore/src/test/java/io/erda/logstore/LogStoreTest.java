@@ -558,6 +558,36 @@ class LogStoreTest {
     assertEquals(List.of("regions"), directory.names());
   }
 
+  /** Room that leases can't have: nothing else makes room again where the disk is full. */
+  @Test
+  void onAFullDiskTheCleanerHasAFile() throws IOException {
+    LogStore log = create(new LogGeometry(2, REGION, SEGMENT, 9));
+    log.leaveSpare(1);
+    directory.roomBytes = 2 * REGION;
+    Extent extent = leased(log.lease(0, 16, 16));
+    Region first = extent.region();
+    log.end(extent);
+    assertEquals(8, log.regionsAtHand());
+    log.prepareAhead(false);
+    assertEquals(1, log.spareFiles(), "the cleaner's, also where nobody writes");
+    log.prepareAhead(false);
+    assertEquals(1, log.spareFiles());
+    assertInstanceOf(LeaseResult.DiskFull.class, log.lease(1, 16, 16), "not the cleaner's");
+    assertInstanceOf(LeaseResult.DiskFull.class, log.leaseAtHand(1, 16, 16));
+    assertEquals(1, log.spareFailures(), "what makes no file does not fail to");
+    assertEquals(1, log.regionsAtHand());
+    assertNull(log.trimSpares(true));
+    assertNull(log.trimSpares(true), "nor is it given back while nobody writes");
+    log.seal(first);
+    assertNotNull(log.reserve(first, Region.HEADER_BYTES + 64, 64));
+    assertEquals(0, log.regionsAtHand());
+    directory.roomBytes = 2 * REGION;
+    log.prepareAhead(true);
+    assertEquals(7, log.regionsAtHand(), "there is room again");
+    assertEquals(1, leased(log.lease(1, 16, 16)).region().head());
+    assertEquals(1, log.spareFiles());
+  }
+
   private int write(Extent extent) {
     Region region = extent.region();
     MemorySegment buffer = MemorySegment.ofArray(new byte[64]);

@@ -103,6 +103,11 @@ public final class SimulatedDisk {
     capacityBytes = bytes;
   }
 
+  /** The sum of lengths that {@link #limit} is about. */
+  public long usedBytes() {
+    return files.values().stream().mapToLong(SimulatedFile::length).sum();
+  }
+
   /** Crashes carry stack traces from now on: slower, for looking at one seed. */
   public void traceCrashes() {
     traces = true;
@@ -380,7 +385,7 @@ public final class SimulatedDisk {
     if (files.containsKey(name)) {
       throw new FileAlreadyExistsException(name);
     }
-    long used = files.values().stream().mapToLong(SimulatedFile::length).sum();
+    long used = usedBytes();
     if (length > capacityBytes - used) {
       throw new OutOfSpaceException(
           name + ": no room for " + length + " bytes: " + used + " of " + capacityBytes + " in use",

@@ -16,6 +16,7 @@ import java.util.random.RandomGenerator;
  * One run: what there is, what is asked of it, and what goes wrong.
  *
  * @param domain of the server's memory; power fails only where the store promises to survive it
+ * @param diskRegions files of regions that the disk has room for; 0: as many as there can be
  * @param doubles whether servers may double the table; half of them do then
  * @param clients at a time
  * @param keys that all of them use
@@ -34,6 +35,7 @@ public record Configuration(
     PersistenceDomain domain,
     NetworkModel network,
     StoreOptions store,
+    int diskRegions,
     boolean doubles,
     ServerLimits limits,
     ClientOptions client,
@@ -100,6 +102,7 @@ public record Configuration(
         domain(random),
         network(shape, random),
         store,
+        diskRegions(shape, store, random),
         shape != Shape.MOVING,
         new ServerLimits(
             // Connections that were lost count until the server notices.
@@ -172,6 +175,13 @@ public record Configuration(
     };
   }
 
+  /** Where a log is cleaned much, a third of them have a disk that is smaller than the log. */
+  private static int diskRegions(Shape shape, StoreOptions store, RandomGenerator random) {
+    int regions = store.geometry().regionsMax();
+    boolean cleaned = shape == Shape.CLEANED || shape == Shape.FULL;
+    return cleaned && random.nextInt(3) == 0 ? random.nextInt(1, regions + 1) : 0;
+  }
+
   /** Half of them where most can be lost: memory whose caches are not durable. */
   private static PersistenceDomain domain(RandomGenerator random) {
     PersistenceDomain[] domains = PersistenceDomain.values();
@@ -215,6 +225,7 @@ public record Configuration(
         domain,
         network,
         store,
+        diskRegions,
         doubles,
         limits,
         client,
@@ -239,6 +250,7 @@ public record Configuration(
         domain,
         network,
         store,
+        diskRegions,
         doubles,
         limits,
         client,
@@ -263,6 +275,7 @@ public record Configuration(
         domain,
         network,
         other,
+        diskRegions,
         doubles,
         limits,
         client,

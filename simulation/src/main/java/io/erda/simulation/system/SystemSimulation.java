@@ -96,6 +96,9 @@ public final class SystemSimulation {
   /** Of the servers that died. */
   private long cleanings;
 
+  /** Of the disk, from when there is a store. */
+  private long roomBytes = Long.MAX_VALUE;
+
   private long doublings;
 
   private boolean powerFailsNext;
@@ -267,7 +270,7 @@ public final class SystemSimulation {
   private void heal() {
     healing = true;
     disk.crashNever();
-    disk.limit(Long.MAX_VALUE);
+    disk.limit(roomBytes);
     for (ClientProcess client : clients) {
       client.device.crashAfterPosts(0);
       client.device.releaseCompletions();
@@ -429,8 +432,7 @@ public final class SystemSimulation {
       case DISK_FULL -> {
         if (serves) {
           disk.limit(0);
-          time.after(
-              random.nextLong(1L << random.nextInt(14, 24)), () -> disk.limit(Long.MAX_VALUE));
+          time.after(random.nextLong(1L << random.nextInt(14, 24)), () -> disk.limit(roomBytes));
         }
       }
       case LOG_FULL, TABLE_FULL, BYTE_CORRUPTED, FILE_CUT -> {
@@ -499,6 +501,11 @@ public final class SystemSimulation {
     } catch (IOException | RuntimeException | AssertionError e) {
       workload.fail("the server does not start: " + describe(e));
       return;
+    }
+    if (roomBytes == Long.MAX_VALUE && configuration.diskRegions() > 0) {
+      long regionBytes = configuration.store().geometry().regionBytes();
+      roomBytes = disk.usedBytes() + configuration.diskRegions() * regionBytes;
+      disk.limit(roomBytes);
     }
     StoreUnderTest.Server starting = core;
     releases.add(starting::release);

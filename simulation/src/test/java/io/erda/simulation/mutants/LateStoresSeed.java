@@ -32,6 +32,7 @@ public final class LateStoresSeed implements LongFunction<String> {
         PersistenceDomain.WHOLE_SYSTEM,
         NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true),
         new StoreOptions(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64),
+        0,
         false,
         new ServerLimits(
             40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 1 << 10, 1 << 26, 1 << 26)),
