@@ -293,6 +293,7 @@ public final class Cleaner {
     victims.forget(victim);
     log.retire(victim);
     if (stretch != null) {
+      victims.packed(stretch.region(), ended.bytesCopied(), stretch.wasted());
       log.release(stretch);
     }
     listener.ended(ended);

@@ -29,6 +29,15 @@ final class Victims {
   /** By generation: what did not fit behind what the head appended to. */
   private final Map<Integer, TooLarge> tooLarge = new HashMap<>();
 
+  /**
+   * @param live bytes that were copied into a region
+   * @param wasted bytes between them
+   */
+  private record Packed(long live, long wasted) {}
+
+  /** By generation: what can't be packed any better as long as all of it lives. */
+  private final Map<Integer, Packed> packed = new HashMap<>();
+
   Victims(LogStore log, LiveBytes live) {
     this.log = log;
     this.geometry = log.geometry();
@@ -62,9 +71,32 @@ final class Victims {
     return (1 - u) * age / (1 + u);
   }
 
-  /** Bytes that are used and not live. What was not handed out yet needs no cleaning. */
+  /**
+   * Bytes that are used and not live, nor lost between what was copied there. What was not handed
+   * out yet needs no cleaning.
+   */
   private long gain(Region region) {
-    return log.appendPlace(region) - Region.HEADER_BYTES - live.of(region);
+    return log.appendPlace(region) - Region.HEADER_BYTES - live.of(region) - wasted(region);
+  }
+
+  /** In proportion to what still lives. */
+  private long wasted(Region region) {
+    Packed then = packed.get(region.generation());
+    if (then == null) {
+      return 0;
+    }
+    double lives = Math.min(1, (double) live.of(region) / then.live);
+    return (long) (then.wasted * lives);
+  }
+
+  /** Objects were copied to a region, as near to each other as they can be. */
+  void packed(Region into, long copied, long wasted) {
+    if (copied > 0) {
+      packed.merge(
+          into.generation(),
+          new Packed(copied, wasted),
+          (one, other) -> new Packed(one.live + other.live, one.wasted + other.wasted));
+    }
   }
 
   /** Whether it is where its head appends, with room left. */
@@ -114,6 +146,7 @@ final class Victims {
   void forget(Region region) {
     refused.remove(region.generation());
     tooLarge.remove(region.generation());
+    packed.remove(region.generation());
   }
 
   /** Regions that are kept because objects in them are damaged. */

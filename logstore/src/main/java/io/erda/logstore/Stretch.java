@@ -11,6 +11,7 @@ public final class Stretch {
   private final LogGeometry geometry;
   private final long end;
   private long next;
+  private long wasted;
 
   Stretch(RegionState state, Region victim, LogGeometry geometry, long begin, long end) {
     this.state = state;
@@ -18,6 +19,7 @@ public final class Stretch {
     this.geometry = geometry;
     this.next = begin;
     this.end = end;
+    this.wasted = end - begin;
   }
 
   public Region region() {
@@ -39,6 +41,11 @@ public final class Stretch {
     return end;
   }
 
+  /** Bytes in which no object lies: at the ends of segments, and behind the last. */
+  public long wasted() {
+    return wasted;
+  }
+
   /** Takes the place of the next object, or −1 when it does not fit any more. */
   public long take(int padded) {
     long place = geometry.placeBehind(next, padded);
@@ -46,6 +53,7 @@ public final class Stretch {
       return -1;
     }
     next = place + padded;
+    wasted -= padded;
     return place;
   }
 
