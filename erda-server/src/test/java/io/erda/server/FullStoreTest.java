@@ -108,7 +108,6 @@ class FullStoreTest {
     }
   }
 
-  /** Deleted keys make room again, without a restart; a put waits while cleaning may help. */
   /** Large objects leave holes at the ends of segments: no cleaning gains those. */
   @Test
   void whatIsPackedIsNotCopiedAgain() throws Exception {
@@ -141,6 +140,7 @@ class FullStoreTest {
     }
   }
 
+  /** Deleted keys make room again, without a restart; a put waits while cleaning may help. */
   @ParameterizedTest
   @EnumSource
   void aFullLogThatIsCleaned(On on) {
