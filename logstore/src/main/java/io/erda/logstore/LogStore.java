@@ -65,6 +65,11 @@ public final class LogStore implements AutoCloseable {
   /** A head with less left is about to need another region. */
   private static final long AHEAD_BYTES_MAX = 128L << 20;
 
+  /** A disk with less room than for so many files, or so many bytes, may be full at any time. */
+  private static final int SCARCE_FILES = 4;
+
+  private static final long SCARCE_BYTES = 1L << 30;
+
   private static final Pattern REGION_FILE = Pattern.compile("region-[0-9]+-[0-9]+");
 
   private final MemoryDirectory directory;
@@ -101,6 +106,9 @@ public final class LogStore implements AutoCloseable {
 
   /** Whether spares are not wanted: nothing was leased for long. */
   private boolean idle = true;
+
+  /** Whether the disk is about to be full. */
+  private boolean scarce;
 
   private boolean marksClosed;
   private boolean closed;
@@ -745,11 +753,17 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Leases take no region from the cleaner, and no file either: on a disk that is full nothing else
-   * would make room again. A log without regions needs no cleaning yet.
+   * Leases take no region from the cleaner, and where the disk is about to be full no file either:
+   * nothing else would make room again. A log without regions needs no cleaning yet.
    */
   private int filesLeftToCleaner() {
-    return regions.isEmpty() ? 0 : spareRegions;
+    return (scarce || spares.full()) && !regions.isEmpty() ? spareRegions : 0;
+  }
+
+  /** Looks whether the disk is about to be full. Costs a system call. */
+  public void lookAtDisk() {
+    long little = Math.max(SCARCE_BYTES, SCARCE_FILES * geometry.regionBytes());
+    scarce = directory.usableBytes() < little;
   }
 
   private void make() {

@@ -126,6 +126,11 @@ final class CrashDirectory implements MemoryDirectory {
   }
 
   @Override
+  public long usableBytes() {
+    return roomBytes;
+  }
+
+  @Override
   public CrashMemory create(String name, long length) throws IOException {
     if (names.containsKey(name)) {
       throw new FileAlreadyExistsException(name);

@@ -569,6 +569,9 @@ class LogStoreTest {
     log.end(extent);
     assertEquals(8, log.regionsAtHand());
     log.prepareAhead(false);
+    assertEquals(0, log.spareFiles(), "as far as the log knows there is room");
+    log.lookAtDisk();
+    log.prepareAhead(false);
     assertEquals(1, log.spareFiles(), "the cleaner's, also where nobody writes");
     log.prepareAhead(false);
     assertEquals(1, log.spareFiles());

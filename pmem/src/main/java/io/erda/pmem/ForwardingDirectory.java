@@ -84,6 +84,11 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   @Override
+  public long usableBytes() {
+    return directory.usableBytes();
+  }
+
+  @Override
   public Survives survives() {
     return directory.survives();
   }

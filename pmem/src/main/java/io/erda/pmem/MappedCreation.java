@@ -39,6 +39,9 @@ final class MappedCreation implements Creation {
     boolean done = false;
     try {
       if (allocated < length) {
+        if (allocated == 0) {
+          requireRoom();
+        }
         long bytes = Math.min(STEP, length - allocated);
         if (!MappedFile.reserve(descriptor, file, allocated, bytes)) {
           close();
@@ -62,6 +65,13 @@ final class MappedCreation implements Creation {
       if (!done) {
         close();
       }
+    }
+  }
+
+  /** What can't be had is not begun: others would meet a full disk meanwhile. */
+  private void requireRoom() throws OutOfSpaceException {
+    if (MappedFile.usableBytes(file.getParent()) < length) {
+      throw new OutOfSpaceException("no room for " + file, null);
     }
   }
 

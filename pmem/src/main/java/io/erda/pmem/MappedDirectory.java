@@ -108,6 +108,11 @@ public final class MappedDirectory implements MemoryDirectory {
   }
 
   @Override
+  public long usableBytes() {
+    return MappedFile.usableBytes(directory);
+  }
+
+  @Override
   public Creation creating(String name, long length) throws IOException {
     MemoryDirectory.requireLength(length);
     Path file = file(name);

@@ -91,17 +91,24 @@ final class MappedFile {
     }
   }
 
-  static OutOfSpaceException outOfSpace(Path file, long length, OutOfSpaceException e)
-      throws IOException {
-    long usable = Files.getFileStore(file.getParent()).getUsableSpace();
+  static OutOfSpaceException outOfSpace(Path file, long length, OutOfSpaceException e) {
     return new OutOfSpaceException(
         e.getMessage()
             + "; "
             + length
             + " bytes were asked for, the file system has "
-            + usable
+            + usableBytes(file.getParent())
             + " usable bytes",
         e);
+  }
+
+  /** How much room there is in a directory's file system; all there can be when it does not say. */
+  static long usableBytes(Path directory) {
+    try {
+      return Files.getFileStore(directory).getUsableSpace();
+    } catch (IOException e) {
+      return Long.MAX_VALUE;
+    }
   }
 
   /** Whether the file system can allocate without writing; then it has. */

@@ -69,6 +69,14 @@ public interface MemoryDirectory extends AutoCloseable {
    */
   boolean lock() throws IOException;
 
+  /**
+   * How much room there is for more, bytes, as far as that is known: others may take it. Costs a
+   * system call.
+   */
+  default long usableBytes() {
+    return Long.MAX_VALUE;
+  }
+
   /** What every memory of this directory promises. */
   Survives survives();
 

@@ -32,6 +32,11 @@ public final class SimulatedDirectory implements MemoryDirectory {
   }
 
   @Override
+  public long usableBytes() {
+    return disk.usableBytes();
+  }
+
+  @Override
   public PersistentMemory open(String name) throws IOException {
     MemoryDirectory.requireName(name);
     return map(disk.find(name));

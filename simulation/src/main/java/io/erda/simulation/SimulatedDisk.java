@@ -103,6 +103,11 @@ public final class SimulatedDisk {
     capacityBytes = bytes;
   }
 
+  /** What may still be created. */
+  public long usableBytes() {
+    return Math.max(0, capacityBytes - usedBytes());
+  }
+
   /** The sum of lengths that {@link #limit} is about. */
   public long usedBytes() {
     return files.values().stream().mapToLong(SimulatedFile::length).sum();

@@ -51,6 +51,8 @@ public final class ServerCore implements AutoCloseable {
   /** Where there was no room for a file, nobody who needs none looks again so soon. */
   private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
 
+  private static final long DISK_LOOK_NS = 1_000_000_000L;
+
   /** Steps of a cleaning while no client wants anything. */
   private static final int CLEANER_STEPS = 64;
 
@@ -90,6 +92,7 @@ public final class ServerCore implements AutoCloseable {
 
   private long nextPrepareNs;
   private long nextTrimNs;
+  private long nextDiskLookNs;
 
   /** Serves an opened store; {@link #listen} makes it reachable. */
   public ServerCore(StoreEngine engine, ServerLimits limits, LongSupplier nanoTime) {
@@ -114,6 +117,7 @@ public final class ServerCore implements AutoCloseable {
     this.departures = new Departures(engine.log(), this::strangers, this::release);
     engine.log().makeAhead(creation -> fileWork.creating(creation));
     this.nextPrepareNs = nanoTime.getAsLong();
+    this.nextDiskLookNs = nextPrepareNs;
     this.nextTrimNs = nextPrepareNs + SPARES_IDLE_NS;
     this.nextReservation = engine.root().incarnation() << 40;
     for (int i = 0; i < BATCH_MAX; i++) {
@@ -230,6 +234,10 @@ public final class ServerCore implements AutoCloseable {
         nextPrepareNs = nowNs;
       }
       releasing = stillReleasing;
+      if (nowNs - nextDiskLookNs >= 0) {
+        nextDiskLookNs = nowNs + DISK_LOOK_NS;
+        log.lookAtDisk();
+      }
       if (nowNs - nextPrepareNs >= 0) {
         nextPrepareNs = nowNs;
         log.prepareAhead(!waitingLeases.isEmpty());
