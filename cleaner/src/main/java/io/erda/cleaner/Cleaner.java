@@ -122,7 +122,13 @@ public final class Cleaner {
         victims.tooLarge(cleaning.victim());
         giveUp();
       }
-      case NO_ROOM -> giveUp();
+      case NO_ROOM -> {
+        if (log.hasSpareRegion(cleaning.victim().head())) {
+          // Whatever it is: the next attempt would end the same way.
+          victims.refuse(cleaning.victim(), false);
+        }
+        giveUp();
+      }
       case DAMAGED -> {
         victims.refuse(cleaning.victim(), true);
         giveUp();
@@ -189,7 +195,7 @@ public final class Cleaner {
       idle = true;
       return 0;
     }
-    boolean onlyBehind = atLeisure || !log.hasSpareRegion();
+    boolean onlyBehind = atLeisure || !log.hasSpareRegion(victim.head());
     begin(victim, null, gainMin(GAIN_SHARE_URGENT), onlyBehind, nowNs);
     return 1;
   }
@@ -273,7 +279,7 @@ public final class Cleaner {
 
   /** Copies need a place: another region, or one behind what the head appends to. */
   private boolean mayBegin(Region region) {
-    return log.hasSpareRegion() || victims.freesRegion(region);
+    return log.hasSpareRegion(region.head()) || victims.freesRegion(region);
   }
 
   private long gainMin(int share) {

@@ -56,6 +56,7 @@ final class ClientCore {
   private ErdaException connectFailure;
   private String lastLoss = "none was made yet";
   private long connectNotBeforeNs;
+  private long attempts;
   private boolean connectPaused;
 
   // Of the store, known and constant from the first connection on.
@@ -225,6 +226,11 @@ final class ClientCore {
     return connectFailure;
   }
 
+  /** How often it was begun to connect. */
+  long attempts() {
+    return attempts;
+  }
+
   String lastLoss() {
     return lastLoss;
   }
@@ -233,6 +239,7 @@ final class ClientCore {
   void connect() {
     if (connecting == null) {
       connectFailure = null;
+      attempts++;
       Hello hello =
           new Hello(
               Protocol.VERSION, Protocol.LAYOUT_VERSION, options.required(), processId, store);
@@ -619,7 +626,8 @@ final class ClientCore {
     boolean someWait = false;
     for (Operation each : operations) {
       if (each.step == Operation.WAIT_SESSION && readSession(each.needsServer) == null) {
-        if (each.patient && connectFailure instanceof ErdaException.Unavailable) {
+        boolean patient = each.patient || each.attemptsBefore == attempts;
+        if (patient && connectFailure instanceof ErdaException.Unavailable) {
           someWait = true;
         } else {
           each.fail(connectFailure);

@@ -53,6 +53,9 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   /** A server is starting: no connection yet is no reason to give up before the time is over. */
   boolean patient;
 
+  /** Attempts to connect that had begun when it began to wait: they decide nothing for it. */
+  long attemptsBefore;
+
   Session session;
   private int sessionsLost;
 
@@ -122,6 +125,7 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
 
   final void awaitSession() {
     step = WAIT_SESSION;
+    attemptsBefore = core.attempts();
     stalled = false;
     core.attention = true;
   }

@@ -159,6 +159,7 @@ final class FileThreads implements FileWork, AutoCloseable {
   @Override
   public void release(PersistentMemory memory) {
     synchronized (lock) {
+      forget(memory);
       releasing++;
       if (!closing) {
         released.add(memory);
@@ -169,6 +170,17 @@ final class FileThreads implements FileWork, AutoCloseable {
       return;
     }
     LockSupport.unpark(pages);
+  }
+
+  private void forget(PersistentMemory memory) {
+    if (fresh != null && fresh.memory == memory) {
+      fresh = null;
+    }
+    for (int head = 0; head < points.length; head++) {
+      if (points[head] != null && points[head].memory == memory) {
+        points[head] = null;
+      }
+    }
   }
 
   @Override
@@ -238,15 +250,18 @@ final class FileThreads implements FileWork, AutoCloseable {
 
   private void giveBack(PersistentMemory memory) {
     long length = memory.segment().byteSize();
-    for (long from = 0; from < length && !closing; from += CHUNK_BYTES) {
-      memory.discard(from, Math.min(CHUNK_BYTES, length - from));
-    }
-    if (closing) {
-      memory.discard(0, length);
-    }
-    memory.close();
-    synchronized (lock) {
-      releasing--;
+    try {
+      for (long from = 0; from < length && !closing; from += CHUNK_BYTES) {
+        memory.discard(from, Math.min(CHUNK_BYTES, length - from));
+      }
+      if (closing) {
+        memory.discard(0, length);
+      }
+    } finally {
+      memory.close();
+      synchronized (lock) {
+        releasing--;
+      }
     }
   }
 
@@ -272,6 +287,9 @@ final class FileThreads implements FileWork, AutoCloseable {
     closing = true;
     join(files);
     join(pages);
+    for (Ahead each : creations) {
+      each.creation.close();
+    }
     for (PersistentMemory memory = nextReleased(); memory != null; memory = nextReleased()) {
       giveBack(memory);
     }

@@ -13,9 +13,8 @@ import java.util.concurrent.CountDownLatch;
  */
 final class ServerThread implements AutoCloseable {
   /** The server looks after idle reservations at least this often. */
-  private static final long SLEEP_NS_MAX = 1_000_000_000L;
-
   private final ServerCore core;
+
   private final Device device;
   private final OpenedStore store;
   private final FileThreads files;
@@ -99,7 +98,7 @@ final class ServerThread implements AutoCloseable {
         continue;
       }
       if (core.arm() && core.doWork() == 0 && !closing) {
-        device.await(SLEEP_NS_MAX);
+        device.await(core.sleepNsMax());
       }
       poller.reset();
     }

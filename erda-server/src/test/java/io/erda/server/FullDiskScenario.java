@@ -56,6 +56,7 @@ final class FullDiskScenario {
       case "embedded" -> scenario.embedded();
       case "table" -> scenario.table();
       case "stopped-client" -> scenario.stoppedClient();
+      case "unlimited" -> scenario.unlimited();
       case "cleaned" -> scenario.cleaned();
       case "reader" -> scenario.reader();
       case "limited-server" -> scenario.limitedServer();
@@ -144,6 +145,16 @@ final class FullDiskScenario {
       } catch (Full e) {
         require(System.nanoTime() - untilNs < 0, e.toString());
       }
+    }
+  }
+
+  private void unlimited() {
+    try (ErdaServer server = ErdaServer.start(data, OPTIONS);
+        ErdaClient client = ErdaClient.connect(server.uri())) {
+      for (int i = 0; i < 300; i++) {
+        put(client, i);
+      }
+      require(Arrays.equals(client.get(key(0)), VALUE), "get");
     }
   }
 

@@ -55,8 +55,18 @@ class FullDiskTest {
     runOnASmallDisk("stopped-client");
   }
 
+  /** It says that it has no room at all. */
+  @Test
+  void aFileSystemWithoutALimitIsNotFull() throws Exception {
+    runOnADisk("0", "unlimited");
+  }
+
   private String runOnASmallDisk(String scenario) throws Exception {
-    String mount = "mount -t tmpfs -o size=16m erda-test " + directory;
+    return runOnADisk("16m", scenario);
+  }
+
+  private String runOnADisk(String size, String scenario) throws Exception {
+    String mount = "mount -t tmpfs -o size=" + size + " erda-test " + directory;
     Assumptions.assumeTrue(
         new ProcessBuilder("sh", "-c", UNSHARE + "sh -c '" + mount + "'").start().waitFor() == 0,
         "no mount namespaces for this user");

@@ -763,7 +763,11 @@ public final class LogStore implements AutoCloseable {
   /** Looks whether the disk is about to be full. Costs a system call. */
   public void lookAtDisk() {
     long little = Math.max(SCARCE_BYTES, SCARCE_FILES * geometry.regionBytes());
-    scarce = directory.usableBytes() < little;
+    long usable = directory.usableBytes();
+    scarce = usable < little;
+    if (usable >= geometry.regionBytes()) {
+      spares.mayHaveRoom();
+    }
   }
 
   private void make() {
@@ -794,9 +798,12 @@ public final class LogStore implements AutoCloseable {
     return spares.failure();
   }
 
-  /** Whether another region can be linked with a file that is there, or that there is room for. */
-  public boolean hasSpareRegion() {
-    return regionsAtHand() > 0;
+  /**
+   * Whether another region can be linked to a head, with a file that is there or that there is room
+   * for.
+   */
+  public boolean hasSpareRegion(int head) {
+    return regionsAtHand() > 0 && freeIn(byHead[head], geometry.regionsPerHeadMax()) >= 0;
   }
 
   /**

@@ -71,6 +71,11 @@ final class SpareFiles {
     return failure;
   }
 
+  /** There is room again, as it seems. */
+  void mayHaveRoom() {
+    full = false;
+  }
+
   /** Whether there was no room the last time. */
   boolean full() {
     return full;

@@ -70,7 +70,7 @@ final class MappedCreation implements Creation {
 
   /** What can't be had is not begun: others would meet a full disk meanwhile. */
   private void requireRoom() throws OutOfSpaceException {
-    if (MappedFile.usableBytes(file.getParent()) < length) {
+    if (MappedFile.unallocatedBytes(file.getParent()) < length) {
       throw new OutOfSpaceException("no room for " + file, null);
     }
   }

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -102,10 +103,24 @@ final class MappedFile {
         e);
   }
 
-  /** How much room there is in a directory's file system; all there can be when it does not say. */
+  /**
+   * How much room there is in a directory's file system; all there can be when it does not say, as
+   * one without a limit.
+   */
   static long usableBytes(Path directory) {
     try {
-      return Files.getFileStore(directory).getUsableSpace();
+      FileStore store = Files.getFileStore(directory);
+      return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();
+    } catch (IOException e) {
+      return Long.MAX_VALUE;
+    }
+  }
+
+  /** The same with what is reserved for some users: surely no more can be had. */
+  static long unallocatedBytes(Path directory) {
+    try {
+      FileStore store = Files.getFileStore(directory);
+      return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUnallocatedSpace();
     } catch (IOException e) {
       return Long.MAX_VALUE;
     }

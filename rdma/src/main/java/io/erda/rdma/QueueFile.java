@@ -12,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
@@ -30,7 +31,8 @@ final class QueueFile {
   // Of the process, as its ID in the name is: a name is never used twice, because the server may
   // not have noticed yet that the last
   // connection of that name ended, and would refuse the new one or remove its file.
-  private static final AtomicInteger NEXT = new AtomicInteger();
+  /** Processes in containers have the same ID: where one begins is drawn. */
+  private static final AtomicInteger NEXT = new AtomicInteger(new SecureRandom().nextInt());
 
   private final Path file;
   private final Arena arena;
@@ -220,7 +222,8 @@ final class QueueFile {
       if (!Posix.tryLock(descriptor)) {
         return false;
       }
-      if (!spares.keep(file, descriptor)) {
+      // Another process may have its name by now.
+      if (!spares.keep(file, descriptor) && SpareQueueFiles.isFile(file, descriptor)) {
         Files.deleteIfExists(file);
       }
     } catch (IOException e) {

@@ -199,10 +199,15 @@ final class SpareQueueFiles {
     }
   }
 
-  /** Clients take them by themselves: what was counted before may be too many. */
+  /**
+   * Clients take them by themselves: what was counted before may be too many. Where there is room,
+   * what is missing is made later; a look at the directory for each of many that leave takes long.
+   */
   private boolean isOneMissing() {
     try {
-      count();
+      if (Files.getFileStore(directory).getUsableSpace() < 2L * KEPT * QueueLayout.BYTES) {
+        count();
+      }
     } catch (IOException e) {
       return false;
     }
@@ -265,7 +270,7 @@ final class SpareQueueFiles {
   }
 
   /** Whether a name still is the name of an open file. */
-  private static boolean isFile(Path file, int descriptor) throws IOException {
+  static boolean isFile(Path file, int descriptor) throws IOException {
     try {
       return Files.isSameFile(file, Path.of("/proc/self/fd/" + descriptor));
     } catch (NoSuchFileException e) {

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -346,6 +347,28 @@ final class ShmDeviceTest extends DeviceContract {
       assertEquals(0, queueFiles());
       assertEquals(0, next.strangers());
     }
+  }
+
+  /** Processes in containers may have one ID and one name: the server's look may come late. */
+  @Test
+  void anotherPeersQueueFileOfTheSameNameStays() throws IOException {
+    connect();
+    Path file;
+    try (Stream<Path> files = Files.list(Path.of(fixture.address()))) {
+      file =
+          files
+              .filter(each -> QueueFile.isName(each.getFileName().toString()))
+              .findAny()
+              .orElseThrow();
+    }
+    requester.close();
+    requester = null;
+    Files.write(file, new byte[16]);
+    assertTrue(shmServer().peerLeft(responder));
+    assertTrue(Files.exists(file), "another's file was removed");
+    Files.delete(file);
+    responder.close();
+    responder = null;
   }
 
   @Test

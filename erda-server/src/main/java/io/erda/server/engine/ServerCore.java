@@ -52,6 +52,10 @@ public final class ServerCore implements AutoCloseable {
   private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
 
   private static final long DISK_LOOK_NS = 1_000_000_000L;
+  private static final long SLEEP_NS_MAX = 1_000_000_000L;
+
+  /** The same while somebody waits for space, which other threads give back. */
+  private static final long SLEEP_WAITED_FOR_NS_MAX = 1_000_000;
 
   /** Steps of a cleaning while no client wants anything. */
   private static final int CLEANER_STEPS = 64;
@@ -81,6 +85,9 @@ public final class ServerCore implements AutoCloseable {
 
   /** Whether files that have no name any more may still take disk space. */
   private boolean releasing;
+
+  /** Whether there is disk space again that nobody has tried to use yet. */
+  private boolean spaceCame;
 
   private long refusedConnections;
   private long refusedForSpace;
@@ -209,12 +216,29 @@ public final class ServerCore implements AutoCloseable {
       return 0;
     }
     int work = 0;
+    long failures = log.spareFailures();
     try {
       work = log.doWork();
     } catch (UncheckedIOException e) {
       becomeReadOnly(e);
     }
-    return work + (log.making() ? 0 : answerWaiting());
+    if (log.making()) {
+      return work;
+    }
+    // What was made may be the cleaner's.
+    prepareForWaiting(failures);
+    return work + answerWaiting();
+  }
+
+  private void prepareForWaiting(long failures) {
+    LogStore log = engine.log();
+    if (readOnlyReason == null && log.spareFailures() == failures && !waitingLeases.isEmpty()) {
+      try {
+        log.prepareAhead(true);
+      } catch (UncheckedIOException e) {
+        becomeReadOnly(e);
+      }
+    }
   }
 
   /** Files that regions left, and those of regions to come. */
@@ -230,10 +254,12 @@ public final class ServerCore implements AutoCloseable {
         nextPrepareNs = nowNs + PREPARE_AGAIN_NS;
       }
       boolean stillReleasing = releasing && fileWork.releasing();
-      if (releasing && !stillReleasing) {
+      spaceCame |= releasing && !stillReleasing;
+      releasing = stillReleasing;
+      if (spaceCame && !log.making()) {
+        spaceCame = false;
         nextPrepareNs = nowNs;
       }
-      releasing = stillReleasing;
       if (nowNs - nextDiskLookNs >= 0) {
         nextDiskLookNs = nowNs + DISK_LOOK_NS;
         log.lookAtDisk();
@@ -246,13 +272,20 @@ public final class ServerCore implements AutoCloseable {
       if (idle) {
         nextTrimNs = nowNs + SPARES_IDLE_NS;
       }
-      for (PersistentMemory spare = log.trimSpares(idle);
-          spare != null;
-          spare = log.trimSpares(false)) {
-        release(spare);
+      if (waitingLeases.isEmpty()) {
+        trimSpares(idle);
       }
     } catch (UncheckedIOException e) {
       becomeReadOnly(e);
+    }
+  }
+
+  private void trimSpares(boolean whenIdle) {
+    LogStore log = engine.log();
+    for (PersistentMemory spare = log.trimSpares(whenIdle);
+        spare != null;
+        spare = log.trimSpares(false)) {
+      release(spare);
     }
   }
 
@@ -326,7 +359,12 @@ public final class ServerCore implements AutoCloseable {
     for (LeaseQueue.Waiting each : all) {
       lease(each);
     }
-    return all.size();
+    return all.size() - waitingLeases.size();
+  }
+
+  /** How long may be slept while no client sends anything, nanoseconds. */
+  public long sleepNsMax() {
+    return waitingLeases.isEmpty() ? SLEEP_NS_MAX : SLEEP_WAITED_FOR_NS_MAX;
   }
 
   /** Ends every reservation in a region: what was not published there never will be. */
@@ -773,7 +811,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** Whether a file is being made or will be left, or disk space for one. */
   private boolean fileComes() {
-    return engine.log().making() || departures.waiting() > 0 || releasing;
+    return engine.log().making() || departures.waiting() > 0 || releasing || spaceCame;
   }
 
   private void refuse(LeaseQueue.Waiting request, int result, String full) {
