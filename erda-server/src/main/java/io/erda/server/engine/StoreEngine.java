@@ -95,6 +95,8 @@ public final class StoreEngine implements AutoCloseable {
         }
         create(directory, create, random);
       }
+      // A name that a killed server left may not survive a power failure yet.
+      directory.sync();
       return openExisting(directory);
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());

@@ -8,6 +8,7 @@ import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,12 @@ class SuperblockFirstTest {
   private final class Watched extends ForwardingDirectory {
     Watched(MemoryDirectory directory) {
       super(directory);
+    }
+
+    @Override
+    public void sync() throws IOException {
+      events.add("sync");
+      super.sync();
     }
 
     @Override
@@ -64,8 +71,10 @@ class SuperblockFirstTest {
     StoreHarness.open(new Watched(disk.anotherView()));
     int flushed = events.indexOf("flush superblock 0 " + Superblock.BYTES);
     int drained = events.indexOf("drain superblock");
+    int synced = events.indexOf("sync");
     int stored = events.stream().map(event -> event.startsWith("store")).toList().indexOf(true);
     assertTrue(flushed >= 0 && flushed < drained, events::toString);
     assertTrue(stored < 0 || drained < stored, events::toString);
+    assertTrue(synced >= 0 && (stored < 0 || synced < stored), "names: " + events);
   }
 }
