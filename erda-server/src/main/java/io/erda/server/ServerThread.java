@@ -12,9 +12,7 @@ import java.util.concurrent.CountDownLatch;
  * the device. Owns all it is given.
  */
 final class ServerThread implements AutoCloseable {
-  /** The server looks after idle reservations at least this often. */
   private final ServerCore core;
-
   private final Device device;
   private final OpenedStore store;
   private final FileThreads files;

@@ -52,6 +52,8 @@ public final class ServerCore implements AutoCloseable {
   private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
 
   private static final long DISK_LOOK_NS = 1_000_000_000L;
+
+  /** Idle reservations are looked after at least this often. */
   private static final long SLEEP_NS_MAX = 1_000_000_000L;
 
   /** The same while somebody waits for space, which other threads give back. */
