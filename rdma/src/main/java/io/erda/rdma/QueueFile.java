@@ -12,7 +12,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
@@ -31,8 +30,7 @@ final class QueueFile {
   // Of the process, as its ID in the name is: a name is never used twice, because the server may
   // not have noticed yet that the last
   // connection of that name ended, and would refuse the new one or remove its file.
-  /** Processes in containers have the same ID: where one begins is drawn. */
-  private static final AtomicInteger NEXT = new AtomicInteger(new SecureRandom().nextInt());
+  private static final AtomicInteger NEXT = new AtomicInteger();
 
   private final Path file;
   private final Arena arena;
