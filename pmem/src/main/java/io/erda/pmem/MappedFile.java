@@ -103,24 +103,26 @@ final class MappedFile {
         e);
   }
 
-  /**
-   * How much room there is in a directory's file system; all there can be when it does not say, as
-   * one without a limit.
-   */
+  /** What a file system says of its room. */
+  private interface Room {
+    long bytes(FileStore store) throws IOException;
+  }
+
+  /** How much room there is in a directory's file system for this user. */
   static long usableBytes(Path directory) {
-    try {
-      FileStore store = Files.getFileStore(directory);
-      return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();
-    } catch (IOException e) {
-      return Long.MAX_VALUE;
-    }
+    return room(directory, FileStore::getUsableSpace);
   }
 
   /** The same with what is reserved for some users: surely no more can be had. */
   static long unallocatedBytes(Path directory) {
+    return room(directory, FileStore::getUnallocatedSpace);
+  }
+
+  /** All there can be when the file system does not say, as one without a limit. */
+  private static long room(Path directory, Room room) {
     try {
       FileStore store = Files.getFileStore(directory);
-      return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUnallocatedSpace();
+      return store.getTotalSpace() == 0 ? Long.MAX_VALUE : room.bytes(store);
     } catch (IOException e) {
       return Long.MAX_VALUE;
     }
