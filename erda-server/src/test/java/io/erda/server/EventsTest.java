@@ -97,6 +97,38 @@ class EventsTest {
     assertEquals(Set.of("LOG", "CONNECTIONS"), full);
   }
 
+  /** A process of its own: what another test recorded here can't be taken back. */
+  @Test
+  void jfrIsNotSetUpWhereNobodyRecords() throws Exception {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-Xlog:class+init=info",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Unrecorded.class.getName(),
+                directory.resolve("data").toString())
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(process.getInputStream().readAllBytes(), UTF_8);
+    assertEquals(0, process.waitFor(), said);
+    assertTrue(said.contains("io/erda/server/engine/ServerCore"), said);
+    assertFalse(said.contains("'jdk/jfr/internal/JVM'"), "JFR was set up");
+  }
+
+  static final class Unrecorded {
+    public static void main(String[] args) {
+      try (ErdaStore store = ErdaStore.open(Path.of(args[0]), SMALL);
+          ErdaClient erda = store.client()) {
+        for (int i = 0; i < 500; i++) {
+          erda.put(key(i % 100), new byte[1000]);
+        }
+      }
+    }
+  }
+
   /** Overwrites the store beside a client that does nothing, then fills it up. */
   private Map<String, Long> workAndFill() {
     try (ErdaStore store = ErdaStore.open(directory.resolve("data"), SMALL);

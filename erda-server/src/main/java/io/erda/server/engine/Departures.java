@@ -66,8 +66,7 @@ final class Departures implements AutoCloseable {
    * @param clients that were connected then, and knew a map with it
    */
   void add(Region region, long epoch, long untilNs, List<Client> clients) {
-    RegionReleasedEvent released = new RegionReleasedEvent();
-    released.begin();
+    RegionReleasedEvent released = Events.begin(RegionReleasedEvent::new);
     waiting.add(new Departure(region, epoch, untilNs, new ArrayList<>(clients), released));
   }
 
@@ -119,7 +118,7 @@ final class Departures implements AutoCloseable {
 
   private static void record(Departure departure) {
     RegionReleasedEvent released = departure.released;
-    if (released.shouldCommit()) {
+    if (Events.wanted(released)) {
       released.head = departure.region.head();
       released.region = departure.region.index();
       released.generation = departure.region.generation();
@@ -127,8 +126,8 @@ final class Departures implements AutoCloseable {
       released.commit();
     }
     for (Client client : departure.clients) {
-      ClientWaitedForEvent late = new ClientWaitedForEvent();
-      if (late.shouldCommit()) {
+      ClientWaitedForEvent late = Events.begin(ClientWaitedForEvent::new);
+      if (Events.wanted(late)) {
         late.clientId = client.id;
         late.clientPid = client.processId;
         late.head = departure.region.head();

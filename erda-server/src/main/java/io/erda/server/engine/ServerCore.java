@@ -310,13 +310,12 @@ public final class ServerCore implements AutoCloseable {
 
     @Override
     public void began(Region victim) {
-      event = new CleaningEvent();
-      event.begin();
+      event = Events.begin(CleaningEvent::new);
     }
 
     @Override
     public void ended(Cleaner.Ended ended) {
-      if (event.shouldCommit()) {
+      if (Events.wanted(event)) {
         event.head = ended.victim().head();
         event.region = ended.victim().index();
         event.generation = ended.victim().generation();
@@ -566,8 +565,8 @@ public final class ServerCore implements AutoCloseable {
     }
     engine.root().nextEpoch();
     linkedAt[region.slot()] = engine.root().epoch();
-    RegionLinkedEvent event = new RegionLinkedEvent();
-    if (event.shouldCommit()) {
+    RegionLinkedEvent event = Events.begin(RegionLinkedEvent::new);
+    if (Events.wanted(event)) {
       event.head = region.head();
       event.region = region.index();
       event.generation = region.generation();
@@ -577,8 +576,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private void recordRetired(Region region) {
-    RegionRetiredEvent event = new RegionRetiredEvent();
-    if (event.shouldCommit()) {
+    RegionRetiredEvent event = Events.begin(RegionRetiredEvent::new);
+    if (Events.wanted(event)) {
       event.head = region.head();
       event.region = region.index();
       event.generation = region.generation();
@@ -588,8 +587,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private static void recordExhausted(String what, int clientId, int head, long bytes) {
-    SpaceExhaustedEvent event = new SpaceExhaustedEvent();
-    if (event.shouldCommit()) {
+    SpaceExhaustedEvent event = Events.begin(SpaceExhaustedEvent::new);
+    if (Events.wanted(event)) {
       event.what = what;
       event.clientId = clientId;
       event.head = head;

@@ -241,8 +241,7 @@ public final class StoreEngine implements AutoCloseable {
    * committed.
    */
   private void recover() {
-    RecoveryEvent event = new RecoveryEvent();
-    event.begin();
+    RecoveryEvent event = Events.begin(RecoveryEvent::new);
     int[] counts = new int[2];
     // A server that was killed leaves words that are visible and not durable.
     makeTableDurable();
@@ -282,7 +281,7 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   private void record(RecoveryEvent event) {
-    if (event.shouldCommit()) {
+    if (Events.wanted(event)) {
       event.bytesScanned = recovery.bytesScanned();
       event.objects = recovery.objectsSeen();
       event.committed = recovery.committed();

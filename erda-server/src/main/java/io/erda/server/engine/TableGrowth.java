@@ -336,12 +336,11 @@ public final class TableGrowth {
   }
 
   private void beginEvent() {
-    event = new DoublingEvent();
-    event.begin();
+    event = Events.begin(DoublingEvent::new);
   }
 
   private void recordDoubled() {
-    if (event.shouldCommit()) {
+    if (Events.wanted(event)) {
       event.fromBuckets = tables.buckets() / 2;
       event.toBuckets = tables.buckets();
       event.entries = tables.size();
