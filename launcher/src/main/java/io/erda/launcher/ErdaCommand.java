@@ -13,6 +13,9 @@ import io.erda.launcher.commands.StatsCommand;
 import io.erda.launcher.commands.TortureCommand;
 import io.erda.launcher.commands.VerifyCommand;
 import io.erda.launcher.commands.YcsbCommand;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -20,30 +23,34 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The top-level command; the subcommands are listed in the order in which help shows them. */
+/** The top-level command. */
 @Command(
     name = "erda",
     description = "A persistent key-value store whose readers never wake the server.",
     versionProvider = Build.class,
     mixinStandardHelpOptions = true,
     scope = ScopeType.INHERIT,
-    usageHelpAutoWidth = true,
-    subcommands = {
-      QuickstartCommand.class,
-      ServerCommand.class,
-      GetCommand.class,
-      PutCommand.class,
-      DeleteCommand.class,
-      StatsCommand.class,
-      CleanCommand.class,
-      VerifyCommand.class,
-      YcsbCommand.class,
-      EvalCommand.class,
-      TortureCommand.class,
-      SimulateCommand.class,
-      ClasspathCommand.class
-    })
+    usageHelpAutoWidth = true)
 final class ErdaCommand implements Runnable {
+  /** In the order in which help shows them. */
+  static final List<Class<?>> SUBCOMMANDS =
+      List.of(
+          QuickstartCommand.class,
+          ServerCommand.class,
+          GetCommand.class,
+          PutCommand.class,
+          DeleteCommand.class,
+          StatsCommand.class,
+          CleanCommand.class,
+          VerifyCommand.class,
+          YcsbCommand.class,
+          EvalCommand.class,
+          TortureCommand.class,
+          SimulateCommand.class,
+          ClasspathCommand.class);
+
+  private static final String SUFFIX = "Command";
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -56,5 +63,25 @@ final class ErdaCommand implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(spec.commandLine(), "which command?");
+  }
+
+  /**
+   * The command line to parse {@code args} with. When they begin with the name of a command it has
+   * that one alone: to read the annotations of all of them takes longer than most commands run.
+   */
+  static CommandLine commandLine(String... args) {
+    CommandLine commandLine = new CommandLine(new ErdaCommand());
+    List<Class<?>> named =
+        SUBCOMMANDS.stream().filter(type -> args.length > 0 && name(type).equals(args[0])).toList();
+    for (Class<?> type : named.isEmpty() ? SUBCOMMANDS : named) {
+      commandLine.addSubcommand(type);
+    }
+    return commandLine;
+  }
+
+  /** Of a subcommand, by the name of its class: its annotation need not be read for that. */
+  private static String name(Class<?> type) {
+    String simple = type.getSimpleName();
+    return simple.substring(0, simple.length() - SUFFIX.length()).toLowerCase(Locale.ROOT);
   }
 }

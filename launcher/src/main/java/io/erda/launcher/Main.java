@@ -30,7 +30,7 @@ public final class Main {
   static int run(PrintWriter out, PrintWriter err, boolean trace, String... args) {
     ErrorReport report = new ErrorReport(trace);
     CommandLine commandLine =
-        new CommandLine(new ErdaCommand())
+        ErdaCommand.commandLine(args)
             .setOut(out)
             .setErr(err)
             .setExecutionExceptionHandler(report)

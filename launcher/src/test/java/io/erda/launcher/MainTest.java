@@ -9,6 +9,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -71,12 +73,24 @@ class MainTest {
     assertFalse(ErrorReport.verbose("get", "--", "-v"));
   }
 
+  @Test
+  void aCommandIsFoundByItsNameAloneAsAmongAllOfThem() {
+    Map<String, CommandLine> all = ErdaCommand.commandLine().getSubcommands();
+    assertEquals(ErdaCommand.SUBCOMMANDS.size(), all.size());
+    all.forEach((name, among) -> {
+      Map<String, CommandLine> one = ErdaCommand.commandLine(name).getSubcommands();
+      assertEquals(Set.of(name), one.keySet());
+      assertEquals(among.getUsageMessage(), one.get(name).getUsageMessage());
+    });
+    assertEquals(all.keySet(), ErdaCommand.commandLine("-v", "get").getSubcommands().keySet());
+  }
+
   private int run(String... args) {
     return Main.run(new PrintWriter(out), new PrintWriter(err), false, args);
   }
 
   private int report(Exception failure, boolean verbose) {
-    CommandLine commandLine = new CommandLine(new ErdaCommand());
+    CommandLine commandLine = ErdaCommand.commandLine();
     commandLine.setErr(new PrintWriter(err, true));
     return new ErrorReport(false).failed(failure, commandLine, verbose);
   }
