@@ -569,6 +569,12 @@ abstract class RingQueuePair implements QueuePair {
   @Override
   public final int poll(CompletionHandler handler, int limit) {
     int done = completions.drain(handler, limit);
+    if ((++polls & POLLS_PER_CHECK - 1) == 0 && phase == Phase.CONNECTED) {
+      counters.show();
+      // Before the ring is looked at: this takes what rang the bell, and who armed and polls before
+      // it sleeps would not be woken by a message that rang in between.
+      checkPeer();
+    }
     if (phase == Phase.CONNECTED) {
       done += receive(handler, limit - done);
       // Nothing published before the end may be missed: look at the ring once more after noticing
@@ -577,10 +583,6 @@ abstract class RingQueuePair implements QueuePair {
         phase = Phase.ENDING;
         drainUntil = in.position() + QueueLayout.RING_BYTES;
       }
-    }
-    if ((++polls & POLLS_PER_CHECK - 1) == 0 && phase == Phase.CONNECTED) {
-      counters.show();
-      checkPeer();
     }
     return phase == Phase.CONNECTED ? done : done + turn(handler, limit - done);
   }

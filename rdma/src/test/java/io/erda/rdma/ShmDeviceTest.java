@@ -175,6 +175,48 @@ final class ShmDeviceTest extends DeviceContract {
    * The clock is looked at between the stores of a WRITE and its completion; that is when the
    * server closes.
    */
+  /**
+   * As servers and clients sleep: arm, poll once more, then wait. Now and then a poll looks after
+   * its peer, and takes what rang the bell; what rang it must not be asleep in the ring then.
+   */
+  @Test
+  void aMessageThatRingsDuringTheLastPollIsNotSleptOver() throws IOException {
+    server.close();
+    boolean[] sends = new boolean[1];
+    long[] ns = {System.nanoTime()};
+    MemoryRegion[] message = new MemoryRegion[1];
+    LongSupplier clock =
+        () -> {
+          if (sends[0]) {
+            sends[0] = false;
+            requester.postSend(1, message[0], 0, 8, Flags.NONE);
+          }
+          ns[0] += 10_000_000;
+          return ns[0];
+        };
+    try (ShmDevice sleepy = ShmDevice.open(ShmOptions.toServe(Path.of(fixture.address()), clock))) {
+      listener = sleepy.listen(fixture.address());
+      requester = client.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      responder = nextRequest().accept(NOTHING);
+      until(() -> atClient.has(Opcode.CONNECT));
+      message[0] = client.register(fixture.clientMemory(64), Backing.none(64), Access.LOCAL);
+      MemoryRegion into = sleepy.register(fixture.clientMemory(64), Backing.none(64), Access.LOCAL);
+      responder.postReceive(2, into, 0, 64);
+      sends[0] = true;
+      int received = 0;
+      while (sends[0]) {
+        assertTrue(responder.arm());
+        received = responder.poll(atServer, 4);
+      }
+      assertTrue(received > 0 || sleepy.await(1_000_000_000), "slept over a message");
+      requester.close();
+      requester = null;
+      responder.close();
+      responder = null;
+      listener = null;
+    }
+  }
+
   @Test
   void aWriteDuringWhichTheServerClosesIsFenced() throws IOException {
     boolean[] closes = new boolean[1];
