@@ -3,6 +3,7 @@ package io.erda.simulation.mutants;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.simulation.mutants.MutantTable.Row;
+import io.erda.simulation.system.SeedSets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -16,18 +17,18 @@ import org.junit.jupiter.api.TestFactory;
  * which takes half an hour and prints the table of {@code MUTANTS.md}.
  */
 final class EveryMutantTest {
-  private static final boolean ALL = "all".equals(System.getProperty("erda.mutants"));
   private static final int QUICK_SEEDS_MAX = 400;
 
   @TestFactory
   Stream<DynamicTest> isFound() {
     return Mutants.ALL.stream()
-        .filter(mutant -> mutant.survives() == null && (ALL || mutant.quick()))
+        .filter(mutant -> mutant.survives() == null && (SeedSets.ALL || mutant.quick()))
         .map(mutant -> DynamicTest.dynamicTest(mutant.name(), () -> find(mutant)));
   }
 
   private static void find(Mutant mutant) {
-    Row row = MutantTable.row(mutant, ALL ? 5 : 1, ALL ? 10_000 : QUICK_SEEDS_MAX);
+    Row row =
+        MutantTable.row(mutant, SeedSets.ALL ? 5 : 1, SeedSets.ALL ? 10_000 : QUICK_SEEDS_MAX);
     System.out.println(row.text());
     assertTrue(row.foundByAll(), () -> mutant.name() + " survives: " + mutant.defect());
   }
@@ -37,7 +38,7 @@ final class EveryMutantTest {
   void withoutADefectNothingIsFound() {
     List<String> how = new ArrayList<>();
     Mutant none = Mutant.of("none", "nothing is wrong", List::of);
-    MutantTable.seedsNeeded(none.simulation(), 1, 50, how);
+    SeedSets.needed(none.simulation(), 1, 50, how);
     assertTrue(how.isEmpty(), how::toString);
   }
 }

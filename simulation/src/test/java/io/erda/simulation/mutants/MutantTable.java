@@ -1,5 +1,6 @@
 package io.erda.simulation.mutants;
 
+import io.erda.simulation.system.SeedSets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -8,36 +9,10 @@ import java.util.stream.Collectors;
 
 /** How many seeds each mutant needs, for {@code simulation/MUTANTS.md}. */
 public final class MutantTable {
-  /** Of the first seed of each set: far apart, so that the sets are disjoint. */
-  static final long SET_GAP = 1_000_000;
-
   private static final boolean RULES =
       Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
 
   private MutantTable() {}
-
-  /**
-   * Seeds until the first failure, in sets of their own.
-   *
-   * @return for each set how many, or seedsMax + 1 where none failed
-   */
-  static int[] seedsNeeded(
-      LongFunction<String> simulation, int sets, int seedsMax, List<String> how) {
-    int[] needed = new int[sets];
-    for (int set = 0; set < sets; set++) {
-      long first = 1 + set * SET_GAP;
-      needed[set] = seedsMax + 1;
-      for (int i = 0; i < seedsMax; i++) {
-        String failure = simulation.apply(first + i);
-        if (failure != null) {
-          needed[set] = i + 1;
-          how.add(failure);
-          break;
-        }
-      }
-    }
-    return needed;
-  }
 
   /**
    * Prints a row for each mutant, as they come.
@@ -85,7 +60,7 @@ public final class MutantTable {
   static Row row(Mutant mutant, int sets, int seedsMax) {
     List<String> how = new ArrayList<>();
     LongFunction<String> simulation = RULES ? mutant.simulation() : mutant.withoutWordRules();
-    int[] needed = seedsNeeded(simulation, sets, seedsMax, how);
+    int[] needed = SeedSets.needed(simulation, sets, seedsMax, how);
     return new Row(mutant, needed, seedsMax, how.isEmpty() ? mutant.survives() : kinds(how));
   }
 

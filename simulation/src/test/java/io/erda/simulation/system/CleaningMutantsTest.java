@@ -1,7 +1,5 @@
 package io.erda.simulation.system;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.erda.cleaner.Entries;
 import io.erda.hashtable.VersionWord;
 import java.lang.foreign.MemorySegment;
@@ -118,24 +116,17 @@ final class CleaningMutantsTest {
   }
 
   private static void assertFound(String what, UnaryOperator<Entries> defect) {
-    for (long seed = 1; seed <= SEEDS_MAX; seed++) {
-      Configuration configuration = Configuration.random(new SplittableRandom(seed));
-      StoreUnderTest erda = new ErdaUnderTest(configuration, defect);
-      RunResult result =
-          new SystemSimulation(
+    SeedSets.assertFound(
+        what,
+        SEEDS_MAX,
+        seed -> {
+          Configuration configuration = Configuration.random(new SplittableRandom(seed));
+          StoreUnderTest erda = new ErdaUnderTest(configuration, defect);
+          return new SystemSimulation(
                   seed, configuration, erda, UnaryOperator.identity(), UnaryOperator.identity())
-              .run();
-      if (result.failure() != null) {
-        System.out.println(
-            what
-                + ": found by seed "
-                + seed
-                + ": "
-                + result.failure().lines().findFirst().orElse(""));
-        return;
-      }
-    }
-    assertTrue(false, what + ": not found by " + SEEDS_MAX + " seeds");
+              .run()
+              .failure();
+        });
   }
 
   private static class Defective implements Entries {

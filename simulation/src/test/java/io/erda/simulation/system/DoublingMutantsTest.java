@@ -1,7 +1,6 @@
 package io.erda.simulation.system;
 
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.Backing;
@@ -127,23 +126,7 @@ final class DoublingMutantsTest {
   }
 
   private static void assertFound(String what, Mutant mutant) {
-    long doublings = 0;
-    for (long seed = 1; seed <= SEEDS_MAX; seed++) {
-      RunResult result = run(seed, mutant);
-      doublings += result.doublings();
-      if (result.failure() != null) {
-        System.out.println(
-            what
-                + ": found by seed "
-                + seed
-                + " after "
-                + doublings
-                + " doublings: "
-                + result.failure().lines().findFirst().orElse(""));
-        return;
-      }
-    }
-    assertTrue(false, what + ": not found by " + SEEDS_MAX + " seeds, " + doublings + " doublings");
+    SeedSets.assertFound(what, SEEDS_MAX, seed -> run(seed, mutant).failure());
   }
 
   private static RunResult run(long seed, Mutant mutant) {

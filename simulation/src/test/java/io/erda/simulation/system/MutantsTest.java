@@ -1,7 +1,5 @@
 package io.erda.simulation.system;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
@@ -34,22 +32,16 @@ final class MutantsTest {
   private static void assertFound(
       String what, Function<PersistentMemory, PersistentMemory> defect) {
     UnaryOperator<MemoryDirectory> over = directory -> new DefectiveDirectory(directory, defect);
-    for (long seed = 1; seed <= SEEDS_MAX; seed++) {
-      Configuration configuration = Configuration.random(new SplittableRandom(seed));
-      StoreUnderTest erda = new ErdaUnderTest(configuration);
-      RunResult result =
-          new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
-      if (result.failure() != null) {
-        System.out.println(
-            what
-                + ": found by seed "
-                + seed
-                + ": "
-                + result.failure().lines().findFirst().orElse(""));
-        return;
-      }
-    }
-    assertTrue(false, what + ": not found by " + SEEDS_MAX + " seeds");
+    SeedSets.assertFound(
+        what,
+        SEEDS_MAX,
+        seed -> {
+          Configuration configuration = Configuration.random(new SplittableRandom(seed));
+          StoreUnderTest erda = new ErdaUnderTest(configuration);
+          return new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity())
+              .run()
+              .failure();
+        });
   }
 
   private static final class Defective extends ForwardingMemory {

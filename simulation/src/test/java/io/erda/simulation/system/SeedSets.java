@@ -1,0 +1,61 @@
+package io.erda.simulation.system;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongFunction;
+
+/**
+ * Looks for a defect in sets of seeds that have none in common: one set in the build, five with
+ * {@code -Derda.mutants=all}.
+ */
+public final class SeedSets {
+  /** Whether the long form was asked for. */
+  public static final boolean ALL = "all".equals(System.getProperty("erda.mutants"));
+
+  private static final int SETS = ALL ? 5 : 1;
+
+  /** Of the first seed of each set. */
+  private static final long GAP = 1_000_000;
+
+  private SeedSets() {}
+
+  /**
+   * Seeds until the first failure, in sets of their own.
+   *
+   * @param failureOf what a seed's run found; null when all was well
+   * @param how gets what was found
+   * @return for each set how many, or seedsMax + 1 where none failed
+   */
+  public static int[] needed(
+      LongFunction<String> failureOf, int sets, int seedsMax, List<String> how) {
+    int[] needed = new int[sets];
+    for (int set = 0; set < sets; set++) {
+      long first = 1 + set * GAP;
+      needed[set] = seedsMax + 1;
+      for (int i = 0; i < seedsMax; i++) {
+        String failure = failureOf.apply(first + i);
+        if (failure != null) {
+          needed[set] = i + 1;
+          how.add(failure);
+          break;
+        }
+      }
+    }
+    return needed;
+  }
+
+  /** Prints how many seeds each set took, and fails where one did not find it. */
+  static void assertFound(String what, int seedsMax, LongFunction<String> failureOf) {
+    List<String> how = new ArrayList<>();
+    int[] needed = needed(failureOf, SETS, seedsMax, how);
+    System.out.println(
+        what
+            + ": seeds needed by set "
+            + Arrays.toString(needed)
+            + (how.isEmpty() ? "" : ": " + how.getFirst().lines().findFirst().orElse("")));
+    assertTrue(how.size() == SETS, () -> what + ": not found by " + seedsMax + " seeds of a set");
+  }
+}
