@@ -172,10 +172,6 @@ final class ShmDeviceTest extends DeviceContract {
   }
 
   /**
-   * The clock is looked at between the stores of a WRITE and its completion; that is when the
-   * server closes.
-   */
-  /**
    * As servers and clients sleep: arm, poll once more, then wait. Now and then a poll looks after
    * its peer, and takes what rang the bell; what rang it must not be asleep in the ring then.
    */
@@ -217,6 +213,10 @@ final class ShmDeviceTest extends DeviceContract {
     }
   }
 
+  /**
+   * The clock is looked at between the stores of a WRITE and its completion; that is when the
+   * server closes.
+   */
   @Test
   void aWriteDuringWhichTheServerClosesIsFenced() throws IOException {
     boolean[] closes = new boolean[1];
