@@ -1,5 +1,6 @@
 package io.erda.launcher;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -9,9 +10,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class MainTest {
@@ -83,6 +86,11 @@ class MainTest {
       assertEquals(among.getUsageMessage(), one.get(name).getUsageMessage());
     });
     assertEquals(all.keySet(), ErdaCommand.commandLine("-v", "get").getSubcommands().keySet());
+  }
+
+  @Test
+  void whatTheClassCacheIsRecordedFromSucceeds(@TempDir Path directory) {
+    assertDoesNotThrow(() -> TrainingRun.run(directory.resolve("data")));
   }
 
   private int run(String... args) {

@@ -15,7 +15,7 @@ public final class SeedSets {
   /** Whether the long form was asked for. */
   public static final boolean ALL = "all".equals(System.getProperty("erda.mutants"));
 
-  private static final int SETS = ALL ? 5 : 1;
+  public static final int SETS = ALL ? 5 : 1;
 
   /** Of the first seed of each set. */
   private static final long GAP = 1_000_000;
