@@ -20,6 +20,10 @@ import java.util.function.LongSupplier;
  * more pollers than cores slow each other down in proportion and no more. What follows a sleep
  * costs a system call on both sides and a wake-up: some tens of microseconds. A budget of 0 never
  * polls; of {@link Long#MAX_VALUE} never sleeps.
+ *
+ * <p>Beside threads that never yield that is not enough: each yield costs the rest of a time slice,
+ * milliseconds. Who has met that sleeps instead of yielding, for some times as long as it took, and
+ * longer each time it is met again: the kernel gives a sleeper that is woken its turn much sooner.
  */
 public final class Poller {
   /** Several times a round trip between processes that both poll. */
@@ -33,12 +37,23 @@ public final class Poller {
 
   private static final int TURNS_PER_CLOCK = 16;
 
+  /** A yield that takes so long has given the core to somebody who does not yield. */
+  private static final long CONTENDED_NS = 300_000;
+
+  private static final int CONTENDED_MAX = 6;
+
   private final LongSupplier nanoTime;
+  private final Runnable yield;
   private final long spinNs;
   private final long budgetNs;
   private int idleTurns;
   private long idleSince;
   private boolean yields;
+
+  /** How often in a row a yield gave the core away for long; until when none is tried again. */
+  private int contended;
+
+  private long yieldsAgainNs;
 
   /**
    * @param nanoTime a monotonic clock
@@ -46,10 +61,16 @@ public final class Poller {
    * @param budgetNs how long to poll in vain before sleeping
    */
   public Poller(LongSupplier nanoTime, long spinNs, long budgetNs) {
+    this(nanoTime, Thread::yield, spinNs, budgetNs);
+  }
+
+  /** As the other one, with a way of its own to give the core away. */
+  Poller(LongSupplier nanoTime, Runnable yield, long spinNs, long budgetNs) {
     if (spinNs < 0 || budgetNs < 0) {
       throw new IllegalArgumentException("spin " + spinNs + " ns, budget " + budgetNs + " ns");
     }
     this.nanoTime = nanoTime;
+    this.yield = yield;
     this.spinNs = spinNs;
     this.budgetNs = budgetNs;
   }
@@ -74,11 +95,26 @@ public final class Poller {
       yields = idleNs >= spinNs;
     }
     if (yields) {
-      Thread.yield();
+      if (contended > 0 && budgetNs != Long.MAX_VALUE && nanoTime.getAsLong() - yieldsAgainNs < 0) {
+        return false;
+      }
+      yieldOnce();
     } else {
       Thread.onSpinWait();
     }
     return true;
+  }
+
+  private void yieldOnce() {
+    long beganNs = nanoTime.getAsLong();
+    yield.run();
+    long nowNs = nanoTime.getAsLong();
+    if (nowNs - beganNs < CONTENDED_NS) {
+      contended = 0;
+      return;
+    }
+    contended = Math.min(contended + 1, CONTENDED_MAX);
+    yieldsAgainNs = nowNs + (nowNs - beganNs << contended);
   }
 
   /** Begins a new budget: after a sleep. */

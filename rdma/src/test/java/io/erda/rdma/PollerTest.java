@@ -44,4 +44,47 @@ final class PollerTest {
     assertTrue(poller.mayPoll(3));
     assertEquals(0, idleTurns(poller, 1));
   }
+
+  /** What a yield takes. */
+  private long yieldNs;
+
+  private Poller contended(long budgetNs) {
+    return new Poller(() -> now, () -> now += yieldNs, 1_000, budgetNs);
+  }
+
+  /** How long it polls in vain. */
+  private long polls(Poller poller) {
+    poller.reset();
+    long begin = now;
+    idleTurns(poller, 10);
+    return now - begin;
+  }
+
+  @Test
+  void whereAYieldGivesTheCoreAwayForLongItSleepsInstead() {
+    Poller poller = contended(50_000);
+    yieldNs = 3_000_000;
+    assertTrue(polls(poller) >= 3_000_000, "how else would it know");
+    long begin = now;
+    assertTrue(polls(poller) < 2_000, "it has just met that");
+    now = begin + 2 * yieldNs;
+    assertTrue(polls(poller) >= 3_000_000, "once more, to see whether it is still so");
+    now += 2 * yieldNs;
+    assertTrue(polls(poller) < 2_000, "the second time it takes longer until it tries again");
+    now += 4 * yieldNs;
+    yieldNs = 300;
+    assertTrue(polls(poller) >= 50_000, "nobody wants the core any more");
+    assertTrue(polls(poller) >= 50_000, "and it has noticed");
+  }
+
+  @Test
+  void whoNeverSleepsYieldsWhateverThatTakes() {
+    Poller poller = contended(Long.MAX_VALUE);
+    yieldNs = 3_000_000;
+    for (int i = 0; i < 1000; i++) {
+      now += 10;
+      assertTrue(poller.mayPoll(0));
+    }
+    assertTrue(now > 1_000_000_000);
+  }
 }
