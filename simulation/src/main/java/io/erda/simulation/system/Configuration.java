@@ -19,7 +19,10 @@ import java.util.random.RandomGenerator;
  * @param diskRegions files of regions that the disk has room for; 0: as many as there can be
  * @param doubles whether servers may double the table; half of them do then
  * @param clients at a time
+ * @param readersPercent of the clients that get and do nothing else
  * @param keys that all of them use
+ * @param twins whether keys share key words, two and two: they are {@link TwinKeys#KEY_BYTES} long
+ *     then
  * @param keyBytesMax and {@code valueBytesMax} longest
  * @param operations until no more are begun
  * @param pipeline operations of a client in flight at most
@@ -40,7 +43,9 @@ public record Configuration(
     ServerLimits limits,
     ClientOptions client,
     int clients,
+    int readersPercent,
     int keys,
+    boolean twins,
     int keyBytesMax,
     int valueBytesMax,
     int operations,
@@ -53,6 +58,7 @@ public record Configuration(
     long drainNsMax,
     Set<Fault> faults) {
   private static final int KEY_OPERATIONS_MAX = 12;
+  private static final int READERS_PERCENT = 50;
 
   /** What kind of trouble a run looks for. */
   private enum Shape {
@@ -125,7 +131,9 @@ public record Configuration(
             64 << random.nextInt(5),
             pipeline),
         clients,
+        random.nextBoolean() ? 0 : READERS_PERCENT,
         keys,
+        random.nextInt(4) == 0,
         random.nextBoolean() ? 8 : random.nextInt(1, 200),
         valueBytes(shape, random),
         operations(shape, random),
@@ -230,7 +238,9 @@ public record Configuration(
         limits,
         client,
         fewerClients,
+        readersPercent,
         fewerKeys,
+        twins,
         keyBytesMax,
         valueBytesMax,
         fewerOperations,
@@ -255,7 +265,9 @@ public record Configuration(
         limits,
         client,
         clients,
+        readersPercent,
         keys,
+        twins,
         keyBytesMax,
         valueBytesMax,
         operations,
@@ -280,7 +292,9 @@ public record Configuration(
         limits,
         client,
         clients,
+        readersPercent,
         moreKeys,
+        twins,
         keyBytesMax,
         valueBytesMax,
         operations,

@@ -25,6 +25,8 @@ public enum Fault {
   CLIENT_PAUSE,
   /** A client's process becomes slow for a while. */
   CLIENT_SLOW,
+  /** A peer sends what is no request: its connection has to end. */
+  CLIENT_GARBAGE,
   /** A client sees no completions for a while, then all of them. */
   COMPLETIONS_DELAYED,
   /** A connection is lost. */
@@ -37,6 +39,8 @@ public enum Fault {
   TABLE_FULL,
   /** A byte of a file changes on the medium, at the end. */
   BYTE_CORRUPTED,
+  /** An older version of a key lies, whole, where its newest one should, at the end. */
+  OBJECT_MISPLACED,
   /** A file loses its end, at the end. */
   FILE_CUT
 }

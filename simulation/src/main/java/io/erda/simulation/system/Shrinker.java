@@ -26,11 +26,13 @@ public final class Shrinker {
           Fault.SERVER_PAUSE,
           Fault.CLIENT_PAUSE,
           Fault.CLIENT_SLOW,
+          Fault.CLIENT_GARBAGE,
           Fault.COMPLETIONS_DELAYED,
           Fault.CLIENT_CRASH,
           Fault.CLIENT_CRASH_IN_POST,
           Fault.DISK_FULL,
           Fault.BYTE_CORRUPTED,
+          Fault.OBJECT_MISPLACED,
           Fault.FILE_CUT);
 
   private final Simulation simulation;

@@ -15,12 +15,14 @@ import java.nio.ByteOrder;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongToIntFunction;
 
 /** What a store's files hold, read without the store's own code for it: for reports and damage. */
 final class StoreView {
   private static final ValueLayout.OfLong WORD =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final long HASH_SEED_AT = 72;
+  private static final long COPY_BYTES = 4096;
   private static final long RECORDS_AT = 4096;
   private static final long RECORD_BYTES = 64;
   private static final int STATE_LINKED = 0xA5;
@@ -38,11 +40,20 @@ final class StoreView {
 
   /** Where the committed version of a key lies; null where there is none. */
   Place committed(MemorySegment key) {
+    return version(key, VersionWord::committed);
+  }
+
+  /** Where the version before the newest one lies; null where there is none. */
+  Place older(MemorySegment key) {
+    return version(key, VersionWord::older);
+  }
+
+  private Place version(MemorySegment key, LongToIntFunction which) {
     for (String table : tables()) {
       for (long at : entries(table, key)) {
-        int offset = VersionWord.committed(disk.image(table).get(WORD, at + 8));
+        int offset = which.applyAsInt(disk.image(table).get(WORD, at + 8));
         Place place = offset == VersionWord.NONE ? null : object(headOf(key), offset);
-        if (place != null) {
+        if (place != null && isKey(place, key)) {
           return place;
         }
       }
@@ -106,12 +117,24 @@ final class StoreView {
     return disk.names().stream().filter(name -> name.startsWith("table-")).toList();
   }
 
-  private long keyWord(MemorySegment key) {
-    long seed = disk.image("superblock").get(WORD, HASH_SEED_AT);
-    if (seed == 0) {
-      seed = disk.image("superblock").get(WORD, HASH_SEED_AT + 4096);
+  /** Two keys may share a key word. */
+  private boolean isKey(Place place, MemorySegment key) {
+    return ObjectLayout.keyEquals(
+        disk.image(place.file), place.offset, key, 0, (int) key.byteSize());
+  }
+
+  /** What the keys of the store are hashed with; 0 while there is no store. */
+  long hashSeed() {
+    MemorySegment superblock = disk.image("superblock");
+    if (superblock == null || superblock.byteSize() < 2 * COPY_BYTES) {
+      return 0;
     }
-    return Entry.keyWord(new KeyHash(seed).of(key, 0, key.byteSize()), geometry.heads());
+    long seed = superblock.get(WORD, HASH_SEED_AT);
+    return seed == 0 ? superblock.get(WORD, HASH_SEED_AT + COPY_BYTES) : seed;
+  }
+
+  private long keyWord(MemorySegment key) {
+    return Entry.keyWord(new KeyHash(hashSeed()).of(key, 0, key.byteSize()), geometry.heads());
   }
 
   private int headOf(MemorySegment key) {

@@ -16,6 +16,7 @@ import io.erda.simulation.history.Outcome;
 import io.erda.simulation.history.Verdict;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -57,6 +58,10 @@ public final class SystemSimulation {
   private static final long FAILURE_PAUSE_NS = 1 << 14;
   private static final int FAILURES_MAX = 8;
   private static final int CROWD = 16;
+  private static final int SENDERS_MAX = 32;
+
+  /** Of the places that a crash aims at. */
+  private static final int DOUBLING = 6;
 
   /** In one run of so many the store's creation is interrupted. */
   private static final int FIRST_START_ODDS = 8;
@@ -83,6 +88,9 @@ public final class SystemSimulation {
 
   /** Those that live. */
   private final List<ClientProcess> clients = new ArrayList<>();
+
+  private final List<GarbageSender> connectedSenders = new ArrayList<>();
+  private int senders;
 
   private final UnaryOperator<MemoryDirectory> overDirectory;
   private final UnaryOperator<Device> overServerDevice;
@@ -150,7 +158,7 @@ public final class SystemSimulation {
     disk = new SimulatedDisk(configuration.domain(), random.split());
     view = new StoreView(disk, configuration.store().geometry());
     rules = new VersionWordRules(disk, configuration.store().geometry());
-    workload = new Workload(configuration, random.split());
+    workload = new Workload(configuration, random.split(), view::hashSeed);
     if (Long.remainderUnsigned(seed, WATCHED_ODDS) == 0) {
       disk.onEvent(places::add);
     }
@@ -287,6 +295,13 @@ public final class SystemSimulation {
       workload.fail("operations that never end: " + openOperations());
       return;
     }
+    while (!connectedSenders.isEmpty() && time.nextNs() <= deadline) {
+      time.step();
+    }
+    if (!connectedSenders.isEmpty()) {
+      workload.fail("a peer that sends garbage keeps its connection");
+      return;
+    }
     // Those that lived through it, and one that begins afresh.
     List<ClientProcess> readers = new ArrayList<>(clients);
     readers.add(startClient());
@@ -418,6 +433,7 @@ public final class SystemSimulation {
               .slowDown(1 << random.nextInt(2, 12), random.nextLong(1L << random.nextInt(10, 26)));
         }
       }
+      case CLIENT_GARBAGE -> startGarbageSender();
       case COMPLETIONS_DELAYED -> {
         if (!clients.isEmpty()) {
           happened(fault);
@@ -435,7 +451,7 @@ public final class SystemSimulation {
           time.after(random.nextLong(1L << random.nextInt(14, 24)), () -> disk.limit(roomBytes));
         }
       }
-      case LOG_FULL, TABLE_FULL, BYTE_CORRUPTED, FILE_CUT -> {
+      case LOG_FULL, TABLE_FULL, BYTE_CORRUPTED, OBJECT_MISPLACED, FILE_CUT -> {
         // The workload sees to the first two, the end to the others.
       }
     }
@@ -448,9 +464,7 @@ public final class SystemSimulation {
   /** Anywhere, or where little happens and much can go wrong. */
   private void crashSoon() {
     int further = random.nextBoolean() ? 0 : random.nextInt(24);
-    // Where keys crowd, entries move; elsewhere an intent is rare.
-    int where = random.nextInt(7) < 4 && configuration.keys() > CROWD ? 0 : random.nextInt(9);
-    switch (where) {
+    switch (random.nextInt(3) == 0 && growsBesideReaders() ? DOUBLING : crashPlace()) {
       case 0 -> disk.crashAt(new Aim("table-", 64, 112, 1 + random.nextInt(12), further));
       case 1 ->
           disk.crashAt(
@@ -468,11 +482,23 @@ public final class SystemSimulation {
                   1 + random.nextInt(3),
                   random.nextInt(2)));
       // A table begins to double, or has doubled.
-      case 6 ->
+      case DOUBLING ->
           disk.crashAt(
               new Aim("superblock", 0, Long.MAX_VALUE, 1 + random.nextInt(6), random.nextInt(3)));
       default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
     }
+  }
+
+  /** Where keys crowd, entries move; elsewhere an intent is rare. */
+  private int crashPlace() {
+    return random.nextInt(7) < 4 && configuration.keys() > CROWD ? 0 : random.nextInt(9);
+  }
+
+  /** Whether a table may double while who lost its server reads on. */
+  private boolean growsBesideReaders() {
+    return configuration.doubles()
+        && configuration.keys() > CROWD
+        && configuration.network().readsOutlivePeer();
   }
 
   private boolean survivesPower() {
@@ -595,6 +621,33 @@ public final class SystemSimulation {
     return client;
   }
 
+  /** One at a time: they must not take the connections of those that have something to say. */
+  private void startGarbageSender() {
+    if (!connectedSenders.isEmpty() || senders == SENDERS_MAX) {
+      return;
+    }
+    senders++;
+    happened(Fault.CLIENT_GARBAGE);
+    GarbageSender sender =
+        new GarbageSender(
+            network.device("sender of garbage " + nextClient++), ADDRESS, random.split());
+    connectedSenders.add(sender);
+    releases.add(sender::close);
+    Node node =
+        new Node(
+            time,
+            random.split(),
+            () -> guarded("the sender of garbage", sender::doWork),
+            crash -> {},
+            configuration.stepNs(),
+            configuration.idleNs());
+    sender.device.onActivity(node::wake);
+    sender.onEnd(() -> {
+      node.kill();
+      connectedSenders.remove(sender);
+    });
+  }
+
   private void crashClient() {
     if (!clients.isEmpty()) {
       happened(Fault.CLIENT_CRASH);
@@ -625,6 +678,10 @@ public final class SystemSimulation {
     final Node node;
     private final StoreUnderTest.Client client;
     private final SplittableRandom thoughts = random.split();
+
+    /** Needs no server, and may not notice for long that it is another one. */
+    private final boolean readsOnly = random.nextInt(100) < configuration.readersPercent();
+
     private final long thinkNs = 1L << random.nextInt(1, 17);
     private long thinksUntilNs;
     private int failures;
@@ -662,7 +719,7 @@ public final class SystemSimulation {
         thinksUntilNs = time.nowNs() + thoughts.nextLong(2 * thinkNs);
         time.at(thinksUntilNs, node::wake);
         open++;
-        if (!workload.begin(number, client)) {
+        if (!workload.begin(number, client, readsOnly)) {
           open--;
         }
         work++;
@@ -766,6 +823,8 @@ public final class SystemSimulation {
         if (kind == Fault.FILE_CUT) {
           cut();
           inspect(-1);
+        } else if (place != null && random.nextBoolean() && misplace(key, place)) {
+          inspect(key);
         } else if (place != null) {
           disk.corrupt(place.file(), place.offset() + random.nextInt(place.bytes()), bits());
           happened(kind);
@@ -792,6 +851,27 @@ public final class SystemSimulation {
       String name = anyFile();
       happened(Fault.FILE_CUT);
       disk.setLength(name, random.nextLong(disk.length(name)));
+    }
+
+    /** Where a key has an older version that fits: the medium puts it where the newest one lies. */
+    private boolean misplace(int key, StoreView.Place place) throws IOException {
+      StoreView.Place older = view.older(workload.key(key));
+      if (!configuration.faults().contains(Fault.OBJECT_MISPLACED)
+          || older == null
+          || older.equals(place)
+          || place.offset() + older.bytes() > disk.length(place.file())) {
+        return false;
+      }
+      happened(Fault.OBJECT_MISPLACED);
+      byte[] bytes =
+          disk.image(older.file())
+              .asSlice(older.offset(), older.bytes())
+              .toArray(ValueLayout.JAVA_BYTE);
+      for (int i = 0; i < bytes.length; i++) {
+        int there = disk.image(place.file()).get(ValueLayout.JAVA_BYTE, place.offset() + i);
+        disk.corrupt(place.file(), place.offset() + i, there ^ bytes[i]);
+      }
+      return true;
     }
 
     private void corruptAnything() throws IOException {
@@ -885,10 +965,7 @@ public final class SystemSimulation {
     @Override
     public void got(long token, MemorySegment value) {
       ended = true;
-      got =
-          value == null
-              ? null
-              : MemorySegment.ofArray(value.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+      got = value == null ? null : MemorySegment.ofArray(value.toArray(ValueLayout.JAVA_BYTE));
     }
 
     @Override

@@ -86,12 +86,16 @@ final class VersionWordRules {
       return;
     }
     long keyWord = memory.get(WORD, offset - 8);
+    long original =
+        next == VersionWord.MOVED
+            ? 0
+            : original(table, keyWord, VersionWord.newest(word == 0 ? next : word));
     String wrong =
         next == VersionWord.MOVED
             ? wrongMark(table, keyWord, word)
-            : original(table, keyWord) == 0
+            : original == 0
                 ? wrong(table, memory, offset, word, next)
-                : wrongCopy(table, offset, original(table, keyWord), word, next);
+                : wrongCopy(table, offset, original, word, next);
     if (wrong != null) {
       throw new AssertionError(
           "version word of slot "
@@ -175,13 +179,19 @@ final class VersionWordRules {
     return next == 0 ? null : "a copy changes before its original is marked as moved";
   }
 
-  /** The word of a key's entry in the table before, while it is there and not marked; else 0. */
-  private long original(String table, long keyWord) {
+  /**
+   * The word of a key's entry in the table before, while it is there and not marked; else 0. A
+   * version of the key lies at an offset.
+   */
+  private long original(String table, long keyWord, int offset) {
     String before = neighbour(table, -1);
     MemorySegment memory = disk.image(before);
     for (long at = firstWord(); memory != null && at < memory.byteSize(); at += ENTRY_BYTES) {
       long word = memory.get(WORD, at);
-      if (word != 0 && word != VersionWord.MOVED && memory.get(WORD, at - 8) == keyWord) {
+      if (word != 0
+          && word != VersionWord.MOVED
+          && memory.get(WORD, at - 8) == keyWord
+          && sameKey((int) (keyWord >>> 56), offset, VersionWord.newest(word))) {
         return word;
       }
     }
@@ -264,6 +274,24 @@ final class VersionWordRules {
       wrong = wrongObject(head, older, "the moved older version");
     }
     return wrong;
+  }
+
+  /** Whether two objects are of one key; also where that can't be told. */
+  private boolean sameKey(int head, int offset, int other) {
+    Linked linked = linked(head, offset);
+    Linked otherLinked = linked(head, other);
+    MemorySegment region = linked == null ? null : disk.image(linked.file());
+    MemorySegment otherRegion = otherLinked == null ? null : disk.image(otherLinked.file());
+    if (offset == other || region == null || otherRegion == null) {
+      return true;
+    }
+    long place = geometry.place(offset);
+    return ObjectLayout.keyEquals(
+        otherRegion,
+        geometry.place(other),
+        region,
+        place + ObjectLayout.KEY_OFFSET,
+        ObjectLayout.keyLength(region, place));
   }
 
   /** A linked region. */

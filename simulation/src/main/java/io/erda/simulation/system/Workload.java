@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /** What the clients ask for, what they saw, and the bytes behind the IDs of keys and values. */
@@ -17,21 +18,47 @@ final class Workload {
   final History history = new History();
   private final Configuration configuration;
   private final RandomGenerator random;
+  private final LongSupplier hashSeed;
   private final MemorySegment[] keys;
   private long lastValue;
   private int invoked;
+  private boolean paired;
   private String failure;
 
-  Workload(Configuration configuration, RandomGenerator random) {
+  /**
+   * @param hashSeed of the store; 0 while there is none
+   */
+  Workload(Configuration configuration, RandomGenerator random, LongSupplier hashSeed) {
     this.configuration = configuration;
     this.random = random;
+    this.hashSeed = hashSeed;
     keys = new MemorySegment[configuration.keys()];
     for (int i = 0; i < keys.length; i++) {
       // The first byte tells them apart, whatever their lengths.
-      byte[] key = new byte[random.nextInt(1, configuration.keyBytesMax() + 1)];
+      byte[] key =
+          new byte
+              [configuration.twins()
+                  ? TwinKeys.KEY_BYTES
+                  : random.nextInt(1, configuration.keyBytesMax() + 1)];
       random.nextBytes(key);
       key[0] = (byte) i;
       keys[i] = MemorySegment.ofArray(key);
+    }
+  }
+
+  /** As soon as there is a store every second key becomes the twin of the one before. */
+  private void pairKeys() {
+    long seed = configuration.twins() && !paired ? hashSeed.getAsLong() : 0;
+    if (seed == 0) {
+      return;
+    }
+    paired = true;
+    for (int i = 1; i < keys.length; i += 2) {
+      if (!history.knows(i)) {
+        keys[i] =
+            MemorySegment.ofArray(
+                TwinKeys.twin((byte[]) keys[i - 1].heapBase().orElseThrow(), seed));
+      }
     }
   }
 
@@ -49,13 +76,22 @@ final class Workload {
     }
   }
 
-  /** Begins an operation. Returns false when the client takes no more now. */
-  boolean begin(int client, StoreUnderTest.Client to) {
+  /**
+   * Begins an operation.
+   *
+   * @param readsOnly whether it must be a get
+   * @return false when the client takes no more now
+   */
+  boolean begin(int client, StoreUnderTest.Client to, boolean readsOnly) {
+    pairKeys();
     int draw = random.nextInt(100);
     // Keys come one by one: so that the table fills up all along, among everything else.
     int known = Math.min(keys.length, 4 + 2 * keys.length * invoked / configuration.operations());
     int key = random.nextInt(known);
     invoked++;
+    if (readsOnly) {
+      return get(client, to, key);
+    }
     if (draw < configuration.putWeight()) {
       return put(client, to, key);
     }

@@ -96,18 +96,14 @@ final class Mutants {
                       result(PUBLICATION, "commit", "storeWord", 1))),
           // The log
           Mutant.of(
-                  "position not in the checksum",
-                  "an object is valid wherever it lies",
-                  () ->
-                      List.of(
-                          body(
-                              "logstore.ObjectChecksum",
-                              "positionMix",
-                              code -> code.iconst_0().ireturn())))
-              .survivesBecause(
-                  "other guards stand before it: a region's remote key is new with every"
-                      + " generation, a map is believed under its own epoch only, and recovery acts"
-                      + " on a place only when a pending word names it"),
+              "position not in the checksum",
+              "an object is valid wherever it lies",
+              () ->
+                  List.of(
+                      body(
+                          "logstore.ObjectChecksum",
+                          "positionMix",
+                          code -> code.iconst_0().ireturn()))),
           Mutant.of(
                   "file used again at once",
                   "a region's file becomes another's while clients may store there",
@@ -269,14 +265,9 @@ final class Mutants {
               () -> List.of(constant("cleaner.Cleaning", "waitForWriters", "hasOpenExtents", 0))),
           // Connections and clients
           Mutant.of(
-                  "dead writer not fenced",
-                  "the server keeps the queue pair of a connection that it gave up",
-                  () -> List.of(without("server.engine.Connection", "close", "close")))
-              .survivesBecause(
-                  "what a dead writer still stores lands where nothing is handed out again:"
-                      + " recovery closes the marks, and the file of a freed region has no name;"
-                      + " and the simulated wire stops what is under way when an end learns of the"
-                      + " other's"),
+              "dead writer not fenced",
+              "the server keeps the queue pair of a connection that it gave up",
+              () -> List.of(without("server.engine.Connection", "close", "close"))),
           Mutant.of(
               "acknowledged when sent",
               "the client takes its SEND for the server's answer",
@@ -334,10 +325,18 @@ final class Mutants {
                       constant(GET, "hasObject", "compute", 0),
                       constant(GET, "hasObject", "checksum", 0))),
           Mutant.of(
-                  "tag taken for the key",
-                  "a get does not compare the key",
-                  () -> List.of(body(GET, "isKey", code -> code.iconst_1().ireturn())))
-              .survivesBecause("no two keys of a run share all 56 bits of a tag"));
+              "tag taken for the key by the server",
+              "a put or a delete does not compare the key",
+              () ->
+                  List.of(
+                      body(
+                          "server.engine.Publication$ObjectProbe",
+                          "matches",
+                          code -> code.iconst_1().ireturn()))),
+          Mutant.of(
+              "tag taken for the key",
+              "a get does not compare the key",
+              () -> List.of(body(GET, "isKey", code -> code.iconst_1().ireturn()))));
 
   private static void carryBackwards(CodeBuilder code) {
     code.aload(0).getfield(MOVE_CLASS, "memory", MEMORY_CLASS);
