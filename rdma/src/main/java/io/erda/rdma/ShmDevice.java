@@ -348,8 +348,8 @@ public final class ShmDevice implements Device {
       bounded = queuePair.bounded(bounded);
     }
     boolean isAwake = select(bounded) || bounded < timeoutNs;
-    if (listener != null) {
-      listener.onAwake();
+    if (listener != null && !isAwake) {
+      listener.onTimeout();
     }
     return isAwake;
   }

@@ -119,8 +119,11 @@ final class ShmListener implements Listener {
     ready = true;
   }
 
-  /** The device slept: polls say nothing of the time that went by. */
-  void onAwake() {
+  /**
+   * The device slept, and nothing came: polls say nothing of the time that went by. Whoever is
+   * woken by a client looks after the client first: an accept in vain costs the kernel a socket.
+   */
+  void onTimeout() {
     polls = -1;
   }
 
