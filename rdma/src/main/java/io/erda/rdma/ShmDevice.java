@@ -347,11 +347,11 @@ public final class ShmDevice implements Device {
     for (ShmQueuePair queuePair : queuePairs) {
       bounded = queuePair.bounded(bounded);
     }
-    boolean isAwake = select(bounded) || bounded < timeoutNs;
-    if (listener != null && !isAwake) {
-      listener.onTimeout();
+    boolean somethingCame = select(bounded);
+    if (listener != null) {
+      listener.onAwake(somethingCame);
     }
-    return isAwake;
+    return somethingCame || bounded < timeoutNs;
   }
 
   /** Sleeps on all sockets; true when any has something, or the device was woken. */

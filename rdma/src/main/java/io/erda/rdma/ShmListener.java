@@ -120,11 +120,11 @@ final class ShmListener implements Listener {
   }
 
   /**
-   * The device slept, and nothing came: polls say nothing of the time that went by. Whoever is
-   * woken by a client looks after the client first: an accept in vain costs the kernel a socket.
+   * The device slept: polls say nothing of the time that went by. Who was woken looks after whoever
+   * woke it before the next poll but one looks here: an accept in vain costs the kernel a socket.
    */
-  void onTimeout() {
-    polls = -1;
+  void onAwake(boolean woken) {
+    polls = woken ? -2 : -1;
   }
 
   boolean hasRequests() {
