@@ -22,8 +22,9 @@ import java.util.function.LongSupplier;
  * polls; of {@link Long#MAX_VALUE} never sleeps.
  *
  * <p>Beside threads that never yield that is not enough: each yield costs the rest of a time slice,
- * milliseconds. Who has met that sleeps instead of yielding, for some times as long as it took, and
- * longer each time it is met again: the kernel gives a sleeper that is woken its turn much sooner.
+ * milliseconds. Who has lost a whole budget to one sleeps instead of yielding, for some times as
+ * long as it took, and longer each time it is met again: the kernel gives a sleeper that is woken
+ * its turn much sooner.
  */
 public final class Poller {
   /** Several times a round trip between processes that both poll. */
@@ -37,10 +38,16 @@ public final class Poller {
 
   private static final int TURNS_PER_CLOCK = 16;
 
-  /** A yield that takes so long has given the core to somebody who does not yield. */
+  /**
+   * A yield that takes so long, and longer than the budget, has given the core to somebody who does
+   * not yield.
+   */
   private static final long CONTENDED_NS = 300_000;
 
   private static final int CONTENDED_MAX = 6;
+
+  /** What took longer was no time slice: the process was stopped. */
+  private static final long SLICE_NS_MAX = 10_000_000;
 
   private final LongSupplier nanoTime;
   private final Runnable yield;
@@ -75,7 +82,7 @@ public final class Poller {
     this.budgetNs = budgetNs;
   }
 
-  /** After a turn that did {@code work}: true to poll again, false when the budget is used up. */
+  /** After a turn that did {@code work}: true to poll again, false to sleep. */
   public boolean mayPoll(int work) {
     if (work > 0) {
       idleTurns = 0;
@@ -95,7 +102,7 @@ public final class Poller {
       yields = idleNs >= spinNs;
     }
     if (yields) {
-      if (contended > 0 && budgetNs != Long.MAX_VALUE && nanoTime.getAsLong() - yieldsAgainNs < 0) {
+      if (contended > 0 && nanoTime.getAsLong() - yieldsAgainNs < 0) {
         return false;
       }
       yieldOnce();
@@ -109,12 +116,12 @@ public final class Poller {
     long beganNs = nanoTime.getAsLong();
     yield.run();
     long nowNs = nanoTime.getAsLong();
-    if (nowNs - beganNs < CONTENDED_NS) {
+    if (nowNs - beganNs < Math.max(CONTENDED_NS, budgetNs)) {
       contended = 0;
       return;
     }
     contended = Math.min(contended + 1, CONTENDED_MAX);
-    yieldsAgainNs = nowNs + (nowNs - beganNs << contended);
+    yieldsAgainNs = nowNs + (Math.min(nowNs - beganNs, SLICE_NS_MAX) << contended);
   }
 
   /** Begins a new budget: after a sleep. */

@@ -121,10 +121,11 @@ final class ShmListener implements Listener {
 
   /**
    * The device slept: polls say nothing of the time that went by. Who was woken looks after whoever
-   * woke it before the next poll but one looks here: an accept in vain costs the kernel a socket.
+   * woke it before the next poll but one looks here, or the first poll after another sleep: an
+   * accept in vain costs the kernel a socket.
    */
   void onAwake(boolean woken) {
-    polls = woken ? -2 : -1;
+    polls = woken && polls != -1 ? -2 : -1;
   }
 
   boolean hasRequests() {

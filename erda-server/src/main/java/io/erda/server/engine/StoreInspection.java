@@ -136,7 +136,8 @@ public final class StoreInspection {
             });
     if (found[0] > 1) {
       findings.found(
-          bytes(memory, keyAt, keyLength), "key has " + found[0] + " entries, one at " + slot);
+          bytes(memory, keyAt, keyLength),
+          "key has " + found[0] + " entries, one in slot " + Tables.slot(slot));
     }
   }
 
@@ -152,10 +153,10 @@ public final class StoreInspection {
 
   private String describe(long slot, int head, int offset, String what) {
     Region region = engine.log().region(head, offset);
-    return "%s (entry %d, head %d, region %s, byte %d)"
+    return "%s (slot %d, head %d, region %s, byte %d)"
         .formatted(
             what,
-            slot,
+            Tables.slot(slot),
             head,
             region == null ? "none" : region.slot() + " generation " + region.generation(),
             engine.log().geometry().place(offset));

@@ -23,7 +23,7 @@ import java.util.random.RandomGenerator;
  * @param keys that all of them use
  * @param twins whether keys share key words, two and two: they are {@link TwinKeys#KEY_BYTES} long
  *     then
- * @param keyBytesMax and {@code valueBytesMax} longest
+ * @param keyBytesMax and {@code valueBytesMax} longest; of keys where there are no twins
  * @param operations until no more are begun
  * @param pipeline operations of a client in flight at most
  * @param putWeight of gets, puts and deletes; the others are {@code deleteWeight} and the rest of

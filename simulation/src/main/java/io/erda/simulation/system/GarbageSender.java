@@ -20,8 +20,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * A peer that connects as a client does, sends requests whose bodies are garbage and takes no
- * answer, then bytes that are no request at all. The server has to end the connection, so that
- * nothing which the peer still stores lands.
+ * answer, then bytes that are no request at all. The server has to end the connection: a device
+ * lets nothing land that is stored over one that was ended.
  */
 final class GarbageSender implements CompletionHandler, AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofMillis(50);

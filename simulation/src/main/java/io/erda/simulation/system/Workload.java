@@ -34,7 +34,7 @@ final class Workload {
     this.hashSeed = hashSeed;
     keys = new MemorySegment[configuration.keys()];
     for (int i = 0; i < keys.length; i++) {
-      // The first byte tells them apart, whatever their lengths.
+      // The first byte tells them apart, whatever their lengths; twins differ in all of them.
       byte[] key =
           new byte
               [configuration.twins()
