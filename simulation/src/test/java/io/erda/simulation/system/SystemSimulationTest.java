@@ -16,7 +16,7 @@ final class SystemSimulationTest {
   void freshSeeds() {
     Map<Fault, Long> faults = new EnumMap<>(Fault.class);
     long[] sums = new long[4];
-    int runs = Integer.getInteger("erda.runs", 60);
+    int runs = Integer.getInteger("erda.runs", 240);
     Seeds.each(
         runs,
         seed -> {
