@@ -108,7 +108,7 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--polling-ns",
       paramLabel = "NS",
-      description = "How long the server polls before it sleeps; 50000 by default.")
+      description = "How long the server polls at most before it sleeps; 50000 by default.")
   private Integer pollingNs;
 
   @Option(
