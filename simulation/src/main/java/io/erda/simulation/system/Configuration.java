@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
  * @param diskRegions files of regions that the disk has room for; 0: as many as there can be
  * @param doubles whether servers may double the table; half of them do then
  * @param clients at a time
- * @param readersPercent of the clients that get and do nothing else
+ * @param readersPercent of the clients that get and do nothing else, while another one writes
  * @param keys that all of them use
  * @param twins whether keys share key words, two and two: they are {@link TwinKeys#KEY_BYTES} long
  *     then

@@ -481,6 +481,8 @@ public final class SystemSimulation {
                   Root.STRUCTURE_COUNTER_OFFSET,
                   1 + random.nextInt(3),
                   random.nextInt(2)));
+      // A file comes or goes.
+      case 7 -> disk.crashAfter(SimulatedDisk.Event.DIRECTORY, 1 + random.nextInt(4));
       // A table begins to double, or has doubled.
       case DOUBLING ->
           disk.crashAt(
@@ -679,8 +681,13 @@ public final class SystemSimulation {
     private final StoreUnderTest.Client client;
     private final SplittableRandom thoughts = random.split();
 
-    /** Needs no server, and may not notice for long that it is another one. */
-    private final boolean readsOnly = random.nextInt(100) < configuration.readersPercent();
+    /**
+     * Needs no server, and may not notice for long that it is another one. Beside it somebody
+     * writes.
+     */
+    private final boolean readsOnly =
+        random.nextInt(100) < configuration.readersPercent()
+            && clients.stream().anyMatch(other -> !other.readsOnly);
 
     private final long thinkNs = 1L << random.nextInt(1, 17);
     private long thinksUntilNs;
