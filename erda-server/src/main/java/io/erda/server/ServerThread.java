@@ -95,10 +95,11 @@ final class ServerThread implements AutoCloseable {
       if (poller.mayPoll(core.doWork())) {
         continue;
       }
-      if (core.arm() && core.doWork() == 0 && !closing) {
-        device.await(core.sleepNsMax());
+      if (core.arm() && core.doWork() == 0 && !closing && device.await(core.sleepNsMax())) {
+        poller.woken();
+      } else {
+        poller.reset();
       }
-      poller.reset();
     }
   }
 }

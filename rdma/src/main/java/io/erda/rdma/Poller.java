@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
  * <pre>
  *   while (running) {
  *     if (poller.mayPoll(agent.doWork())) continue;
- *     if (armAll() && agent.doWork() == 0) device.await(timeoutNs);
- *     poller.reset();
+ *     if (armAll() && agent.doWork() == 0 && device.await(timeoutNs)) poller.woken();
+ *     else poller.reset();
  *   }
  * </pre>
  *
@@ -56,6 +56,7 @@ public final class Poller {
   private int idleTurns;
   private long idleSince;
   private boolean yields;
+  private boolean woken;
 
   /** How often in a row a yield gave the core away for long; until when none is tried again. */
   private int contended;
@@ -87,6 +88,12 @@ public final class Poller {
     if (work > 0) {
       idleTurns = 0;
       yields = false;
+      if (woken) {
+        woken = false;
+        if (!isContended()) {
+          yieldOnce();
+        }
+      }
       return true;
     }
     if (budgetNs == 0) {
@@ -102,7 +109,7 @@ public final class Poller {
       yields = idleNs >= spinNs;
     }
     if (yields) {
-      if (contended > 0 && nanoTime.getAsLong() - yieldsAgainNs < 0) {
+      if (isContended()) {
         return false;
       }
       yieldOnce();
@@ -110,6 +117,11 @@ public final class Poller {
       Thread.onSpinWait();
     }
     return true;
+  }
+
+  /** Whether a yield gave the core away for long, and not long ago. */
+  private boolean isContended() {
+    return contended > 0 && nanoTime.getAsLong() - yieldsAgainNs < 0;
   }
 
   private void yieldOnce() {
@@ -124,9 +136,19 @@ public final class Poller {
     yieldsAgainNs = nowNs + (Math.min(nowNs - beganNs, SLICE_NS_MAX) << contended);
   }
 
-  /** Begins a new budget: after a sleep. */
+  /** Begins a new budget. */
   public void reset() {
     idleTurns = 0;
     yields = false;
+  }
+
+  /**
+   * Begins a new budget after a sleep that somebody ended. The first work is followed by a yield:
+   * the kernel likes to wake a thread on the core of who woke it, and who polls there for the
+   * answer of that work has it at once then.
+   */
+  public void woken() {
+    reset();
+    woken = true;
   }
 }

@@ -78,6 +78,21 @@ final class PollerTest {
   }
 
   @Test
+  void whoWasWokenYieldsOnceAfterItsFirstWork() {
+    int[] yields = new int[1];
+    Poller poller = new Poller(() -> now, () -> yields[0]++, 1_000, 50_000);
+    assertTrue(poller.mayPoll(1));
+    assertEquals(0, yields[0], "nobody woke it");
+    poller.woken();
+    assertTrue(poller.mayPoll(0));
+    assertEquals(0, yields[0], "it has answered nobody yet");
+    assertTrue(poller.mayPoll(1));
+    assertEquals(1, yields[0]);
+    assertTrue(poller.mayPoll(1));
+    assertEquals(1, yields[0], "once");
+  }
+
+  @Test
   void whoseBudgetIsLongYieldsWhateverThatTakes() {
     Poller poller = contended(1L << 40);
     yieldNs = 3_000_000;

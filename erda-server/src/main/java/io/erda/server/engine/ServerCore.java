@@ -42,6 +42,10 @@ import java.util.function.UnaryOperator;
 public final class ServerCore implements AutoCloseable {
   private static final int BATCH_MAX = 64;
   private static final long HOUSEKEEPING_NS = 1_000_000;
+
+  /** So many steps with work at most go by before housekeeping that is due is done. */
+  private static final int PUT_OFF_MAX = 16;
+
   private static final long ACCEPT_NS = 50_000;
   private static final int REGION_FIGURES_MAX = 256;
 
@@ -81,6 +85,7 @@ public final class ServerCore implements AutoCloseable {
   private long nextReservation;
   private long nextAcceptNs = Long.MIN_VALUE;
   private long nextHousekeepingNs;
+  private int putOff;
   private long requests;
   private long lastRequestNs = Long.MIN_VALUE / 2;
   private long failuresSeen;
@@ -202,7 +207,9 @@ public final class ServerCore implements AutoCloseable {
     if (anyGone) {
       connections.removeIf(this::closeIfGone);
     }
-    if (nowNs >= nextHousekeepingNs) {
+    // Who was just answered may wait for this core.
+    if (nowNs >= nextHousekeepingNs && (work == 0 || ++putOff == PUT_OFF_MAX)) {
+      putOff = 0;
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
       endIdleReservations(nowNs);
       tellAppends();

@@ -171,6 +171,8 @@ class ServerCoreTest {
         second.publish(leased, leased.place(), bytes, 0),
         "another client's");
     nowNs += 2_000_000_000L;
+    // The first one hears that the answer was sent.
+    first.step();
     first.step();
     assertEquals(
         Result.NO_RESERVATION,
@@ -184,6 +186,22 @@ class ServerCoreTest {
       second.step();
     }
     assertEquals(0, core.engine().log().usage().openExtents(), "a client that left holds nothing");
+  }
+
+  /** A step with work puts housekeeping off; not for good. */
+  @Test
+  void aServerThatIsNeverIdleEndsIdleReservationsToo() {
+    RawClient first = connect();
+    RawClient second = connect();
+    first.lease(headOf(first, KEY), 64);
+    nowNs += 2_000_000_000L;
+    Message.putLong(second.request(), Message.STATS_FROM, 0);
+    second.ask(Message.STATS, Message.STATS_REQUEST_BYTES);
+    assertEquals(1, core.engine().log().usage().openExtents(), "who asked is answered first");
+    for (int i = 0; i < 20; i++) {
+      second.ask(Message.STATS, Message.STATS_REQUEST_BYTES);
+    }
+    assertEquals(0, core.engine().log().usage().openExtents());
   }
 
   @Test
