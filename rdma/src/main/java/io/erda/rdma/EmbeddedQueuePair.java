@@ -60,6 +60,11 @@ final class EmbeddedQueuePair extends RingQueuePair {
   }
 
   @Override
+  void takeRings() {
+    // Nothing stays behind.
+  }
+
+  @Override
   void ring() {
     EmbeddedDevice other = peer;
     if (other != null) {

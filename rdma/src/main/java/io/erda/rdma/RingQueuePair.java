@@ -153,6 +153,12 @@ abstract class RingQueuePair implements QueuePair {
   abstract void checkPeer();
 
   /**
+   * Called before the bell is armed: what rang until now was heard. Later it must not be taken but
+   * before the ring is looked at.
+   */
+  abstract void takeRings();
+
+  /**
    * Called while connecting, before the responder's state is looked at: does what is still to do; a
    * status ends the attempt.
    */
@@ -757,6 +763,7 @@ abstract class RingQueuePair implements QueuePair {
       return true;
     }
     counters.show();
+    takeRings();
     Words.release(ownBell, 1);
     VarHandle.fullFence();
     if (mayComplete()) {

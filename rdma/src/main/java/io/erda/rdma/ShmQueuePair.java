@@ -29,6 +29,7 @@ final class ShmQueuePair extends RingQueuePair {
   private long lastCheck;
   private long nextAttempt;
   private boolean rung;
+  private boolean readable;
 
   private ShmQueuePair(
       ShmDevice device,
@@ -115,7 +116,7 @@ final class ShmQueuePair extends RingQueuePair {
       return connectFailure;
     }
     if (socket != null) {
-      onReadable();
+      drain();
       return connectFailure;
     }
     if (nanoTime.getAsLong() - nextAttempt < 0) {
@@ -164,13 +165,32 @@ final class ShmQueuePair extends RingQueuePair {
     long now = nanoTime.getAsLong();
     if (now - lastCheck >= PEER_CHECK_INTERVAL_NS) {
       lastCheck = now;
-      onReadable();
+      drain();
     }
   }
 
-  /** The socket has something: a ring, or its end. */
+  /**
+   * The socket has something: a ring, or its end. A responder, which arms all its queue pairs
+   * before it sleeps again, takes it then: who was just woken has a message to look for.
+   */
   void onReadable() {
     rung = true;
+    if (isRequester() || phase() != Phase.CONNECTED) {
+      drain();
+    } else {
+      readable = true;
+    }
+  }
+
+  @Override
+  void takeRings() {
+    if (readable) {
+      drain();
+    }
+  }
+
+  private void drain() {
+    readable = false;
     if (!socket.drain()) {
       lost();
       device.unwatch(socket.channel());

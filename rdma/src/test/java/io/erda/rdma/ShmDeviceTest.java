@@ -213,6 +213,23 @@ final class ShmDeviceTest extends DeviceContract {
     }
   }
 
+  /** What rang is left in the socket by who was woken; it is taken before the next sleep. */
+  @Test
+  void whoWasWokenSleepsUntilTheNextRing() {
+    connect();
+    MemoryRegion message =
+        client.register(fixture.clientMemory(64), Backing.none(64), Access.LOCAL);
+    MemoryRegion into = server.register(fixture.clientMemory(64), Backing.none(64), Access.LOCAL);
+    for (int round = 0; round < 3; round++) {
+      responder.postReceive(2, into, 0, 64);
+      assertTrue(responder.arm());
+      assertFalse(server.await(20_000_000), "woken by nobody in round " + round);
+      requester.postSend(1, message, 0, 8, Flags.NONE);
+      assertTrue(server.await(5_000_000_000L), "slept over a message in round " + round);
+      assertEquals(1, responder.poll(atServer, 4));
+    }
+  }
+
   /**
    * The clock is looked at between the stores of a WRITE and its completion; that is when the
    * server closes.
