@@ -6,10 +6,12 @@ import io.erda.protocol.Handshake;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.Access;
+import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
 import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
+import io.erda.rdma.Poller;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
@@ -26,7 +28,6 @@ import java.time.Duration;
  */
 final class BareRequests implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
-  private static final int SPINS_BEFORE_YIELD = 256;
   private static final int KEY_BYTES = 8;
   private static final int REQUEST_BYTES = Message.RESOLVE_KEY + KEY_BYTES;
   private static final long SEND_ID = 1;
@@ -39,8 +40,14 @@ final class BareRequests implements AutoCloseable {
   private final MemoryRegion receive;
   private final QueuePair queuePair;
   private final Handshake.Welcome welcome;
+  private final CompletionHandler handler = this::completed;
   private boolean arrived;
   private int failedStatus;
+
+  /** Waits as a client does, and never sleeps. */
+  private final Poller poller =
+      new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, TIMEOUT.toNanos());
+
   private long requestId;
 
   private BareRequests(Path data) throws IOException {
@@ -102,19 +109,17 @@ final class BareRequests implements AutoCloseable {
 
   private void await() {
     arrived = false;
-    long endNs = System.nanoTime() + TIMEOUT.toNanos();
-    for (int spins = 1; !arrived; spins++) {
-      queuePair.poll(this::completed, 8);
+    poller.reset();
+    while (true) {
+      int work = queuePair.poll(handler, 8);
       if (failedStatus != Status.SUCCESS) {
         throw new ProcessException("request failed: " + Status.name(failedStatus));
       }
-      if (spins % SPINS_BEFORE_YIELD == 0) {
-        Thread.yield();
-        if (System.nanoTime() > endNs) {
-          throw new ProcessException("no answer within " + TIMEOUT.toSeconds() + " s");
-        }
-      } else {
-        Thread.onSpinWait();
+      if (arrived) {
+        return;
+      }
+      if (!poller.mayPoll(work)) {
+        throw new ProcessException("no answer within " + TIMEOUT.toSeconds() + " s");
       }
     }
   }

@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -20,8 +21,15 @@ import org.HdrHistogram.Histogram;
  * of a process that only sends a byte back, one request of each in turn.
  */
 final class WakeupExperiment implements Experiment {
+  private static final int ROUNDS = 5;
+
   /** So long that who was asked sleeps. */
   private static final long PAUSE_MS = 5;
+
+  /** Code that runs once in a sleep is hot after some thousands of them. */
+  private static final int WARM_UPS = 30;
+
+  private static final long WARM_UP_PAUSE_NS = 200_000;
 
   private static final long POLLING_P50_NS_MAX = 1_000;
   private static final long SLEEPING_P50_NS_MAX = 100_000;
@@ -49,21 +57,26 @@ final class WakeupExperiment implements Experiment {
     ServerChild server =
         ServerChild.start(
             context.children(), context.jvm(), data, StoreSize.flags(1000, 3L * busyCount, 256));
-    Histogram polling;
+    Histogram polling = histogram();
     Histogram sleeping = histogram();
     Histogram bare = histogram();
     try (EchoChild echo = EchoChild.start(context.children(), context.jvm(), data);
         BareRequests requests = BareRequests.connect(data)) {
-      context.progress().step("requests to a polling server");
+      context.progress().step("requests to a polling and to a sleeping server");
       times(requests::roundTripNs, busyCount);
-      polling = times(requests::roundTripNs, busyCount);
-      context.progress().done("");
-      context.progress().step("requests to a sleeping server");
-      for (int i = 0; i < 2 * sleepyCount; i++) {
-        Thread.sleep(PAUSE_MS);
-        if (i % 2 == 0) {
+      for (int i = 0; i < WARM_UPS * sleepyCount; i++) {
+        LockSupport.parkNanos(WARM_UP_PAUSE_NS);
+        requests.roundTripNs();
+        LockSupport.parkNanos(WARM_UP_PAUSE_NS);
+        echo.roundTripNs();
+      }
+      for (int round = 0; round < ROUNDS; round++) {
+        times(requests::roundTripNs, busyCount / ROUNDS / 10);
+        polling.add(times(requests::roundTripNs, busyCount / ROUNDS));
+        for (int i = 0; i < sleepyCount / ROUNDS; i++) {
+          Thread.sleep(PAUSE_MS);
           sleeping.recordValue(requests.roundTripNs());
-        } else {
+          Thread.sleep(PAUSE_MS);
           bare.recordValue(echo.roundTripNs());
         }
       }
