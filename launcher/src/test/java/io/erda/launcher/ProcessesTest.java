@@ -184,7 +184,7 @@ class ProcessesTest {
   }
 
   private static Jvm jvm() {
-    return Jvm.current(LaunchSettings.load().jvmFlags());
+    return LaunchSettings.load().jvm();
   }
 
   private static void assertEmpty(Path stores) throws java.io.IOException {

@@ -10,20 +10,22 @@ import java.util.List;
  *
  * @param java the launcher binary
  * @param flags of the JVM
+ * @param serverFlags what a server's has besides
  * @param classPath as for {@code -cp}
  */
-public record Jvm(Path java, List<String> flags, String classPath) {
+public record Jvm(Path java, List<String> flags, List<String> serverFlags, String classPath) {
   private static final String LAUNCHER = "io.erda.launcher.Main";
 
   public Jvm {
     flags = List.copyOf(flags);
+    serverFlags = List.copyOf(serverFlags);
   }
 
   /**
    * The JVM and class path of this process, with these flags and this process's class cache, which
    * makes starting quick.
    */
-  public static Jvm current(List<String> flags) {
+  public static Jvm current(List<String> flags, List<String> serverFlags) {
     List<String> all = new ArrayList<>(flags);
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(argument -> argument.startsWith("-XX:AOTCache=") || argument.startsWith("-Xlog:"))
@@ -31,6 +33,7 @@ public record Jvm(Path java, List<String> flags, String classPath) {
     return new Jvm(
         Path.of(System.getProperty("java.home"), "bin", "java"),
         all,
+        serverFlags,
         System.getProperty("java.class.path"));
   }
 
@@ -38,7 +41,12 @@ public record Jvm(Path java, List<String> flags, String classPath) {
   public Jvm with(String... more) {
     List<String> all = new ArrayList<>(flags);
     all.addAll(List.of(more));
-    return new Jvm(java, all, classPath);
+    return new Jvm(java, all, serverFlags, classPath);
+  }
+
+  /** The same for a server's process. */
+  Jvm ofServer() {
+    return with(serverFlags.toArray(String[]::new));
   }
 
   /** A command line that runs a class. */

@@ -31,7 +31,8 @@ public final class ServerChild {
     arguments.addAll(options);
     Child child =
         children.start(
-            "the server", jvm.with(STEADY_THREADS).erda(arguments.toArray(String[]::new)));
+            "the server",
+            jvm.ofServer().with(STEADY_THREADS).erda(arguments.toArray(String[]::new)));
     return new ServerChild(children, child, data);
   }
 

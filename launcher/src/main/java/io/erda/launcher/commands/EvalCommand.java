@@ -119,7 +119,7 @@ public final class EvalCommand implements Runnable {
 
     private Experiment.Report run(Experiment experiment) throws InterruptedException {
       try (Children children = new Children()) {
-        Jvm jvm = Jvm.current(LaunchSettings.load().jvmFlags());
+        Jvm jvm = LaunchSettings.load().jvm();
         TerminalProgress progress =
             new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
         return experiment.run(

@@ -1,5 +1,6 @@
 package io.erda.launcher.commands;
 
+import io.erda.eval.process.Jvm;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -15,12 +16,14 @@ import java.util.Properties;
  *
  * @param version of this build
  * @param jvmFlags what the libraries need, in the order of the command line
+ * @param serverJvmFlags what a server's process has besides
  */
-public record LaunchSettings(String version, List<String> jvmFlags) {
+public record LaunchSettings(String version, List<String> jvmFlags, List<String> serverJvmFlags) {
   private static final String RESOURCE = "/io/erda/launcher/launcher.properties";
 
   public LaunchSettings {
     jvmFlags = List.copyOf(jvmFlags);
+    serverJvmFlags = List.copyOf(serverJvmFlags);
   }
 
   /** Reads the settings of the running build. */
@@ -36,7 +39,17 @@ public record LaunchSettings(String version, List<String> jvmFlags) {
     }
     return new LaunchSettings(
         properties.getProperty("version"),
-        Arrays.asList(properties.getProperty("jvm.flags").split("\\s+")));
+        words(properties.getProperty("jvm.flags")),
+        words(properties.getProperty("jvm.server.flags")));
+  }
+
+  private static List<String> words(String text) {
+    return Arrays.asList(text.split("\\s+"));
+  }
+
+  /** How to start other JVMs of this build. */
+  public Jvm jvm() {
+    return Jvm.current(jvmFlags, serverJvmFlags);
   }
 
   /** The class path of this JVM. */

@@ -91,7 +91,7 @@ public final class QuickstartCommand implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     Quickstart.Result result;
     try (Children children = new Children()) {
-      Jvm jvm = Jvm.current(LaunchSettings.load().jvmFlags());
+      Jvm jvm = LaunchSettings.load().jvm();
       TerminalProgress progress = new TerminalProgress(err, StandardOutput.errorIsTerminal());
       result = new Quickstart(children, jvm, options, progress).run();
     }

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Table;
 import io.erda.eval.process.Children;
-import io.erda.eval.process.Jvm;
 import io.erda.launcher.torture.Torture;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -76,9 +75,7 @@ public final class TortureCommand implements Callable<Integer> {
           new Torture.Options(seconds, kills, clients, chosen, 1000, directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
-      result =
-          new Torture(children, Jvm.current(LaunchSettings.load().jvmFlags()), options, progress)
-              .run();
+      result = new Torture(children, LaunchSettings.load().jvm(), options, progress).run();
     }
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
