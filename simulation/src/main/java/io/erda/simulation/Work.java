@@ -145,11 +145,13 @@ final class Work {
     for (int word = 0; word < words; word++) {
       if (pieceOf(word, words) == piece) {
         int from = Math.max(0, (word << 3) - phase);
-        int to = Math.min(length, (word << 3) + 8 - phase);
         if (isStore()) {
-          changed += store(from, to, (word << 3) - phase);
+          changed += store(from, Math.min(length, (word << 3) + 8 - phase), (word << 3) - phase);
         } else {
-          load(from, to);
+          while (word + 1 < words && pieceOf(word + 1, words) == piece) {
+            word++;
+          }
+          load(from, Math.min(length, (word << 3) + 8 - phase));
         }
       }
     }
@@ -157,13 +159,11 @@ final class Work {
   }
 
   private void load(int from, int to) {
-    long source = region.base + remoteOffset;
+    long source = region.base + remoteOffset + from;
     if (to - from == 8) {
-      local.set(WORD, localOffset + from, region.target.get(WORD, source + from));
-      return;
-    }
-    for (int i = from; i < to; i++) {
-      local.set(BYTE, localOffset + i, region.target.get(BYTE, source + i));
+      local.set(WORD, localOffset + from, region.target.get(WORD, source));
+    } else {
+      MemorySegment.copy(region.target, source, local, localOffset + from, to - from);
     }
   }
 
