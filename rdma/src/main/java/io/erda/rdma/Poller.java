@@ -90,8 +90,8 @@ public final class Poller {
       yields = false;
       if (woken) {
         woken = false;
-        if (!isContended()) {
-          yieldOnce();
+        if (budgetNs > 0 && !isContended()) {
+          yieldOnce(false);
         }
       }
       return true;
@@ -112,7 +112,7 @@ public final class Poller {
       if (isContended()) {
         return false;
       }
-      yieldOnce();
+      yieldOnce(true);
     } else {
       Thread.onSpinWait();
     }
@@ -124,12 +124,16 @@ public final class Poller {
     return contended > 0 && nanoTime.getAsLong() - yieldsAgainNs < 0;
   }
 
-  private void yieldOnce() {
+  /**
+   * @param idle whether there was nothing to do: only then does a short yield say that nobody else
+   *     wants the core, since who was just woken gets it back at once
+   */
+  private void yieldOnce(boolean idle) {
     long beganNs = nanoTime.getAsLong();
     yield.run();
     long nowNs = nanoTime.getAsLong();
     if (nowNs - beganNs < Math.max(CONTENDED_NS, budgetNs)) {
-      contended = 0;
+      contended = idle ? 0 : contended;
       return;
     }
     contended = Math.min(contended + 1, CONTENDED_MAX);
@@ -140,12 +144,13 @@ public final class Poller {
   public void reset() {
     idleTurns = 0;
     yields = false;
+    woken = false;
   }
 
   /**
-   * Begins a new budget after a sleep that somebody ended. The first work is followed by a yield:
-   * the kernel likes to wake a thread on the core of who woke it, and who polls there for the
-   * answer of that work has it at once then.
+   * As {@link #reset}, after a sleep that somebody ended. The first work is followed by a yield,
+   * unless one gave the core away for long lately: the kernel likes to wake a thread on the core of
+   * who woke it, and who polls there for the answer has it at once then.
    */
   public void woken() {
     reset();

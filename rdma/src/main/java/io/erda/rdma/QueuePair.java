@@ -100,8 +100,9 @@ public interface QueuePair extends AutoCloseable {
   boolean arm();
 
   /**
-   * Sleeps until something completes or the time passes; {@link #arm()} first. Returns false when
-   * the time passed. The simulator never calls it.
+   * Sleeps until something completes or the time passes; {@link #arm()} first, and all others of
+   * the same device that were accepted. Returns false when the time passed. The simulator never
+   * calls it.
    */
   boolean await(long timeoutNs);
 

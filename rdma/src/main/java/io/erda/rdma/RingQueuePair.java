@@ -153,8 +153,8 @@ abstract class RingQueuePair implements QueuePair {
   abstract void checkPeer();
 
   /**
-   * Called before the bell is armed: what rang until now was heard. Later it must not be taken but
-   * before the ring is looked at.
+   * Called before the bell is armed: takes what woke this end. Whoever takes a ring looks at the
+   * ring of messages after it.
    */
   abstract void takeRings();
 

@@ -90,6 +90,10 @@ final class PollerTest {
     assertEquals(1, yields[0]);
     assertTrue(poller.mayPoll(1));
     assertEquals(1, yields[0], "once");
+    poller.woken();
+    poller.reset();
+    assertTrue(poller.mayPoll(1));
+    assertEquals(1, yields[0], "what it did after that sleep was nothing");
   }
 
   @Test

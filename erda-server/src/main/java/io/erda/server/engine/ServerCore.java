@@ -43,8 +43,8 @@ public final class ServerCore implements AutoCloseable {
   private static final int BATCH_MAX = 64;
   private static final long HOUSEKEEPING_NS = 1_000_000;
 
-  /** So many steps with work at most go by before housekeeping that is due is done. */
-  private static final int PUT_OFF_MAX = 16;
+  /** After so many steps in which clients want something, housekeeping that is due is done too. */
+  private static final int PUT_OFF_MAX = 4;
 
   private static final long ACCEPT_NS = 50_000;
   private static final int REGION_FIGURES_MAX = 256;
