@@ -481,7 +481,7 @@ public final class SystemSimulation {
                   Root.STRUCTURE_COUNTER_OFFSET,
                   1 + random.nextInt(3),
                   random.nextInt(2)));
-      // A file comes or goes.
+      // A file comes, goes or is renamed.
       case 7 -> disk.crashAfter(SimulatedDisk.Event.DIRECTORY, 1 + random.nextInt(4));
       // A table begins to double, or has doubled.
       case DOUBLING ->
@@ -493,7 +493,7 @@ public final class SystemSimulation {
 
   /** Where keys crowd, entries move; elsewhere an intent is rare. */
   private int crashPlace() {
-    return random.nextInt(7) < 4 && configuration.keys() > CROWD ? 0 : random.nextInt(9);
+    return random.nextInt(7) < 4 && configuration.keys() > CROWD ? 0 : random.nextInt(10);
   }
 
   /** Whether a table may double while who lost its server reads on. */
@@ -682,8 +682,8 @@ public final class SystemSimulation {
     private final SplittableRandom thoughts = random.split();
 
     /**
-     * Needs no server, and may not notice for long that it is another one. Beside it somebody
-     * writes.
+     * Needs no server, and may not notice for long that it is another one. There is one that writes
+     * when it starts.
      */
     private final boolean readsOnly =
         random.nextInt(100) < configuration.readersPercent()
