@@ -41,13 +41,13 @@ final class BareRequests implements AutoCloseable {
   private final QueuePair queuePair;
   private final Handshake.Welcome welcome;
   private final CompletionHandler handler = this::completed;
-  private boolean arrived;
-  private int failedStatus;
 
-  /** Waits as a client does, and never sleeps. */
+  /** Spins and yields as a client's, and never sleeps. */
   private final Poller poller =
       new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, TIMEOUT.toNanos());
 
+  private boolean arrived;
+  private int failedStatus;
   private long requestId;
 
   private BareRequests(Path data) throws IOException {

@@ -12,6 +12,7 @@ public final class Experiments {
           new ScalingExperiment(),
           new IdleExperiment(),
           new WakeupExperiment(),
+          new SteadyExperiment(),
           new RestartExperiment(),
           new GrowthExperiment(),
           new CleaningExperiment(),

@@ -27,8 +27,9 @@ final class WakeupExperiment implements Experiment {
   private static final long PAUSE_MS = 5;
 
   /** Code that runs once in a sleep is hot after some thousands of them. */
-  private static final int WARM_UPS = 30;
+  private static final int WARM_UPS = 9_000;
 
+  /** Longer than anybody polls. */
   private static final long WARM_UP_PAUSE_NS = 200_000;
 
   private static final long POLLING_P50_NS_MAX = 1_000;
@@ -64,14 +65,15 @@ final class WakeupExperiment implements Experiment {
         BareRequests requests = BareRequests.connect(data)) {
       context.progress().step("requests to a polling and to a sleeping server");
       times(requests::roundTripNs, busyCount);
-      for (int i = 0; i < WARM_UPS * sleepyCount; i++) {
+      for (int i = 0; i < WARM_UPS; i++) {
         LockSupport.parkNanos(WARM_UP_PAUSE_NS);
         requests.roundTripNs();
         LockSupport.parkNanos(WARM_UP_PAUSE_NS);
         echo.roundTripNs();
       }
       for (int round = 0; round < ROUNDS; round++) {
-        times(requests::roundTripNs, busyCount / ROUNDS / 10);
+        // Hot again after the sleeps before.
+        times(requests::roundTripNs, busyCount / (10 * ROUNDS));
         polling.add(times(requests::roundTripNs, busyCount / ROUNDS));
         for (int i = 0; i < sleepyCount / ROUNDS; i++) {
           Thread.sleep(PAUSE_MS);

@@ -1,5 +1,6 @@
 package io.erda.eval.process;
 
+import io.erda.rdma.Poller;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -22,6 +23,7 @@ public final class EchoChild implements AutoCloseable {
   private final Child child;
   private final SocketChannel channel;
   private final ByteBuffer one = ByteBuffer.allocateDirect(1);
+  private final Poller poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, ANSWER_NS_MAX);
 
   private EchoChild(Children children, Child child, SocketChannel channel) {
     this.children = children;
@@ -45,7 +47,7 @@ public final class EchoChild implements AutoCloseable {
   }
 
   /**
-   * Sends a byte and polls until it is back.
+   * Sends a byte and polls, as a client does, until it is back.
    *
    * @return nanoseconds
    */
@@ -54,13 +56,13 @@ public final class EchoChild implements AutoCloseable {
       long startNs = System.nanoTime();
       channel.write(one.clear());
       one.clear();
+      poller.reset();
       while (true) {
         int count = channel.read(one);
-        long ns = System.nanoTime() - startNs;
         if (count == 1) {
-          return ns;
+          return System.nanoTime() - startNs;
         }
-        if (count < 0 || ns > ANSWER_NS_MAX) {
+        if (count < 0 || !poller.mayPoll(0)) {
           throw new ProcessException("the echo process does not answer" + child.errorTail());
         }
       }

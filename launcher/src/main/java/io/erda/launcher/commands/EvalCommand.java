@@ -45,7 +45,7 @@ public final class EvalCommand implements Runnable {
     public Integer call() {
       PrintWriter out = spec.commandLine().getOut();
       for (Experiment experiment : Experiments.ALL) {
-        out.printf("%-10s%s%n", experiment.name(), experiment.what());
+        out.printf("%-13s%s%n", experiment.name(), experiment.what());
       }
       return 0;
     }
