@@ -31,7 +31,7 @@ final class GarbageSender implements CompletionHandler, AutoCloseable {
 
   final SimulatedDevice device;
   private final RandomGenerator random;
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena = Arena.ofConfined();
   private final MemoryRegion memory;
   private final QueuePair queuePair;
   private Handshake.Welcome welcome;
