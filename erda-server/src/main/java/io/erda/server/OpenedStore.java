@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.Set;
@@ -92,8 +93,9 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     try {
       if (create) {
         Files.createDirectories(data);
-      } else if (!Files.exists(data)) {
-        throw new ErdaException.Unusable("no such directory: " + data);
+      } else {
+        // Not Files.exists: to it, what may not be looked at does not exist.
+        Files.readAttributes(data, BasicFileAttributes.class);
       }
       MappedDirectory.Mode mode =
           options.promise() == Promise.POWER
@@ -102,6 +104,8 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
       return MappedDirectory.open(data, mode);
     } catch (AccessDeniedException e) {
       throw new ErdaException.Unusable("permission denied: " + e.getMessage(), e);
+    } catch (NoSuchFileException e) {
+      throw new ErdaException.Unusable("no such directory: " + data, e);
     } catch (NotDirectoryException | FileAlreadyExistsException e) {
       throw new ErdaException.Unusable("not a directory: " + data, e);
     } catch (IOException e) {

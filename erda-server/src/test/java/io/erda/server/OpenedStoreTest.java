@@ -15,11 +15,14 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -98,6 +101,21 @@ class OpenedStoreTest {
         refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data))
             .contains("no store"));
     assertEquals(List.of(), names());
+  }
+
+  /** "No such directory" would send its reader looking in the wrong place. */
+  @Test
+  void aDirectoryThatMayNotBeLookedAt() throws IOException {
+    Path closed = Files.createDirectory(data.resolve("closed"));
+    Files.setPosixFilePermissions(closed, Set.of());
+    try {
+      Assumptions.assumeFalse(Files.isExecutable(closed), "root may look everywhere");
+      assertTrue(
+          refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(closed.resolve("store")))
+              .contains("permission denied"));
+    } finally {
+      Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
+    }
   }
 
   @Test
