@@ -164,6 +164,8 @@ class FailedStoreTest {
         default -> {
           // Nobody asks: the extents of a client that says nothing end by themselves.
           nowNs += 2_000_000_000L;
+          // The first one hears that the answer was sent.
+          client.step();
           client.step();
         }
       }
