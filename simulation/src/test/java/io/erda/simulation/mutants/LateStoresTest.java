@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** Rule 10: a file is used again only when nobody can store there any more. */
 final class LateStoresTest {
-  private static final int SEEDS_MAX = 400;
+  private static final int SEEDS_MAX = 1500;
   private static final int SEEDS_SOUND = 40;
 
   @Test
