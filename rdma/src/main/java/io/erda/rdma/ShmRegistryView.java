@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import jdk.nio.mapmode.ExtendedMapMode;
 
 /**
  * A requester's view of the responder's registry: maps it read-only, and the regions it shows. Owns
@@ -169,11 +170,9 @@ final class ShmRegistryView implements AutoCloseable {
           if (offset < 0 || length < 0 || length > channel.size() - offset) {
             return null;
           }
-          return channel.map(
-              writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY,
-              offset,
-              length,
-              arena);
+          return writable
+              ? mapToWrite(channel, offset, length, arena)
+              : channel.map(FileChannel.MapMode.READ_ONLY, offset, length, arena);
         } catch (ClosedByInterruptException e) {
           interrupted |= Thread.interrupted();
         } catch (IOException e) {
@@ -185,6 +184,26 @@ final class ShmRegistryView implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  /**
+   * With {@code MAP_SYNC} where the file system has it (DAX on persistent memory), as the responder
+   * maps what it stores into. There the first store into an allocated block makes the file system
+   * note that the block holds data. Through an ordinary mapping that note waits for the journal,
+   * and a power failure before turns what the responder wrote back and acknowledged into zeros.
+   */
+  private static MemorySegment mapToWrite(
+      FileChannel channel, long offset, long length, Arena arena) throws IOException {
+    try {
+      return channel.map(ExtendedMapMode.READ_WRITE_SYNC, offset, length, arena);
+    } catch (UnsupportedOperationException e) {
+      // This platform has no such mappings.
+    } catch (IOException e) {
+      if (!channel.isOpen() || e.getCause() instanceof OutOfMemoryError) {
+        throw e; // Says nothing about the file system, so an ordinary mapping might be too weak.
+      }
+    }
+    return channel.map(FileChannel.MapMode.READ_WRITE, offset, length, arena);
   }
 
   private static FileChannel openToWrite(Path file) throws IOException {
