@@ -1,0 +1,68 @@
+package io.erda.simulation.system;
+
+import io.erda.protocol.Root;
+import io.erda.simulation.SimulatedDisk;
+import io.erda.simulation.SimulatedDisk.Aim;
+
+/**
+ * Where the next crash of a server strikes: anywhere, or where little happens and much can go
+ * wrong.
+ */
+final class CrashAim {
+  private static final int CROWD = 16;
+
+  /** Of the places that a crash aims at. */
+  private static final int DOUBLING = 6;
+
+  private final World world;
+
+  CrashAim(World world) {
+    this.world = world;
+  }
+
+  /** The server's process will crash inside one of its next events. */
+  void soon() {
+    var random = world.random;
+    SimulatedDisk disk = world.disk;
+    int further = random.nextBoolean() ? 0 : random.nextInt(24);
+    switch (random.nextInt(3) == 0 && growsBesideReaders() ? DOUBLING : place()) {
+      case 0 -> disk.crashAt(new Aim("table-", 64, 112, 1 + random.nextInt(12), further));
+      case 1 ->
+          disk.crashAt(
+              new Aim("table-", 4096, Long.MAX_VALUE, 1 + random.nextInt(16), further / 4));
+      case 2, 4 ->
+          disk.crashAt(new Aim("regions", 0, Long.MAX_VALUE, 1 + random.nextInt(4), further));
+      case 3 -> disk.crashAfter(SimulatedDisk.Event.DRAIN, 1 + random.nextInt(20));
+      // The region map has changed, and its epoch not yet; or just so.
+      case 5 ->
+          disk.crashAt(
+              new Aim(
+                  "root",
+                  Root.EPOCH_OFFSET,
+                  Root.STRUCTURE_COUNTER_OFFSET,
+                  1 + random.nextInt(3),
+                  random.nextInt(2)));
+      // A file comes, goes or is renamed.
+      case 7 -> disk.crashAfter(SimulatedDisk.Event.DIRECTORY, 1 + random.nextInt(4));
+      // A table begins to double, or has doubled.
+      case DOUBLING ->
+          disk.crashAt(
+              new Aim("superblock", 0, Long.MAX_VALUE, 1 + random.nextInt(6), random.nextInt(3)));
+      default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
+    }
+  }
+
+  /** Where keys crowd, entries move; elsewhere an intent is rare. */
+  private int place() {
+    return world.random.nextInt(7) < 4 && world.configuration.keys() > CROWD
+        ? 0
+        : world.random.nextInt(10);
+  }
+
+  /** Whether a table may double while who lost its server reads on. */
+  private boolean growsBesideReaders() {
+    return world.configuration.doubles()
+        && world.configuration.keys() > CROWD
+        && world.configuration.network().readsOutlivePeer();
+  }
+}

@@ -1,0 +1,267 @@
+package io.erda.simulation.system;
+
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.Survives;
+import io.erda.rdma.Device;
+import io.erda.simulation.SimulatedCrash;
+import io.erda.simulation.SimulatedDevice;
+import java.io.IOException;
+import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+
+/** The host of the store: its server's processes, one after the other, and its power. */
+final class ServerHost {
+  /** In one run of so many the store's creation is interrupted. */
+  private static final int FIRST_START_ODDS = 8;
+
+  private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
+
+  private final World world;
+  private final UnaryOperator<MemoryDirectory> overDirectory;
+  private final UnaryOperator<Device> overDevice;
+  private final CrashAim aim;
+  private final long stepNs;
+  private Runnable clientsLosePower = () -> {};
+
+  private SimulatedDevice device;
+  private StoreUnderTest.Server core;
+  private Node node;
+
+  /** Cleanings and doublings done by servers that have died. */
+  private long cleanings;
+
+  private long doublings;
+
+  /** Of the disk, from when there is a store. */
+  private long roomBytes = Long.MAX_VALUE;
+
+  private boolean powerFailsNext;
+  private boolean watchesWords = true;
+
+  /**
+   * @param overDirectory wraps the directory of each life of the server: where a deliberate defect
+   *     comes in
+   * @param overDevice wraps the device of each life of the server
+   */
+  ServerHost(
+      World world, UnaryOperator<MemoryDirectory> overDirectory, UnaryOperator<Device> overDevice) {
+    this.world = world;
+    this.overDirectory = overDirectory;
+    this.overDevice = overDevice;
+    aim = new CrashAim(world);
+    // A slow one has more to do in one step: larger batches.
+    stepNs = world.configuration.stepNs() << world.random.nextInt(SERVER_SLOWNESS_LOG2_MAX);
+  }
+
+  /** Sets what becomes of clients that share the host when its power fails. */
+  void onPowerFailure(Runnable clientsOfThisHost) {
+    clientsLosePower = clientsOfThisHost;
+  }
+
+  /** Does not look at version words. */
+  void ignoreWords() {
+    watchesWords = false;
+  }
+
+  boolean serves() {
+    return node != null && !node.isDead();
+  }
+
+  /** The device of the process that lives, or lived last. */
+  SimulatedDevice device() {
+    return device;
+  }
+
+  /** The server that lives; null where none does. */
+  StoreUnderTest.Server core() {
+    return core;
+  }
+
+  /** Regions that all servers so far have cleaned. */
+  long cleanings() {
+    return cleanings + (core == null ? 0 : core.cleanings());
+  }
+
+  /** How often all servers so far have doubled the table. */
+  long doublings() {
+    return doublings + (core == null ? 0 : core.doublings());
+  }
+
+  boolean survivesPower() {
+    return world.configuration.domain().survives() == Survives.POWER_FAILURE;
+  }
+
+  /** The first process starts, and is interrupted now and then. */
+  void startFirst() {
+    if (world.random.nextInt(FIRST_START_ODDS) == 0 && mayCrashInRecovery()) {
+      world.disk.crashAfter(1 + world.random.nextInt(1 << world.random.nextInt(3, 8)));
+    }
+    start();
+  }
+
+  /** A process starts to serve. */
+  private void start() {
+    device = world.network.device("server", world.disk);
+    try {
+      core =
+          world.store.start(
+              directory(),
+              overDevice.apply(device),
+              World.ADDRESS,
+              world.time,
+              world.random.split());
+      if (watchesWords) {
+        world.rules.serves();
+      }
+    } catch (SimulatedCrash crash) {
+      world.crashed(crash.where(), true);
+      died(Fault.SERVER_CRASH_IN_RECOVERY);
+      return;
+    } catch (IOException | RuntimeException | AssertionError e) {
+      world.fail("the server does not start: " + World.describe(e));
+      return;
+    }
+    if (roomBytes == Long.MAX_VALUE && world.configuration.diskRegions() > 0) {
+      long regionBytes = world.configuration.store().geometry().regionBytes();
+      roomBytes = world.disk.usedBytes() + world.configuration.diskRegions() * regionBytes;
+      world.disk.limit(roomBytes);
+    }
+    StoreUnderTest.Server starting = core;
+    world.onEnd(starting::release);
+    node =
+        new Node(
+            world.time,
+            world.random.split(),
+            () -> world.guarded("the server", starting::doWork),
+            crash -> {
+              world.crashed(crash.where(), false);
+              died(Fault.SERVER_CRASH_IN_STORE);
+            },
+            stepNs,
+            world.configuration.idleNs());
+    device.onActivity(node::wake);
+  }
+
+  private MemoryDirectory directory() {
+    MemoryDirectory directory = world.disk.directory();
+    return overDirectory.apply(watchesWords ? world.rules.over(directory) : directory);
+  }
+
+  /** As a fault demands: the process ends between two steps. */
+  void crash() {
+    if (serves()) {
+      world.crashed(Crash.BETWEEN_STEPS, false);
+      died(Fault.SERVER_CRASH);
+    }
+  }
+
+  /** The process will end inside one of its next events. */
+  void crashSoon() {
+    aim.soon();
+  }
+
+  void loseWithPower() {
+    if (serves() && survivesPower()) {
+      powerFailsNext = true;
+      crash();
+    }
+  }
+
+  void pause(long ns) {
+    node.pause(ns);
+  }
+
+  /** The disk takes no new file for a while. */
+  void fillDisk(long ns) {
+    world.disk.limit(0);
+    world.time.after(ns, () -> world.disk.limit(roomBytes));
+  }
+
+  /** Faults have ended. */
+  void heal() {
+    world.disk.crashNever();
+    world.disk.limit(roomBytes);
+  }
+
+  void recover() {
+    if (serves()) {
+      node.recover();
+    }
+  }
+
+  /** The process that serves is gone, and nobody comes. */
+  void endForDamage() {
+    node.kill();
+    device.crash();
+    world.disk.processCrash();
+  }
+
+  /**
+   * A process of another life opens what was damaged; whoever asks steps it.
+   *
+   * @param findings gets what an inspection finds: the key, or null, and what is wrong
+   */
+  StoreUnderTest.Server startDamaged(RandomGenerator random, BiConsumer<byte[], String> findings)
+      throws IOException {
+    device = world.network.device("server", world.disk);
+    core =
+        world.store.startDamaged(
+            overDirectory.apply(world.disk.directory()),
+            overDevice.apply(device),
+            World.ADDRESS,
+            world.time,
+            random,
+            findings);
+    world.onEnd(core::release);
+    return core;
+  }
+
+  /** Its process is gone, and sometimes its host's power; another one starts a little later. */
+  private void died(Fault how) {
+    SplittableRandom random = world.random;
+    world.happened(how);
+    if (core != null) {
+      cleanings += core.cleanings();
+      doublings += core.doublings();
+      core = null;
+    }
+    if (node != null) {
+      node.kill();
+    }
+    boolean power =
+        powerFailsNext
+            || (how != Fault.SERVER_CRASH
+                && survivesPower()
+                && world.configuration.faults().contains(Fault.POWER_FAILURE)
+                && random.nextBoolean());
+    powerFailsNext = false;
+    if (power) {
+      world.happened(Fault.POWER_FAILURE);
+      device.powerFailure();
+      world.disk.powerFailure(random);
+      if (world.configuration.network().readsOutlivePeer()) {
+        // Who reads the server's memory after its death sits on its host.
+        clientsLosePower.run();
+      }
+    } else {
+      device.crash();
+      world.disk.processCrash();
+    }
+    if (!world.healing && random.nextInt(4) == 0 && mayCrashInRecovery()) {
+      crashSoon();
+    }
+    int longest = random.nextInt(8) == 0 ? 25 : 21;
+    world.time.after(
+        random.nextLong(1L << random.nextInt(8, longest)),
+        () -> {
+          world.workload.history.mark("server starts");
+          start();
+        });
+  }
+
+  private boolean mayCrashInRecovery() {
+    return world.configuration.faults().contains(Fault.SERVER_CRASH_IN_RECOVERY);
+  }
+}

@@ -1,0 +1,123 @@
+package io.erda.simulation.system;
+
+import io.erda.simulation.SimulatedDisk;
+import io.erda.simulation.SimulatedNetwork;
+import io.erda.simulation.VirtualTime;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.IntSupplier;
+
+/**
+ * What all parts of one run share: chance, time, the wire, the host's disk, what the clients ask
+ * for and saw, and the counts of what happened.
+ */
+final class World {
+  /** Where clients find the server. */
+  static final String ADDRESS = "store";
+
+  /**
+   * When faults have ended every operation ends within this. Well above the time-outs of the
+   * clients.
+   */
+  static final long PATIENCE_NS = 3_000_000_000L;
+
+  final SplittableRandom random;
+  final Configuration configuration;
+  final StoreUnderTest store;
+  final VirtualTime time;
+  final SimulatedNetwork network;
+  final SimulatedDisk disk;
+  final StoreView view;
+  final VersionWordRules rules;
+  final Workload workload;
+  final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
+  final Map<Crash, Long> crashes = new TreeMap<>();
+
+  /** Whether faults have ended. */
+  boolean healing;
+
+  /** Of every process that ever was. */
+  private final List<Runnable> releases = new ArrayList<>();
+
+  World(long seed, Configuration configuration, StoreUnderTest store) {
+    this.random = new SplittableRandom(seed);
+    this.configuration = configuration;
+    this.store = store;
+    time = new VirtualTime(random.split());
+    network = new SimulatedNetwork(time, random.split(), configuration.network());
+    disk = new SimulatedDisk(configuration.domain(), random.split());
+    view = new StoreView(disk, configuration.store().geometry());
+    rules = new VersionWordRules(disk, configuration.store().geometry());
+    workload = new Workload(configuration, random.split(), view::hashSeed);
+  }
+
+  void fail(String what) {
+    workload.fail(what);
+  }
+
+  boolean failed() {
+    return workload.failure() != null;
+  }
+
+  /** A fault happened now: it is counted, and the history says when. */
+  void happened(Fault fault) {
+    counted(fault);
+    workload.history.mark(fault.name().toLowerCase(Locale.ROOT).replace('_', ' '));
+  }
+
+  /** A fault happened; when does not matter. */
+  void counted(Fault fault) {
+    faults.merge(fault, 1L, Long::sum);
+  }
+
+  /** A process crashed. */
+  void crashed(String place, boolean recovering) {
+    crashes.merge(new Crash(place, recovering, ProtocolState.of(disk)), 1L, Long::sum);
+  }
+
+  /** What a step throws that is no crash is a defect. */
+  int guarded(String who, IntSupplier step) {
+    try {
+      return step.getAsInt();
+    } catch (RuntimeException | AssertionError e) {
+      fail(who + " failed: " + describe(e));
+      return 0;
+    }
+  }
+
+  static String describe(Throwable e) {
+    StringBuilder text = new StringBuilder(e.toString());
+    for (int i = 0; i < Math.min(12, e.getStackTrace().length); i++) {
+      text.append("\n    at ").append(e.getStackTrace()[i]);
+    }
+    return text.toString();
+  }
+
+  /** Sets what a process has to be given back when the run is over, dead or alive. */
+  void onEnd(Runnable release) {
+    releases.add(release);
+  }
+
+  /** The run is over: every process gives back the real memory it holds. */
+  void end() {
+    disk.onDrain(() -> {});
+    disk.bury();
+    for (Runnable release : releases) {
+      release(release);
+    }
+  }
+
+  /** What died in the middle of a step may be in no state to be closed. */
+  private static void release(Runnable release) {
+    try {
+      release.run();
+    } catch (RuntimeException | AssertionError ignored) {
+      // Its memory is lost until the garbage collector finds it, if ever.
+    }
+  }
+}
