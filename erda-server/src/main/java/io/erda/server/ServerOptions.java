@@ -16,13 +16,22 @@ public final class ServerOptions {
   public static final ServerOptions DEFAULTS = new ServerOptions();
 
   private static final long HEAD_BYTES_MAX = 16L << 30;
+  private static final int HEADS_MAX = 256;
+
+  /** Enough of them that cleaning has a choice, and few enough that each is used for long. */
+  private static final int REGIONS_DEFAULT = 16;
 
   /** Beside the root and the table, which are regions to the device. */
   private static final int REGIONS_MAX = ShmDevice.REGIONS_MAX - 2;
 
   private int heads;
-  private long regionBytes = LogGeometry.REGION_BYTES_DEFAULT;
-  private int segmentBytes = LogGeometry.SEGMENT_BYTES_DEFAULT;
+
+  /** 0: as many as fit the capacity. */
+  private long regionBytes;
+
+  /** 0: as many as fit the region. */
+  private int segmentBytes;
+
   private long capacityBytes = 16L << 30;
   private long buckets = 1L << 21;
   private long bucketsMax = StoreOptions.BUCKETS_MAX;
@@ -63,9 +72,15 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** A power of two, 64 KiB … 1 GiB. */
+  /**
+   * A power of two, 64 KiB … 1 GiB. Where none was chosen: the largest of which {@value
+   * #REGIONS_DEFAULT} fit the capacity.
+   */
   public long regionBytes() {
-    return regionBytes;
+    long fitting = Long.highestOneBit(Math.max(1, capacityBytes / REGIONS_DEFAULT));
+    return regionBytes != 0
+        ? regionBytes
+        : Math.clamp(fitting, LogGeometry.REGION_BYTES_MIN, LogGeometry.REGION_BYTES_DEFAULT);
   }
 
   /** The same, with another {@link #regionBytes}. */
@@ -75,9 +90,14 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** A power of two, 4 KiB … 16 MiB: no object is longer. */
+  /**
+   * A power of two, 4 KiB … 16 MiB: no object is longer. Where none was chosen: 8 MiB, or a region
+   * where that is smaller.
+   */
   public int segmentBytes() {
-    return segmentBytes;
+    return segmentBytes != 0
+        ? segmentBytes
+        : (int) Math.min(LogGeometry.SEGMENT_BYTES_DEFAULT, regionBytes());
   }
 
   /** The same, with another {@link #segmentBytes}. */
@@ -203,13 +223,21 @@ public final class ServerOptions {
 
   /** The log's geometry. @throws IllegalArgumentException naming the option and its bounds */
   LogGeometry geometry() {
-    if (capacityBytes < regionBytes) {
+    long region = regionBytes();
+    if (capacityBytes < region) {
       throw new IllegalArgumentException(
-          "capacity of " + capacityBytes + " bytes is less than one region of " + regionBytes);
+          "capacity of "
+              + capacityBytes
+              + " bytes is less than one region of "
+              + region
+              + ": make it larger, or regions smaller (--region-bytes)");
     }
-    int enough = (int) Math.min(256, (capacityBytes + HEAD_BYTES_MAX - 1) / HEAD_BYTES_MAX);
+    if (heads < 0 || heads > HEADS_MAX) {
+      throw new IllegalArgumentException("heads must be 1 to " + HEADS_MAX + ": " + heads);
+    }
+    int enough = (int) Math.min(HEADS_MAX, (capacityBytes + HEAD_BYTES_MAX - 1) / HEAD_BYTES_MAX);
     int chosen = heads == 0 ? enough : heads;
-    if (chosen < enough || capacityBytes > 256 * HEAD_BYTES_MAX) {
+    if (chosen < enough || capacityBytes > HEADS_MAX * HEAD_BYTES_MAX) {
       throw new IllegalArgumentException(
           "capacity of "
               + capacityBytes
@@ -219,19 +247,19 @@ public final class ServerOptions {
               + HEAD_BYTES_MAX
               + " bytes");
     }
-    if (capacityBytes / regionBytes < chosen) {
+    if (capacityBytes / region < chosen) {
       throw new IllegalArgumentException(
           "capacity of "
               + capacityBytes
               + " bytes holds fewer regions of "
-              + regionBytes
+              + region
               + " bytes than there are heads ("
               + chosen
               + ")");
     }
-    long regions = capacityBytes / regionBytes;
+    long regions = capacityBytes / region;
     LogGeometry geometry =
-        new LogGeometry(chosen, regionBytes, segmentBytes, (int) Math.min(regions, REGIONS_MAX));
+        new LogGeometry(chosen, region, segmentBytes(), (int) Math.min(regions, REGIONS_MAX));
     if (regions > REGIONS_MAX) {
       throw new IllegalArgumentException(
           "capacity of "
@@ -239,10 +267,10 @@ public final class ServerOptions {
               + " bytes takes "
               + regions
               + " regions of "
-              + regionBytes
+              + region
               + " bytes; clients can reach "
               + REGIONS_MAX
-              + ": make regions larger");
+              + ": make regions larger (--region-bytes)");
     }
     return geometry;
   }

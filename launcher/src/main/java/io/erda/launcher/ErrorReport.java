@@ -1,6 +1,7 @@
 package io.erda.launcher;
 
 import io.erda.launcher.commands.UserError;
+import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -10,6 +11,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import picocli.CommandLine;
@@ -17,10 +19,11 @@ import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Turns every failure into one line on standard error and an exit code. */
 final class ErrorReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
-  private static final int FAILED = 1;
+  static final int FAILED = 1;
   private static final int WRONG_USAGE = 2;
 
   private final boolean trace;
@@ -43,11 +46,28 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     CommandLine commandLine = failure.getCommandLine();
     PrintWriter err = commandLine.getErr();
     String name = commandLine.getCommandSpec().qualifiedName();
-    err.println("erda: " + oneLine(failure.getMessage()) + " (see " + name + " --help)");
+    err.println("erda: " + usage(failure) + " (see " + name + " --help)");
     if (trace || verbose(args)) {
       failure.printStackTrace(err);
     }
     return WRONG_USAGE;
+  }
+
+  private static String usage(ParameterException failure) {
+    if (failure instanceof UnmatchedArgumentException unmatched) {
+      String first = unmatched.getUnmatched().getFirst();
+      if (unmatched.isUnknownOption()) {
+        return "unknown option '" + first + "'; behind -- an argument may begin with -";
+      }
+      if (failure.getCommandLine().getParent() == null) {
+        List<String> similar = unmatched.getSuggestions();
+        return "no such command: '"
+            + first
+            + "'"
+            + (similar.isEmpty() ? "" : "; did you mean " + similar.getFirst() + "?");
+      }
+    }
+    return oneLine(failure.getMessage());
   }
 
   /** Reports what a command threw. */
@@ -58,7 +78,11 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     if (trace || verbose) {
       failure.printStackTrace(err);
     }
-    return cause instanceof UserError error ? error.exitCode() : FAILED;
+    return switch (cause) {
+      case UserError error -> error.exitCode();
+      case ErdaException.BadArgument bad -> WRONG_USAGE;
+      case Throwable other -> FAILED;
+    };
   }
 
   /** Whether the arguments ask for stack traces; also where they could not be parsed. */

@@ -1,25 +1,53 @@
 package io.erda.launcher;
 
+import io.erda.launcher.commands.FilePath;
+import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
+import java.nio.file.Path;
 import picocli.CommandLine;
 
 /**
  * The {@code ./erda} command line.
  *
- * <p>Exit codes: 0 = done, 1 = it failed, 2 = the command line was wrong. What fails says so in one
- * line on standard error that begins with {@code erda: }; a stack trace is shown only with {@code
- * -v} or {@code ERDA_TRACE=1}.
+ * <p>Exit codes: 0 = done, 1 = it failed, 2 = the command line was wrong, 3 = the key has no value,
+ * 141 = whoever read the output has left. What fails says so in one line on standard error that
+ * begins with {@code erda: }; a stack trace is shown only with {@code -v} or {@code ERDA_TRACE=1}.
  */
 public final class Main {
+  private static final int OUTPUT_BUFFER_BYTES = 8192;
+
+  /** What a shell makes of a process that SIGPIPE ended. */
+  private static final int READER_LEFT = 141;
+
   private Main() {}
 
   public static void main(String[] args) {
+    CheckedOutput output = new CheckedOutput(new FileOutputStream(FileDescriptor.out));
+    System.setOut(
+        new PrintStream(
+            new BufferedOutputStream(output, OUTPUT_BUFFER_BYTES), true, System.out.charset()));
     PrintWriter out = writer(System.out);
     PrintWriter err = writer(System.err);
-    int exitCode = run(out, err, "1".equals(System.getenv("ERDA_TRACE")), args);
+    int exitCode = run(out, err, "1".equals(System.getenv("ERDA_TRACE")), true, args);
+    System.out.flush();
     // Not a plain return: a thread that a failed command left behind must not keep the process.
-    System.exit(exitCode);
+    System.exit(outcome(exitCode, output, err));
+  }
+
+  /** A result that did not get through is a failure, whatever the command says. */
+  private static int outcome(int exitCode, CheckedOutput output, PrintWriter err) {
+    if (output.failure() == null || exitCode != 0) {
+      return exitCode;
+    }
+    if (output.readerLeft()) {
+      return READER_LEFT;
+    }
+    err.println("erda: can't write to standard output: " + output.failure().getMessage());
+    return ErrorReport.FAILED;
   }
 
   /**
@@ -28,6 +56,15 @@ public final class Main {
    * @param trace whether a failure also prints its stack trace
    */
   static int run(PrintWriter out, PrintWriter err, boolean trace, String... args) {
+    return run(out, err, trace, false, args);
+  }
+
+  /**
+   * @param ofProcess whether {@code args} are this process's own, of which the kernel knows the
+   *     bytes
+   */
+  private static int run(
+      PrintWriter out, PrintWriter err, boolean trace, boolean ofProcess, String... args) {
     ErrorReport report = new ErrorReport(trace);
     CommandLine commandLine =
         ErdaCommand.commandLine(args)
@@ -35,9 +72,12 @@ public final class Main {
             .setErr(err)
             .setExecutionExceptionHandler(report)
             .setParameterExceptionHandler(report)
-            .setCaseInsensitiveEnumValuesAllowed(true);
+            .setCaseInsensitiveEnumValuesAllowed(true)
+            // A key may begin with @; picocli would take it for the name of a file of arguments.
+            .setExpandAtFiles(false)
+            .registerConverter(Path.class, new FilePath());
     try {
-      return commandLine.execute(args);
+      return commandLine.execute(ofProcess ? ExactArguments.of(args) : args);
     } catch (Throwable e) { // picocli hands us exceptions only; an Error comes through
       return report.failed(e, commandLine, ErrorReport.verbose(args));
     } finally {
@@ -46,7 +86,7 @@ public final class Main {
     }
   }
 
-  private static PrintWriter writer(java.io.PrintStream stream) {
+  private static PrintWriter writer(PrintStream stream) {
     Charset charset = stream.charset();
     return new PrintWriter(stream, true, charset);
   }

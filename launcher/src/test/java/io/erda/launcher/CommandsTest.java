@@ -59,8 +59,8 @@ class CommandsTest {
       assertEquals("hellohello\n", bytes.toString(UTF_8));
       assertEquals(0, run("delete", "--uri", server.uri(), "greeting"));
       assertNull(other.get("greeting".getBytes(UTF_8)));
-      assertFails(1, "no such key: greeting", "get", "--uri", server.uri(), "greeting");
-      assertFails(1, "no such key: greeting", "delete", "--uri", server.uri(), "greeting");
+      assertFails(3, "no such key: greeting", "get", "--uri", server.uri(), "greeting");
+      assertFails(3, "no such key: greeting", "delete", "--uri", server.uri(), "greeting");
     }
   }
 
@@ -139,12 +139,12 @@ class CommandsTest {
   @Test
   void whatIsWrongIsOneLine() throws Exception {
     assertFails(1, "no server", "get", "--uri", "erda+shm:" + data, "key");
-    assertFails(1, "URI", "get", "--uri", "http://host/", "key");
+    assertFails(2, "URI", "get", "--uri", "http://host/", "key");
     assertFails(2, "--uri", "get", "key");
     assertFails(2, "no size", "server", "--data", data.toString(), "--capacity", "7x");
     assertFails(
         2, "not there yet", "server", "--data", data.toString(), "--listen", "localhost:7411");
-    assertFails(1, "power of two", "server", "--data", data.toString(), "--region-bytes", "100000");
+    assertFails(2, "power of two", "server", "--data", data.toString(), "--region-bytes", "100000");
     assertFails(
         2, "--heads must be at least 1", "server", "--data", data.toString(), "--heads", "0");
     assertFails(
@@ -155,6 +155,27 @@ class CommandsTest {
         data.toString(),
         "--connections",
         "0");
+    assertFails(2, "did you mean get?", "gett");
+    assertFails(2, "behind --", "get", "--uri", "erda+shm:" + data, "-x");
+    assertFails(2, "names no file", "server", "--data", "");
+    assertFails(2, "heads must be 1 to 256", "server", "--data", data.toString(), "--heads", "257");
+    assertFails(
+        2,
+        "--region-bytes",
+        "server",
+        "--data",
+        data.toString(),
+        "--capacity",
+        "100M",
+        "--region-bytes",
+        "1G");
+    assertFails(2, "--head must be 0 to 255", "clean", "--uri", "erda+shm:" + data, "--head", "-3");
+    assertFails(2, "from 2", "server", "--data", data.toString(), "--buckets", "1");
+    assertFails(2, "no size", "server", "--data", data.toString(), "--capacity", "1.3K");
+    String nowhere = data.resolve("nowhere/x.json").toString();
+    assertFails(1, "no such file", "simulate", "--runs", "1", "--json", nowhere);
+    assertFails(1, "no such file", "eval", "run", "idle", "--json", nowhere);
+    assertFails(2, "is a directory", "simulate", "--runs", "1", "--json", directory.toString());
     assertFails(1, "no such directory", "verify", "--data", data.toString());
     assertFails(1, "no store", "verify", "--data", directory.toString());
     Files.createDirectories(data);
@@ -220,6 +241,8 @@ class CommandsTest {
         2, "recordcount is negative: -5", "ycsb", "load", "-P", file, "-p", "recordcount=-5");
     assertFails(
         2, "fieldcount is not a number: x", "ycsb", "load", "-P", file, "-p", "fieldcount=x");
+    assertFails(2, "-target", "ycsb", "load", "-P", file, "-target", "-3");
+    assertFails(2, "-P is a directory", "ycsb", "load", "-P", directory.toString());
     assertFails(2, "-threads", "ycsb", "load", "-P", file, "-threads", "0");
   }
 

@@ -11,13 +11,16 @@ package io.erda.logstore;
  */
 public record LogGeometry(int heads, long regionBytes, int segmentBytes, int regionsMax) {
   public static final long REGION_BYTES_DEFAULT = 1L << 30;
+  public static final long REGION_BYTES_MIN = 1L << 16;
   public static final int SEGMENT_BYTES_DEFAULT = 8 << 20;
 
   public LogGeometry {
     if (heads < 1 || heads > 256) {
       throw new IllegalArgumentException("heads must be 1 to 256: " + heads);
     }
-    if (Long.bitCount(regionBytes) != 1 || regionBytes < 1 << 16 || regionBytes > 1L << 30) {
+    if (Long.bitCount(regionBytes) != 1
+        || regionBytes < REGION_BYTES_MIN
+        || regionBytes > 1L << 30) {
       throw new IllegalArgumentException(
           "region size must be a power of two from 64 KiB to 1 GiB: " + regionBytes);
     }

@@ -20,6 +20,8 @@ import picocli.CommandLine.Spec;
     footer = {"", "  ./erda clean --uri erda+shm:/var/lib/erda"})
 public final class CleanCommand implements Callable<Integer> {
   private static final long LOOK_MS = 20;
+  private static final int ALL_HEADS = -1;
+  private static final int HEADS_MAX = 256;
 
   @Spec private CommandSpec spec;
   @Mixin private Connection connection;
@@ -28,15 +30,15 @@ public final class CleanCommand implements Callable<Integer> {
       names = "--head",
       paramLabel = "N",
       description = "Clean this head of the log; all of them by default.")
-  private int head = -1;
+  private Integer head;
 
   @Override
   public Integer call() throws InterruptedException {
-    if (head < -1) {
-      throw new UserError("no such head: " + head);
+    if (head != null && (head < 0 || head >= HEADS_MAX)) {
+      throw new UserError("--head must be 0 to " + (HEADS_MAX - 1) + ": " + head, 2);
     }
     try (ErdaClient client = connection.connect()) {
-      Map<String, Long> before = client.clean(head);
+      Map<String, Long> before = client.clean(head == null ? ALL_HEADS : head);
       Map<String, Long> after = before;
       while (after.getOrDefault("cleaner.asked", 0L) != 0) {
         Thread.sleep(LOOK_MS);

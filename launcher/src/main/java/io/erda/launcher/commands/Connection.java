@@ -9,7 +9,8 @@ final class Connection {
       names = "--uri",
       required = true,
       paramLabel = "URI",
-      description = "The store, for example erda+shm:/var/lib/erda.")
+      defaultValue = "${env:ERDA_URI}",
+      description = "The store, for example erda+shm:/var/lib/erda; what ERDA_URI says by default.")
   private String uri;
 
   ErdaClient connect() {

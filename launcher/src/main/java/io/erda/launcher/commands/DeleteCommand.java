@@ -1,8 +1,7 @@
 package io.erda.launcher.commands;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.erda.client.ErdaClient;
+import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -14,21 +13,24 @@ import picocli.CommandLine.Parameters;
     description = "Remove a key and its value.",
     footer = {
       "",
-      "Exit code 1 when the key had no value.",
+      "Exit code 3 when the key had no value.",
       "",
       "  ./erda delete --uri erda+shm:/var/lib/erda greeting"
     })
 public final class DeleteCommand implements Callable<Integer> {
   @Mixin private Connection connection;
+  @Mixin private ByteForm form;
+  @Mixin private KeyFile keyFile;
 
-  @Parameters(paramLabel = "KEY", description = "The key, as UTF-8.")
-  private String key;
+  @Parameters(paramLabel = "KEY", arity = "0..1", description = "The key, byte for byte.")
+  private String argument;
 
   @Override
-  public Integer call() {
+  public Integer call() throws IOException {
+    byte[] key = keyFile.key(argument, form);
     try (ErdaClient client = connection.connect()) {
-      if (!client.delete(key.getBytes(UTF_8))) {
-        throw new UserError("no such key: " + key);
+      if (!client.delete(key)) {
+        throw Absent.key(key);
       }
     }
     return 0;

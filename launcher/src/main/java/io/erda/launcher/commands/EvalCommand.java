@@ -1,7 +1,6 @@
 package io.erda.launcher.commands;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.Experiments;
@@ -9,7 +8,6 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,8 +91,8 @@ public final class EvalCommand implements Runnable {
     public Integer call() throws IOException, InterruptedException {
       List<Experiment> chosen = chosen();
       PrintWriter text = spec.commandLine().getOut();
-      ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
-      ObjectNode results = mapper.createObjectNode();
+      ResultFile.requireWritable(json);
+      ObjectNode results = new ObjectMapper().createObjectNode();
       List<String> missed = new ArrayList<>();
       for (Experiment experiment : chosen) {
         Experiment.Report report = run(experiment);
@@ -108,9 +106,7 @@ public final class EvalCommand implements Runnable {
         node.setAll(report.json());
         report.missed().forEach(node.putArray("missed")::add);
       }
-      if (json != null) {
-        Files.writeString(json, mapper.writeValueAsString(results) + "\n");
-      }
+      ResultFile.write(json, results);
       if (!missed.isEmpty()) {
         throw new UserError(String.join("; ", missed));
       }

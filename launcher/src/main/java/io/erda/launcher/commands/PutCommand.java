@@ -1,9 +1,8 @@
 package io.erda.launcher.commands;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.erda.client.ErdaClient;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,23 +18,41 @@ import picocli.CommandLine.Parameters;
       "  ./erda put --uri erda+shm:/var/lib/erda picture - < picture.png"
     })
 public final class PutCommand implements Callable<Integer> {
-  @Mixin private Connection connection;
+  private static final String STANDARD_INPUT = "-";
 
-  @Parameters(index = "0", paramLabel = "KEY", description = "The key, as UTF-8.")
-  private String key;
+  @Mixin private Connection connection;
+  @Mixin private ByteForm form;
+  @Mixin private KeyFile keyFile;
 
   @Parameters(
-      index = "1",
-      paramLabel = "VALUE",
-      description = "The value, as UTF-8; - for the bytes of standard input.")
-  private String value;
+      arity = "1..2",
+      paramLabel = "KEY VALUE",
+      hideParamSyntax = true,
+      description =
+          "The key and its value, byte for byte; - as value for the bytes of standard input. With"
+              + " --key-file the value alone.")
+  private List<String> arguments;
 
   @Override
   public Integer call() throws IOException {
-    byte[] bytes = value.equals("-") ? System.in.readAllBytes() : value.getBytes(UTF_8);
+    if (arguments.size() == 1 && !keyFile.isGiven()) {
+      throw new UserError("the value is missing; - takes it from standard input", 2);
+    }
+    String value = arguments.getLast();
+    byte[] key = keyFile.key(arguments.size() == 2 ? arguments.getFirst() : null, form);
+    byte[] bytes = value.equals(STANDARD_INPUT) ? null : form.bytes("the value", value);
     try (ErdaClient client = connection.connect()) {
-      client.put(key.getBytes(UTF_8), bytes);
+      client.put(key, bytes == null ? standardInput(client.valueBytesMax()) : bytes);
     }
     return 0;
+  }
+
+  /** No more of it than a value may have: what feeds it may never end. */
+  private static byte[] standardInput(int bytesMax) throws IOException {
+    byte[] bytes = System.in.readNBytes(bytesMax);
+    if (bytes.length == bytesMax && System.in.read() >= 0) {
+      throw new UserError("standard input has more than the " + bytesMax + " bytes of a value");
+    }
+    return bytes;
   }
 }

@@ -1,15 +1,11 @@
 package io.erda.launcher.commands;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.erda.eval.Quickstart;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -86,7 +82,7 @@ public final class QuickstartCommand implements Callable<Integer> {
     if (!device.equals("shm")) {
       throw new UserError("no device '" + device + "' in this build; there is shm", 2);
     }
-    requireWritable(json);
+    ResultFile.requireWritable(json);
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     Quickstart.Result result;
@@ -98,10 +94,7 @@ public final class QuickstartCommand implements Callable<Integer> {
     out.println();
     out.print(Quickstart.table(result));
     out.flush();
-    if (json != null) {
-      ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
-      Files.writeString(json, mapper.writeValueAsString(Quickstart.json(result)) + "\n");
-    }
+    ResultFile.write(json, Quickstart.json(result));
     if (result.errors() > 0) {
       throw new UserError(result.errors() + " operations failed");
     }
@@ -114,17 +107,6 @@ public final class QuickstartCommand implements Callable<Integer> {
           "--value-bytes must be at most " + VALUE_BYTES_MAX + ": " + valueBytes, 2);
     }
     return valueBytes.intValue();
-  }
-
-  /** Before all the work whose result it is for. An existing file stays as it is until then. */
-  private static void requireWritable(Path file) throws IOException {
-    if (file != null) {
-      boolean fresh = Files.notExists(file);
-      Files.newByteChannel(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
-      if (fresh) {
-        Files.delete(file);
-      }
-    }
   }
 
   private static long positive(String flag, long value) {

@@ -61,7 +61,9 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--region-bytes",
       paramLabel = "SIZE",
       converter = ByteSize.class,
-      description = "Creation: bytes of a region, a power of two, 64K to 1G; 1G by default.")
+      description =
+          "Creation: bytes of a region, a power of two, 64K to 1G; by default so many that the"
+              + " capacity holds 16 regions.")
   private Long regionBytes;
 
   @Option(
@@ -70,7 +72,7 @@ public final class ServerCommand implements Callable<Integer> {
       converter = ByteSize.class,
       description =
           "Creation: bytes of a segment, a power of two, 4K to 16M: no object is longer; 8M by"
-              + " default.")
+              + " default, or a region where that is smaller.")
   private Long segmentBytes;
 
   @Option(
@@ -86,8 +88,8 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--buckets",
       paramLabel = "N",
       description =
-          "Creation: buckets of the hash table to begin with, a power of two; 2097152 by default."
-              + " It doubles by itself when half of them are taken.")
+          "Creation: buckets of the hash table to begin with, a power of two from 2; 2097152 by"
+              + " default. It doubles by itself when half of them are taken.")
   private Long buckets;
 
   @Option(

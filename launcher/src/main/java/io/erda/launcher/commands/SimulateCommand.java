@@ -1,7 +1,6 @@
 package io.erda.launcher.commands;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Table;
@@ -15,7 +14,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.Arrays;
@@ -104,15 +102,13 @@ public final class SimulateCommand implements Callable<Integer> {
     if ((seconds != null && seconds < 1) || (runs != null && runs < 1)) {
       throw new UserError("--seconds and --runs must be at least 1", 2);
     }
+    ResultFile.requireWritable(json);
     Sum sum = new Sum(seed != null ? seed : new SecureRandom().nextLong() >>> 1);
     simulate(sum);
     PrintWriter out = spec.commandLine().getOut();
     out.print(sum.table());
     out.print("\n" + sum.crashTable());
-    if (json != null) {
-      ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
-      Files.writeString(json, mapper.writeValueAsString(sum.json()) + "\n");
-    }
+    ResultFile.write(json, sum.json());
     if (sum.failed != null) {
       out.println("\n" + sum.failed.report());
       out.println("\nmade small:\n");

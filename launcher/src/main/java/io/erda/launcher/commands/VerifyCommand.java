@@ -3,11 +3,7 @@ package io.erda.launcher.commands;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
 import java.io.PrintWriter;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,7 +38,7 @@ public final class VerifyCommand implements Callable<Integer> {
     for (VerifyReport.Finding finding : report.findings()) {
       out.println(
           "damaged: "
-              + (finding.key() == null ? "" : "key " + text(finding.key()) + ": ")
+              + (finding.key() == null ? "" : "key " + ExactText.quoted(finding.key()) + ": ")
               + finding.what());
     }
     out.printf(
@@ -56,18 +52,5 @@ public final class VerifyCommand implements Callable<Integer> {
               + data);
     }
     return 0;
-  }
-
-  /** A key in words: as text where it is printable text, else as hexadecimal digits. */
-  static String text(byte[] key) {
-    try {
-      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(key)).toString();
-      if (text.chars().noneMatch(Character::isISOControl)) {
-        return "'" + text + "'";
-      }
-    } catch (CharacterCodingException e) {
-      // Not text.
-    }
-    return "0x" + HexFormat.of().formatHex(key);
   }
 }

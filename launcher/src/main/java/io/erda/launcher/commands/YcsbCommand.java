@@ -106,6 +106,9 @@ public final class YcsbCommand implements Callable<Integer> {
     if (threads != null && threads < 1) {
       throw new UserError("-threads must be at least 1: " + threads, 2);
     }
+    if (target != null && target < 1) {
+      throw new UserError("-target must be at least 1: " + target, 2);
+    }
     requireNumbers(all);
     long expected = expectedOperations(all);
     if (db.equals(ErdaDb.class.getName())) {
@@ -119,6 +122,9 @@ public final class YcsbCommand implements Callable<Integer> {
   private Properties allProperties() throws IOException {
     Properties all = new Properties();
     for (Path file : files) {
+      if (Files.isDirectory(file)) {
+        throw new UserError("-P is a directory: " + file, 2);
+      }
       try (Reader reader = Files.newBufferedReader(file)) {
         all.load(reader);
       }
@@ -220,7 +226,10 @@ public final class YcsbCommand implements Callable<Integer> {
         .addShutdownHook(
             new Thread(
                 () -> {
-                  String failure = failure(CheckedExporter.outcome(), expected);
+                  String failure =
+                      System.out.checkError()
+                          ? "can't write to standard output"
+                          : failure(CheckedExporter.outcome(), expected);
                   if (failure != null) {
                     err.println("erda: " + failure);
                     err.flush();

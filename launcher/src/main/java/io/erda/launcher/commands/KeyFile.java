@@ -1,0 +1,45 @@
+package io.erda.launcher.commands;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/**
+ * The option that takes a key from a file, for keys that no argument can hold: with a zero byte.
+ */
+final class KeyFile {
+  /** Longer than any key may be; the store says how long its own may be. */
+  private static final int BYTES_MAX = 1 << 20;
+
+  @Option(
+      names = "--key-file",
+      paramLabel = "FILE",
+      description = "Take the key's bytes from a file, all of them, instead of KEY.")
+  private Path file;
+
+  boolean isGiven() {
+    return file != null;
+  }
+
+  /**
+   * The key: the file's bytes, or what the argument means.
+   *
+   * @param argument KEY, or null where it was left out
+   */
+  byte[] key(String argument, ByteForm form) throws IOException {
+    if (isGiven() == (argument != null)) {
+      throw new UserError("the key: give either KEY or --key-file", 2);
+    }
+    if (!isGiven()) {
+      return form.bytes("the key", argument);
+    }
+    if (Files.isDirectory(file)) {
+      throw new UserError("--key-file is a directory: " + file, 2);
+    }
+    try (InputStream in = Files.newInputStream(file)) {
+      return in.readNBytes(BYTES_MAX);
+    }
+  }
+}
