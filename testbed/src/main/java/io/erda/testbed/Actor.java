@@ -1,0 +1,199 @@
+package io.erda.testbed;
+
+import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
+import io.erda.server.ErdaServer;
+import io.erda.server.ErdaStore;
+import io.erda.server.ServerOptions;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What runs beside a store in the guest, and reads the store of a cut disk on the host. It says on
+ * standard output what the {@link Ledger} reads, one line at a time and as it happens, so that no
+ * line is said before it is true.
+ *
+ * <ul>
+ *   <li>{@code load URI CLIENT FROM KEYS SEED}: a client of a server, which puts for ever.
+ *   <li>{@code embedded DIRECTORY PROMISE CLIENT FROM KEYS SEED}: the same with a store in this
+ *       process; ends when standard input does.
+ *   <li>{@code read DIRECTORY PROMISE OPENER CLIENTS KEYS}: reads every key.
+ * </ul>
+ *
+ * <p>PROMISE is {@code power} or {@code none}, OPENER is {@code embedded} or {@code server}.
+ */
+public final class Actor {
+  /** Small, so that seconds suffice for cleanings and doublings. */
+  private static final ServerOptions GEOMETRY =
+      ServerOptions.DEFAULTS
+          .withHeads(2)
+          .withRegionBytes(64 << 10)
+          .withSegmentBytes(8 << 10)
+          .withCapacityBytes(2 << 20)
+          .withBuckets(64);
+
+  private final FileOutputStream out = new FileOutputStream(FileDescriptor.out);
+
+  private Actor() {}
+
+  /** The same as options of {@code erda server}. */
+  static String geometryFlags() {
+    return "--heads 2 --region-bytes 64K --segment-bytes 8K --capacity 2M --buckets 64";
+  }
+
+  /** See the class. */
+  public static void main(String[] args) {
+    Actor actor = new Actor();
+    try {
+      switch (args[0]) {
+        case "load" -> actor.load(args);
+        case "embedded" -> actor.embedded(args);
+        case "read" -> actor.read(args);
+        default -> throw new IllegalArgumentException(args[0]);
+      }
+    } catch (ErdaException e) {
+      actor.say("F " + e.getMessage());
+      System.exit(1);
+    } catch (RuntimeException e) {
+      actor.say("X " + e);
+      e.printStackTrace();
+      System.exit(1);
+    }
+    System.exit(0);
+  }
+
+  private void load(String[] args) {
+    Load load = new Load(args, 2);
+    while (true) {
+      try (ErdaClient client = ErdaClient.connect(args[1])) {
+        load.run(client, Long.MAX_VALUE);
+      } catch (ErdaException.Unavailable | ErdaException.Refused | ErdaException.OutcomeUnknown e) {
+        LockSupport.parkNanos(50_000_000);
+      }
+    }
+  }
+
+  private void embedded(String[] args) {
+    Load load = new Load(args, 3);
+    say("O");
+    try (ErdaStore store = ErdaStore.open(Path.of(args[1]), options(args[2]))) {
+      say("S " + store.promise());
+      notes(store.notes());
+      try (ErdaClient client = store.client()) {
+        while (System.in.available() == 0) {
+          load.run(client, 20);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    say("E");
+  }
+
+  private void read(String[] args) {
+    Path data = Path.of(args[1]);
+    int clients = Integer.parseInt(args[4]);
+    int keys = Integer.parseInt(args[5]);
+    if (args[3].equals("server")) {
+      try (ErdaServer server = ErdaServer.start(data, options(args[2]))) {
+        notes(server.notes());
+        try (ErdaClient client = ErdaClient.connect(server.uri())) {
+          read(client, clients, keys);
+        }
+      }
+    } else {
+      try (ErdaStore store = ErdaStore.open(data, options(args[2]));
+          ErdaClient client = store.client()) {
+        notes(store.notes());
+        read(client, clients, keys);
+      }
+    }
+    say("E");
+  }
+
+  private void read(ErdaClient client, int clients, int keys) {
+    for (int c = 1; c <= clients; c++) {
+      for (int i = 0; i < keys; i++) {
+        int number = Value.number(c, i);
+        try {
+          byte[] value = client.get(Value.key(number));
+          if (value != null) {
+            say("R " + number + " " + Value.versionOf(number, value));
+          }
+        } catch (ErdaException.Damaged e) {
+          say("D " + number + " " + e.getMessage());
+        }
+      }
+    }
+  }
+
+  private static ServerOptions options(String promise) {
+    return promise.equals("power") ? GEOMETRY.withPromise(Promise.POWER) : GEOMETRY;
+  }
+
+  private void notes(List<String> notes) {
+    notes.forEach(note -> say("N " + note));
+  }
+
+  /** One write call a line, so that lines of several processes don't mix. */
+  private void say(String line) {
+    try {
+      out.write(("@ " + line.replace('\n', ' ') + "\n").getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Puts and at times deletes of keys that are this client's alone, with versions that grow. */
+  private final class Load {
+    private final int client;
+    private final int keys;
+    private final Random random;
+    private long version;
+    private Promise said;
+    private ErdaClient connected;
+
+    private Load(String[] args, int at) {
+      client = Integer.parseInt(args[at]);
+      version = Long.parseLong(args[at + 1]);
+      keys = Integer.parseInt(args[at + 2]);
+      random = new Random(Long.parseLong(args[at + 3]));
+    }
+
+    private void run(ErdaClient erda, long operations) {
+      if (connected != erda || said != erda.promise()) {
+        connected = erda;
+        said = erda.promise();
+        say("P " + client + " " + said);
+      }
+      for (long i = 0; i < operations; i++) {
+        step(erda);
+      }
+    }
+
+    private void step(ErdaClient erda) {
+      int number = Value.number(client, random.nextInt(keys));
+      version++;
+      try {
+        if (Value.isDeletedAtTimes(number) && random.nextInt(3) == 0) {
+          erda.delete(Value.key(number));
+        } else {
+          erda.put(Value.key(number), Value.of(number, version));
+        }
+        say("A " + client + " " + number + " " + version);
+      } catch (ErdaException.Full e) {
+        LockSupport.parkNanos(20_000_000);
+      } catch (ErdaException.Damaged e) {
+        say("D " + number + " " + e.getMessage());
+      }
+    }
+  }
+}

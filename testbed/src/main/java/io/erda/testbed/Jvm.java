@@ -1,0 +1,30 @@
+package io.erda.testbed;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * How to start a JVM of the host with the store under test on its class path.
+ *
+ * @param java the program
+ * @param flags of every JVM with Erda in it
+ * @param classPath the store's and this module's
+ */
+record Jvm(String java, List<String> flags, String classPath) {
+  List<String> command(String main, String... arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(java);
+    command.addAll(flags);
+    command.addAll(
+        List.of(
+            "-XX:-UsePerfData",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            classPath,
+            main));
+    command.addAll(Arrays.asList(arguments));
+    return command;
+  }
+}

@@ -1,0 +1,32 @@
+package io.erda.testbed;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class TallyTest {
+  @Test
+  void theLastThreeRunsMakeAPattern() {
+    assertEquals("none", Tally.pattern("server"));
+    assertEquals("none verify power", Tally.pattern("embedded killed verify server+power"));
+    assertEquals(
+        "power cut none verify power",
+        Tally.pattern("server embedded+power killed cut server verify embedded+power"));
+  }
+
+  @Test
+  void oneProblemIsAFailure() {
+    Tally tally = new Tally();
+    tally.add(cut(List.of()));
+    assertEquals(0, tally.failed());
+    tally.add(cut(List.of("key-100003 is absent, acknowledged was version 7")));
+    assertEquals(1, tally.failed());
+    tally.addTrouble();
+    assertEquals(2, tally.failed());
+  }
+
+  private static Cut cut(List<String> problems) {
+    return new Cut(Disk.Kind.EXT4, "server", Cut.Phase.LOAD, true, problems, 0, true, false, false);
+  }
+}
