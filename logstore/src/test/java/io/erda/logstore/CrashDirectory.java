@@ -223,6 +223,14 @@ final class CrashDirectory implements MemoryDirectory {
   }
 
   @Override
+  public void makeDurable() {
+    step();
+    unsynced.clear();
+    memories.forEach(memory -> memory.undrained.clear());
+    memories.forEach(memory -> memory.flushed.clear());
+  }
+
+  @Override
   public boolean lock() {
     return true;
   }

@@ -94,6 +94,16 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   @Override
+  public Survives promise(Survives wanted) {
+    return directory.promise(wanted);
+  }
+
+  @Override
+  public void makeDurable() throws IOException {
+    directory.makeDurable();
+  }
+
+  @Override
   public void close() {
     directory.close();
   }

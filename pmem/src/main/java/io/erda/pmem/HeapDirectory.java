@@ -202,6 +202,10 @@ public final class HeapDirectory implements MemoryDirectory {
     return store.claim;
   }
 
+  /** There is nothing that a failure would leave. */
+  @Override
+  public void makeDurable() {}
+
   @Override
   public void close() {
     new HashSet<>(opened).forEach(HeapMemory::close);

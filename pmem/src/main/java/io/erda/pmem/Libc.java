@@ -49,8 +49,14 @@ final class Libc {
 
   private static final int AT_FDCWD = -100;
   private static final int AT_SYMLINK_FOLLOW = 0x400;
+  private static final int LOCK_SH = 1;
   private static final int LOCK_EX = 2;
   private static final int LOCK_NB = 4;
+
+  private static final long PROT_READ = 1;
+  private static final long PROT_WRITE = 2;
+  private static final long MAP_PRIVATE = 2;
+  private static final long MAP_NORESERVE = 0x4000;
 
   private static final int MADV_REMOVE = 9;
   private static final int MADV_POPULATE_WRITE = 23;
@@ -76,6 +82,7 @@ final class Libc {
   private static final MemorySegment FALLOCATE = find("fallocate");
   private static final MemorySegment PWRITE = find("pwrite");
   private static final MemorySegment FSYNC = find("fsync");
+  private static final MemorySegment SYNCFS = find("syncfs");
   private static final MemorySegment FLOCK = find("flock");
   private static final MemorySegment LINKAT = find("linkat");
   private static final MemorySegment MADVISE = find("madvise");
@@ -124,11 +131,67 @@ final class Libc {
     return call(FSYNC, descriptor, 0, 0, 0, 0);
   }
 
+  /** Of the whole file system that the open file is on. */
+  static int syncfs(int descriptor) {
+    return call(SYNCFS, descriptor, 0, 0, 0, 0);
+  }
+
   /**
    * An exclusive lock of the open file, not of the process; -EAGAIN when another opening has it.
    */
   static int flock(int descriptor) {
     return call(FLOCK, descriptor, LOCK_EX | LOCK_NB, 0, 0, 0);
+  }
+
+  /** The same for one who looks: others may look too; -EAGAIN when somebody has it exclusively. */
+  static int flockShared(int descriptor) {
+    return call(FLOCK, descriptor, LOCK_SH | LOCK_NB, 0, 0, 0);
+  }
+
+  /**
+   * Maps a file from its beginning so that it can be read and stored to, and no store reaches it.
+   * Sets no memory aside: few pages are ever stored to. Returns the address, or the negated errno.
+   */
+  static long mapPrivately(int descriptor, long length) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long address = Mapping.map(state, length, descriptor);
+      return address == -1 ? -state.get(ValueLayout.JAVA_INT, ERRNO) : address;
+    }
+  }
+
+  static void unmap(long address, long length) {
+    call(Mapping.MUNMAP, address, length, 0, 0, 0);
+  }
+
+  /** mmap(2) takes an argument more than all others: linked only where somebody wants it. */
+  private static final class Mapping {
+    private static final MethodHandle CALL_OF_SIX =
+        LINKER.downcallHandle(
+            FunctionDescriptor.of(WORD, WORD, WORD, WORD, WORD, WORD, WORD),
+            Linker.Option.captureCallState("errno"));
+
+    private static final MemorySegment MMAP = find("mmap");
+    static final MemorySegment MUNMAP = find("munmap");
+
+    static long map(MemorySegment state, long length, int descriptor) {
+      try {
+        return (long)
+            CALL_OF_SIX.invokeExact(
+                MMAP,
+                state,
+                0L,
+                length,
+                PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_NORESERVE,
+                (long) descriptor,
+                0L);
+      } catch (Error error) {
+        throw error;
+      } catch (Throwable unexpected) {
+        throw new IllegalStateException(unexpected);
+      }
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.erda.pmem;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -44,7 +45,10 @@ public final class MappedDirectory implements MemoryDirectory {
   }
 
   private final Path directory;
-  private final MappedFile.Kind kind;
+
+  /** Changes before anything is opened, unless it is DAX. */
+  private MappedFile.Kind kind;
+
   private final int descriptor;
   private final Map<SegmentMemory, String> opened = new ConcurrentHashMap<>();
   private boolean locked;
@@ -74,13 +78,7 @@ public final class MappedDirectory implements MemoryDirectory {
     int descriptor = Libc.check("open", Libc.open(absolute, flags), absolute);
     boolean done = false;
     try {
-      MappedFile.Kind kind =
-          MappedFile.isDax(absolute)
-              ? MappedFile.Kind.DAX
-              : switch (mode) {
-                case PAGE_CACHE -> MappedFile.Kind.PAGE_CACHE;
-                case SYNCED -> MappedFile.Kind.SYNCED;
-              };
+      MappedFile.Kind kind = MappedFile.isDax(absolute) ? MappedFile.Kind.DAX : kind(mode);
       done = true;
       return new MappedDirectory(absolute, kind, descriptor);
     } finally {
@@ -197,9 +195,70 @@ public final class MappedDirectory implements MemoryDirectory {
     return true;
   }
 
+  private static MappedFile.Kind kind(Mode mode) {
+    return switch (mode) {
+      case PAGE_CACHE -> MappedFile.Kind.PAGE_CACHE;
+      case SYNCED -> MappedFile.Kind.SYNCED;
+    };
+  }
+
   @Override
   public Survives survives() {
     return kind.survives();
+  }
+
+  /** {@inheritDoc} On ordinary files each can be had; on DAX nothing changes. */
+  @Override
+  public Survives promise(Survives wanted) {
+    requireOpen();
+    if (!opened.isEmpty()) {
+      throw new IllegalStateException("open with another promise: " + opened.values());
+    }
+    if (kind != MappedFile.Kind.DAX) {
+      kind = kind(wanted == Survives.POWER_FAILURE ? Mode.SYNCED : Mode.PAGE_CACHE);
+    }
+    return survives();
+  }
+
+  /** fsync(2) of every file, of the directory and of those above it in the same file system. */
+  @Override
+  public void makeDurable() throws IOException {
+    requireOpen();
+    if (survives() == Survives.POWER_FAILURE) {
+      for (String name : names()) {
+        sync(file(name), Libc.O_RDONLY);
+      }
+      sync();
+      syncWay();
+    }
+  }
+
+  /**
+   * The directory may be new, and so may those above it: their names are entries of their parents.
+   */
+  private void syncWay() throws IOException {
+    Path way = directory.toRealPath();
+    Object device = Files.getAttribute(way, "unix:dev");
+    for (Path above = way.getParent();
+        above != null && Files.getAttribute(above, "unix:dev").equals(device);
+        above = above.getParent()) {
+      try {
+        sync(above, Libc.O_RDONLY | Libc.O_DIRECTORY);
+      } catch (AccessDeniedException e) {
+        // It can be passed and not be opened: then all of the file system.
+        Libc.check("syncfs", Libc.syncfs(descriptor), directory);
+        return;
+      }
+    }
+  }
+
+  private static void sync(Path file, int flags) throws IOException {
+    int opened = Libc.check("open", Libc.open(file, flags), file);
+    try {
+      Libc.check("fsync", Libc.fsync(opened), file);
+    } finally {
+      Libc.close(opened);
+    }
   }
 
   @Override

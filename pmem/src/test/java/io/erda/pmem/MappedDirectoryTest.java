@@ -59,6 +59,22 @@ final class MappedDirectoryTest {
   }
 
   @Test
+  void thePromiseCanBeChosenWhileNothingIsOpen() throws Exception {
+    assumeTrue(!MappedFile.isDax(files), "this file system has MAP_SYNC");
+    try (MappedDirectory directory = MappedDirectory.open(files)) {
+      assertEquals(Survives.POWER_FAILURE, directory.promise(Survives.POWER_FAILURE));
+      PersistentMemory memory = directory.create("m", 8);
+      assertEquals(Survives.POWER_FAILURE, memory.survives());
+      assertThrows(IllegalStateException.class, () -> directory.promise(Survives.PROCESS_CRASH));
+      directory.makeDurable();
+      memory.close();
+      assertEquals(Survives.PROCESS_CRASH, directory.promise(Survives.PROCESS_CRASH));
+      assertEquals(Survives.PROCESS_CRASH, directory.open("m").survives());
+      directory.makeDurable();
+    }
+  }
+
+  @Test
   void theBackingIsTheFileAndFollowsIt() throws Exception {
     try (MappedDirectory directory = MappedDirectory.open(files)) {
       PersistentMemory memory = directory.create("a", 100);

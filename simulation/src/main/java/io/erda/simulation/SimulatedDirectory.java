@@ -18,10 +18,14 @@ public final class SimulatedDirectory implements MemoryDirectory {
   private final boolean shared;
   private final List<SimulatedMemory> opened = new ArrayList<>();
 
+  /** Whether flushes, drains and synchronisation make anything durable. */
+  private boolean keepsPromise;
+
   SimulatedDirectory(SimulatedDisk disk, long incarnation, boolean shared) {
     this.disk = disk;
     this.incarnation = incarnation;
     this.shared = shared;
+    this.keepsPromise = disk.promisesUnasked();
   }
 
   @Override
@@ -45,7 +49,8 @@ public final class SimulatedDirectory implements MemoryDirectory {
   private SimulatedMemory map(SimulatedFile file) {
     SimulatedMemory[] self = new SimulatedMemory[1];
     Arena arena = shared ? Arena.ofShared() : Arena.ofConfined();
-    self[0] = new SimulatedMemory(file, incarnation, arena, () -> opened.remove(self[0]));
+    self[0] =
+        new SimulatedMemory(file, incarnation, keepsPromise, arena, () -> opened.remove(self[0]));
     opened.add(self[0]);
     return self[0];
   }
@@ -76,7 +81,20 @@ public final class SimulatedDirectory implements MemoryDirectory {
 
   @Override
   public void sync() {
-    disk.sync(incarnation);
+    disk.sync(incarnation, keepsPromise);
+  }
+
+  @Override
+  public Survives promise(Survives wanted) {
+    keepsPromise = disk.promisesUnasked() || wanted == Survives.POWER_FAILURE;
+    return survives();
+  }
+
+  @Override
+  public void makeDurable() {
+    if (survives() == Survives.POWER_FAILURE) {
+      disk.makeDurable(incarnation);
+    }
   }
 
   @Override
@@ -86,7 +104,7 @@ public final class SimulatedDirectory implements MemoryDirectory {
 
   @Override
   public Survives survives() {
-    return disk.domain.survives();
+    return keepsPromise ? disk.domain.survives() : Survives.PROCESS_CRASH;
   }
 
   @Override

@@ -61,6 +61,7 @@ public final class SimulatedDisk {
   private Runnable meanwhile = () -> {};
   private SimulatedDirectory owner;
   private boolean traces;
+  private boolean ordinaryFiles;
 
   private long stores;
   private long bytesStored;
@@ -73,6 +74,24 @@ public final class SimulatedDisk {
   public SimulatedDisk(PersistenceDomain domain, RandomGenerator random) {
     this.domain = domain;
     this.random = random;
+  }
+
+  /**
+   * From now on views are those of ordinary files, as a page cache lies over them: a view, and what
+   * is opened through it, makes nothing durable until it is asked for the promise ({@link
+   * io.erda.pmem.MemoryDirectory#promise}). So one disk can be opened with and without the promise
+   * in turn. REQUIRES a domain in which a drain makes something durable.
+   */
+  public void ordinaryFiles() {
+    if (!domain.drainsToDurable() || domain.durableWhenVisible()) {
+      throw new IllegalStateException("drains make no difference in " + domain);
+    }
+    ordinaryFiles = true;
+  }
+
+  /** Whether a view promises what the domain can keep without being asked. */
+  boolean promisesUnasked() {
+    return !ordinaryFiles;
   }
 
   /** What power failures spare. */
@@ -430,9 +449,10 @@ public final class SimulatedDisk {
     }
   }
 
-  void sync(long ofIncarnation) {
+  /** Makes the names durable, where that is promised. */
+  void sync(long ofIncarnation, boolean promised) {
     boolean crash = event(ofIncarnation, Event.DIRECTORY, null, 0);
-    if (!crash || random.nextBoolean()) {
+    if (promised && (!crash || random.nextBoolean())) {
       unsynced.clear();
       durableFiles = new TreeMap<>(files);
     }
@@ -455,6 +475,25 @@ public final class SimulatedDisk {
     if (owner == view) {
       owner = null;
     }
+  }
+
+  /**
+   * Every file and name as it is seen, for good; before a crash in the middle of it, a part of the
+   * files.
+   */
+  void makeDurable(long ofIncarnation) {
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, null, 0);
+    waits(ofIncarnation);
+    for (SimulatedFile file : files.values()) {
+      if (!crash || random.nextBoolean()) {
+        file.settleAll();
+      }
+    }
+    if (crash) {
+      strike();
+    }
+    unsynced.clear();
+    durableFiles = new TreeMap<>(files);
   }
 
   /** The file that holds this memory, or null where it is nobody's: ordinary memory. */

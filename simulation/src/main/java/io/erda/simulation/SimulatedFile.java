@@ -182,6 +182,17 @@ final class SimulatedFile {
     flushedCount = kept;
   }
 
+  /** All that is seen is durable. */
+  void settleAll() {
+    for (int i = 0; i < unsettledCount; i++) {
+      int word = unsettled[i];
+      durable[word] = image.get(WORD, (long) word << 3);
+      states[word] = 0;
+    }
+    unsettledCount = 0;
+    flushedCount = 0;
+  }
+
   /** Whether the words of a stretch are as durable as they are seen. */
   boolean settled(long offset, long bytes) {
     int end = (int) ((offset + bytes + 7) >>> 3);

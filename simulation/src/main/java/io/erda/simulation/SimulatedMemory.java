@@ -24,13 +24,19 @@ public final class SimulatedMemory implements PersistentMemory {
   private final SimulatedFile file;
   private final SimulatedDisk disk;
   private final long incarnation;
+
+  /** Whether flushes and drains make anything durable. */
+  private final boolean keepsPromise;
+
   private final Arena arena;
   private final MemorySegment segment;
   private final Runnable onClose;
   private boolean closed;
 
-  SimulatedMemory(SimulatedFile file, long incarnation, Arena arena, Runnable onClose) {
+  SimulatedMemory(
+      SimulatedFile file, long incarnation, boolean keepsPromise, Arena arena, Runnable onClose) {
     this.file = file;
+    this.keepsPromise = keepsPromise;
     this.disk = file.disk;
     this.incarnation = incarnation;
     this.arena = arena;
@@ -140,7 +146,7 @@ public final class SimulatedMemory implements PersistentMemory {
     int first = length == 0 ? 0 : (int) (offset >>> 6) << 3;
     int end = length == 0 ? 0 : (int) ((offset + length + 63) >>> 6) << 3;
     int words = (int) ((file.length() + 7) >>> 3);
-    for (int word = first; word < Math.min(end, words); word++) {
+    for (int word = first; keepsPromise && word < Math.min(end, words); word++) {
       if (part == 8 || disk.random.nextInt(8) < part) {
         file.flushWord(word);
       }
@@ -163,7 +169,7 @@ public final class SimulatedMemory implements PersistentMemory {
     disk.countDrain();
     // Before a crash, too: others saw what was waited for.
     disk.waits(incarnation);
-    if (!crash || disk.random.nextBoolean()) {
+    if (keepsPromise && (!crash || disk.random.nextBoolean())) {
       file.drain();
     }
     if (crash) {
@@ -188,12 +194,12 @@ public final class SimulatedMemory implements PersistentMemory {
 
   @Override
   public Survives survives() {
-    return disk.domain.survives();
+    return keepsPromise ? disk.domain.survives() : Survives.PROCESS_CRASH;
   }
 
   @Override
   public boolean visibleBeforeDurable() {
-    return disk.domain.visibleBeforeDurable();
+    return keepsPromise && disk.domain.visibleBeforeDurable();
   }
 
   @Override

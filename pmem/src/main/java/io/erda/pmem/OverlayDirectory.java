@@ -1,0 +1,263 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/**
+ * A directory of files for somebody who looks and changes nothing. What is stored, created, renamed
+ * or deleted through it happens in the memory of this process alone, and is gone when it is closed.
+ * Permission to read is enough, and so is a file system that is mounted read-only.
+ *
+ * <p>Each file is mapped privately, so a page costs memory of its own from the first store to it
+ * on. What other processes store into the pages before that is seen. {@link #lock()} is shared: it
+ * excludes owners ({@link MappedDirectory#lock()}), not others who look.
+ *
+ * <p>Promises whatever is asked for, so that whoever opens it takes the same way as over the files;
+ * there is nothing that a failure could take.
+ */
+public final class OverlayDirectory implements MemoryDirectory {
+  /** The bytes of a name, once somebody opened or created it. */
+  private static final class Layer {
+    final Path file;
+    MemorySegment bytes;
+
+    Layer(Path file) {
+      this.file = file;
+    }
+  }
+
+  private static final class OverlayMemory extends SegmentMemory {
+    private final Survives survives;
+
+    OverlayMemory(MemorySegment segment, Arena arena, Survives survives) {
+      super(segment, arena, Backing.none(segment.byteSize()));
+      this.survives = survives;
+    }
+
+    @Override
+    public Survives survives() {
+      return survives;
+    }
+
+    @Override
+    public boolean visibleBeforeDurable() {
+      return false;
+    }
+  }
+
+  private final Path directory;
+  private final int descriptor;
+
+  /** Of the mappings, which outlive what is opened over them. */
+  private final Arena arena = Arena.ofShared();
+
+  private final Set<OverlayMemory> opened = ConcurrentHashMap.newKeySet();
+
+  /** Null until somebody asks: whoever locks does that before, and then finds no owner at work. */
+  private TreeMap<String, Layer> layers;
+
+  private Survives survives = Survives.PROCESS_CRASH;
+  private boolean locked;
+  private boolean closed;
+
+  private OverlayDirectory(Path directory, int descriptor) {
+    this.directory = directory;
+    this.descriptor = descriptor;
+  }
+
+  /**
+   * Opens a directory that can be read.
+   *
+   * @throws NoSuchFileException when there is none
+   * @throws java.nio.file.NotDirectoryException when it is something else
+   * @throws java.nio.file.AccessDeniedException when it cannot be read
+   */
+  public static OverlayDirectory open(Path directory) throws IOException {
+    Path absolute = directory.toAbsolutePath();
+    int flags = Libc.O_RDONLY | Libc.O_DIRECTORY;
+    return new OverlayDirectory(absolute, Libc.check("open", Libc.open(absolute, flags), absolute));
+  }
+
+  private TreeMap<String, Layer> layers() throws IOException {
+    requireOpen();
+    if (layers == null) {
+      TreeMap<String, Layer> found = new TreeMap<>();
+      try (Stream<Path> files = Files.list(directory)) {
+        files
+            .filter(Files::isRegularFile)
+            .filter(file -> MemoryDirectory.isName(file.getFileName().toString()))
+            .forEach(file -> found.put(file.getFileName().toString(), new Layer(file)));
+      }
+      layers = found;
+    }
+    return layers;
+  }
+
+  private Layer find(String name) throws IOException {
+    MemoryDirectory.requireName(name);
+    Layer layer = layers().get(name);
+    if (layer == null) {
+      Path file = directory.resolve(name);
+      if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file)) {
+        throw new FileSystemException(file.toString(), null, "not a regular file");
+      }
+      throw new NoSuchFileException(file.toString());
+    }
+    return layer;
+  }
+
+  @Override
+  public PersistentMemory open(String name) throws IOException {
+    Layer layer = find(name);
+    if (layer.bytes == null) {
+      layer.bytes = map(layer.file);
+    }
+    return memory(layer);
+  }
+
+  private OverlayMemory memory(Layer layer) {
+    Arena own = Arena.ofShared();
+    MemorySegment segment =
+        MemorySegment.ofAddress(layer.bytes.address())
+            .reinterpret(layer.bytes.byteSize(), own, unused -> Objects.requireNonNull(layer));
+    OverlayMemory memory = new OverlayMemory(segment, own, survives);
+    memory.onClose(() -> opened.remove(memory));
+    opened.add(memory);
+    return memory;
+  }
+
+  private MemorySegment map(Path file) throws IOException {
+    int opening = Libc.check("open", Libc.open(file, Libc.O_RDONLY), file);
+    try {
+      long length = Files.size(file);
+      if (length == 0) {
+        throw new FileSystemException(
+            file.toString(), null, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
+      }
+      long address = Libc.mapPrivately(opening, length);
+      if (address < 0 && address > -4096) {
+        Libc.check("mmap", (int) address, file);
+      }
+      return MemorySegment.ofAddress(address)
+          .reinterpret(length, arena, mapped -> Libc.unmap(mapped.address(), length));
+    } finally {
+      Libc.close(opening);
+    }
+  }
+
+  @Override
+  public PersistentMemory create(String name, long length) throws IOException {
+    MemoryDirectory.requireName(name);
+    MemoryDirectory.requireLength(length);
+    if (layers().containsKey(name)) {
+      throw new FileAlreadyExistsException(name);
+    }
+    Layer layer = new Layer(directory.resolve(name));
+    try {
+      layer.bytes = arena.allocate(length, 4096);
+    } catch (OutOfMemoryError e) {
+      throw new OutOfSpaceException(name + ": no memory for " + length + " bytes", e);
+    }
+    layers().put(name, layer);
+    return memory(layer);
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    MemoryDirectory.requireName(name);
+    layers().remove(name);
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    MemoryDirectory.requireName(to);
+    Layer layer = find(from);
+    layers().remove(from);
+    layers().put(to, layer);
+  }
+
+  @Override
+  public boolean exists(String name) {
+    MemoryDirectory.requireName(name);
+    try {
+      return layers().containsKey(name);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public List<String> names() throws IOException {
+    return List.copyOf(layers().keySet());
+  }
+
+  @Override
+  public void sync() {
+    requireOpen();
+  }
+
+  /** Shared with others who look; false when an owner has the directory. */
+  @Override
+  public boolean lock() throws IOException {
+    requireOpen();
+    if (!locked) {
+      int result = Libc.flockShared(descriptor);
+      if (result == -Libc.EAGAIN) {
+        return false;
+      }
+      Libc.check("flock", result, directory);
+      locked = true;
+    }
+    return true;
+  }
+
+  @Override
+  public Survives survives() {
+    return survives;
+  }
+
+  @Override
+  public Survives promise(Survives wanted) {
+    survives = wanted;
+    return survives;
+  }
+
+  @Override
+  public void makeDurable() {
+    requireOpen();
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      List.copyOf(opened).forEach(SegmentMemory::close);
+      arena.close();
+      Libc.close(descriptor);
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("closed: " + directory);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return directory + " (looked at)";
+  }
+}
