@@ -8,7 +8,6 @@ import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.StoreCounter;
 import io.erda.pmem.WriteDelay;
 import io.erda.protocol.ErdaException;
-import io.erda.protocol.Promise;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreOptions;
@@ -60,7 +59,8 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
       requireStoreOrEmpty(data, create);
       before.run();
       StoreEngine engine =
-          StoreEngine.open(directory, create ? creation : null, new SecureRandom());
+          StoreEngine.open(
+              directory, create ? creation : null, options.promise(), new SecureRandom());
       TableLimits growth = TableLimits.DEFAULT;
       engine
           .growth()
@@ -97,11 +97,7 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
         // Not Files.exists: to it, what may not be looked at does not exist.
         Files.readAttributes(data, BasicFileAttributes.class);
       }
-      MappedDirectory.Mode mode =
-          options.promise() == Promise.POWER
-              ? MappedDirectory.Mode.SYNCED
-              : MappedDirectory.Mode.PAGE_CACHE;
-      return MappedDirectory.open(data, mode);
+      return MappedDirectory.open(data);
     } catch (AccessDeniedException e) {
       throw new ErdaException.Unusable("permission denied: " + e.getMessage(), e);
     } catch (NoSuchFileException e) {

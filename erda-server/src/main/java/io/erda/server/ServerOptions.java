@@ -147,8 +147,11 @@ public final class ServerOptions {
   }
 
   /**
-   * What an acknowledgement must mean, or null for the strongest that the files have without being
-   * synchronised. {@link Promise#POWER} on ordinary files synchronises them at every put.
+   * What an acknowledgement must mean from now on, or null for what the store has promised so far:
+   * a new one promises the strongest that the files have without being synchronised. {@link
+   * Promise#POWER} on ordinary files synchronises them at every put, and is remembered: it holds
+   * for all that the store contains, until somebody asks for {@link Promise#PROCESS}. From then on
+   * a power failure may damage the store and take puts of any age.
    */
   public Promise promise() {
     return promise;

@@ -51,6 +51,7 @@ public final class StoreEngine implements AutoCloseable {
   private final TableEntries entries;
   private final LiveBytes live;
   private final Promise promise;
+  private final List<String> openingNotes;
   private RecoveryReport recovery;
   private boolean undecided;
   private boolean closed;
@@ -60,7 +61,9 @@ public final class StoreEngine implements AutoCloseable {
       Superblock superblock,
       RootFile root,
       Tables tables,
-      LogStore log) {
+      LogStore log,
+      List<String> openingNotes) {
+    this.openingNotes = openingNotes;
     this.superblock = superblock;
     this.root = root;
     this.tables = tables;
@@ -76,28 +79,35 @@ public final class StoreEngine implements AutoCloseable {
     this.live = new LiveBytes(log, entries);
   }
 
+  /** {@link #open(MemoryDirectory, StoreOptions, Promise, RandomGenerator)} without a wish. */
+  public static StoreEngine open(
+      MemoryDirectory directory, StoreOptions create, RandomGenerator random) {
+    return open(directory, create, null, random);
+  }
+
   /**
    * Opens the store of a directory, or creates it there when the directory is empty. The caller
    * holds the directory's lock.
    *
    * @param create how to create it; ignored for one that exists; null: it must exist
+   * @param wanted what puts must survive from now on; null: what the store has promised so far, or
+   *     what the directory has at no cost where that is more
    * @throws ErdaException.Unusable when the directory is not a store of this version
    * @throws ErdaException.Damaged when its structures are not what was written
    * @throws ErdaException.Full when there is no room to create it
    */
   public static StoreEngine open(
-      MemoryDirectory directory, StoreOptions create, RandomGenerator random) {
+      MemoryDirectory directory, StoreOptions create, Promise wanted, RandomGenerator random) {
     try {
       if (!directory.exists(Superblock.NAME)) {
         requireEmpty(directory);
         if (create == null) {
           throw new ErdaException.Unusable("there is no store in this directory");
         }
-        create(directory, create, random);
+        create(directory, create, StorePromise.ofNewStore(directory, wanted), random);
       }
-      // A name that a killed server left may not survive a power failure yet.
-      directory.sync();
-      return openExisting(directory);
+      List<String> notes = StorePromise.keep(directory, wanted);
+      return openExisting(directory, notes);
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
     } catch (NoSuchFileException e) {
@@ -126,7 +136,8 @@ public final class StoreEngine implements AutoCloseable {
    * was interrupted.
    */
   private static void create(
-      MemoryDirectory directory, StoreOptions options, RandomGenerator random) throws IOException {
+      MemoryDirectory directory, StoreOptions options, Promise promise, RandomGenerator random)
+      throws IOException {
     for (String name : directory.names()) {
       if (UNFINISHED.contains(name)) {
         directory.delete(name);
@@ -140,7 +151,8 @@ public final class StoreEngine implements AutoCloseable {
             1,
             options.buckets(),
             random.nextLong(),
-            false);
+            false,
+            promise);
     LogStore.create(directory, options.geometry(), superblock.store()).close();
     try (PersistentMemory rootMemory = directory.create(RootFile.NAME, RootFile.BYTES)) {
       new RootFile(rootMemory).nextEpoch();
@@ -159,14 +171,12 @@ public final class StoreEngine implements AutoCloseable {
     directory.sync();
   }
 
-  private static StoreEngine openExisting(MemoryDirectory directory) throws IOException {
+  /** What is stored from now on relies on everything that is there: it is durable by now. */
+  private static StoreEngine openExisting(MemoryDirectory directory, List<String> notes)
+      throws IOException {
     Superblock superblock;
     try (PersistentMemory memory = directory.open(Superblock.NAME)) {
       superblock = Superblock.load(memory);
-      // A server that was killed may have left it visible and not durable; what is stored from now
-      // on relies on it.
-      memory.flush(0, Superblock.BYTES);
-      memory.drain();
     }
     PersistentMemory rootMemory = directory.open(RootFile.NAME);
     if (rootMemory.segment().byteSize() < RootFile.BYTES) {
@@ -183,7 +193,7 @@ public final class StoreEngine implements AutoCloseable {
             : null;
     Tables tables = new Tables(current, next);
     LogStore log = LogStore.open(directory, superblock.geometry(), superblock.store());
-    StoreEngine engine = new StoreEngine(directory, superblock, root, tables, log);
+    StoreEngine engine = new StoreEngine(directory, superblock, root, tables, log, notes);
     engine.recover();
     return engine;
   }
@@ -243,8 +253,6 @@ public final class StoreEngine implements AutoCloseable {
   private void recover() {
     RecoveryEvent event = Events.begin(RecoveryEvent::new);
     int[] counts = new int[2];
-    // A server that was killed leaves words that are visible and not durable.
-    makeTableDurable();
     long scanned =
         log.scan((region, offset, place, bytes) -> {
           counts[0]++;
@@ -256,7 +264,7 @@ public final class StoreEngine implements AutoCloseable {
     // a later power failure.
     tables.drain();
     log.closeMarks();
-    List<String> notes = new ArrayList<>();
+    List<String> notes = new ArrayList<>(openingNotes);
     if (counts[1] > 0) {
       notes.add("committed " + counts[1] + " whole versions whose acknowledgement was not sent");
     }
@@ -289,11 +297,6 @@ public final class StoreEngine implements AutoCloseable {
       event.doubling = recovery.doubling();
       event.commit();
     }
-  }
-
-  private void makeTableDurable() {
-    tables.flushAll();
-    tables.drain();
   }
 
   /**

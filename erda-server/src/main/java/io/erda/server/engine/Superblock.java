@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import io.erda.logstore.LogGeometry;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -17,11 +18,14 @@ import java.util.zip.CRC32C;
  * <pre>
  *   0  magic "ERDASUPR" 8 | 8  layout version 4 | 12  zero 4 | 16  sequence 8 | 24  store UUID 16
  *  40  heads 4 | 44  segment bytes 4 | 48  region bytes 8 | 56  regions max 4 | 60  table generation 4
- *  64  buckets 8 | 72  hash seed 8 | 80  doubling 4 | 84  zero 32 | 116  CRC32C of bytes 0 … 115, 4
+ *  64  buckets 8 | 72  hash seed 8 | 80  doubling 4 | 84  promise 4
+ *  88  zero 28 | 116  CRC32C of bytes 0 … 115, 4
  * </pre>
  *
  * @param sequence of the newest copy
  * @param doubling whether the table is being doubled into the one of the next generation
+ * @param promise what every put that the store acknowledged survives: {@link Promise#PROCESS} or
+ *     {@link Promise#POWER}
  */
 record Superblock(
     long sequence,
@@ -30,7 +34,8 @@ record Superblock(
     int tableGeneration,
     long buckets,
     long hashSeed,
-    boolean doubling) {
+    boolean doubling,
+    Promise promise) {
   static final String NAME = "superblock";
 
   /** Of the memory that holds both copies. */
@@ -39,6 +44,9 @@ record Superblock(
   private static final long COPY_BYTES = 4096;
   private static final long MAGIC = 0x5250_5553_4144_5245L;
   private static final int CHECKSUM_OFFSET = 116;
+
+  /** What stands for {@link Promise#POWER}; 0 for less. */
+  private static final int POWER = 1;
 
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -65,15 +73,20 @@ record Superblock(
     return next(tableGeneration, buckets, doubling);
   }
 
+  /** The next one: from now on the store keeps this promise. */
+  Superblock withPromise(Promise kept) {
+    return new Superblock(
+        sequence + 1, store, geometry, tableGeneration, buckets, hashSeed, doubling, kept);
+  }
+
   private Superblock next(int generation, long ofBuckets, boolean nowDoubling) {
     return new Superblock(
-        sequence + 1, store, geometry, generation, ofBuckets, hashSeed, nowDoubling);
+        sequence + 1, store, geometry, generation, ofBuckets, hashSeed, nowDoubling, promise);
   }
 
   /** This one, when {@link #store} has stored it: as it would be loaded. */
   Superblock stored() {
-    return new Superblock(
-        sequence + 1, store, geometry, tableGeneration, buckets, hashSeed, doubling);
+    return next(tableGeneration, buckets, doubling);
   }
 
   /** Stores both copies, each durable before the next is touched. */
@@ -97,6 +110,7 @@ record Superblock(
     bytes.set(LONG, 64, buckets);
     bytes.set(LONG, 72, hashSeed);
     bytes.set(INT, 80, doubling ? 1 : 0);
+    bytes.set(INT, 84, promise == Promise.POWER ? POWER : 0);
     bytes.set(INT, CHECKSUM_OFFSET, checksum(bytes, 0));
     long at = (copySequence & 1) * COPY_BYTES;
     memory.put(at, bytes, 0, bytes.byteSize());
@@ -149,10 +163,22 @@ record Superblock(
           memory.get(INT, at + 60),
           options.buckets(),
           memory.get(LONG, at + 72),
-          memory.get(INT, at + 80) != 0);
+          memory.get(INT, at + 80) != 0,
+          promise(memory.get(INT, at + 84)));
     } catch (IllegalArgumentException e) {
       throw new ErdaException.Damaged("superblock is damaged: " + e.getMessage());
     }
+  }
+
+  /** A promise that this program does not know must not be broken by it. */
+  private static Promise promise(int code) {
+    return switch (code) {
+      case 0 -> Promise.PROCESS;
+      case POWER -> Promise.POWER;
+      default ->
+          throw new ErdaException.Unusable(
+              "superblock records promise " + code + ", which this program does not know");
+    };
   }
 
   /** Another version may keep its checksum elsewhere, so it is asked for without one. */

@@ -175,13 +175,6 @@ public final class Tables implements AutoCloseable {
     }
   }
 
-  /** Flushes every byte: what a server that was killed left may be visible and not durable. */
-  void flushAll() {
-    for (Generation generation : inUse()) {
-      generation.memory.flush(0, generation.memory.segment().byteSize());
-    }
-  }
-
   private HashTable of(long entry) {
     return isInNext(entry) ? next.table : current.table;
   }

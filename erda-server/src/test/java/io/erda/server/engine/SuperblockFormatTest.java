@@ -8,6 +8,7 @@ import io.erda.logstore.LogGeometry;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -30,7 +31,8 @@ class SuperblockFormatTest {
           1,
           1024,
           42,
-          false);
+          false,
+          Promise.PROCESS);
 
   @Test
   void superblockIsAsDocumented() throws IOException {
@@ -67,6 +69,22 @@ class SuperblockFormatTest {
       doubling.withDoubled().store(memory);
       assertEquals(2048, Superblock.load(memory).buckets());
       assertEquals(2, Superblock.load(memory).tableGeneration());
+    }
+  }
+
+  @Test
+  void thePromiseIsPartOfIt() throws IOException {
+    try (HeapDirectory directory = new HeapDirectory();
+        PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
+      EXAMPLE.withPromise(Promise.POWER).store(memory);
+      assertEquals(1, memory.segment().get(ValueLayout.JAVA_INT, 84));
+      Superblock loaded = Superblock.load(memory);
+      assertEquals(Promise.POWER, loaded.promise());
+      assertEquals(Promise.POWER, loaded.withDoubling().promise());
+      assertEquals(Promise.POWER, loaded.stored().promise());
+      loaded.withPromise(Promise.PROCESS).store(memory);
+      assertEquals(Promise.PROCESS, Superblock.load(memory).promise());
+      assertEquals(0, memory.segment().get(ValueLayout.JAVA_INT, 84));
     }
   }
 

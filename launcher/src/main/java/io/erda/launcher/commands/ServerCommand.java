@@ -104,7 +104,9 @@ public final class ServerCommand implements Callable<Integer> {
       description =
           "What an acknowledgement must mean: process (survives a kill of any process) or power"
               + " (survives power failure; on ordinary files every put then waits for the device)."
-              + " The strongest that costs no waiting by default.")
+              + " The store remembers power: later starts keep it until one says process, which"
+              + " gives it up for earlier puts too. Without the option: what the store promised"
+              + " before; a new one, the strongest that costs no waiting.")
   private Promise promise;
 
   @Option(

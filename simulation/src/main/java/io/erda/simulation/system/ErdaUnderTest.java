@@ -8,6 +8,7 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServerLimits;
@@ -36,6 +37,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private StoreEngine engine;
 
   private StoreEngine before;
+
+  /** What servers are told to promise; null: nothing is said. */
+  private Promise wanted;
 
   private final boolean doubles;
   private final UnaryOperator<Entries> overEntries;
@@ -76,6 +80,19 @@ public final class ErdaUnderTest implements StoreUnderTest {
     this.overEntries = overEntries;
   }
 
+  /**
+   * Servers that start from now on are told to promise this; null, as in the beginning: nothing is
+   * said, so the store keeps what it promised before.
+   */
+  public void wanted(Promise promise) {
+    wanted = promise;
+  }
+
+  /** What the store promises that was opened last. */
+  public Promise promise() {
+    return engine.promise();
+  }
+
   @Override
   public Server start(
       MemoryDirectory directory,
@@ -104,7 +121,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
       throw new IllegalStateException("the lock of a dead process is still held");
     }
     before = engine;
-    engine = StoreEngine.open(directory, options, random);
+    engine = StoreEngine.open(directory, options, wanted, random);
     TableGrowth growth = engine.growth();
     growth.limits(tableLimits(random));
     new StoreInspection(engine, findings::accept).run();

@@ -187,16 +187,16 @@ final class Mutants {
               "recovery commits no pending word",
               () -> List.of(body(ENGINE, "commitIfPending", code -> code.iconst_0().ireturn()))),
           Mutant.of(
-              "recovered words not flushed",
-              "recovery serves words that a killed server did not drain",
-              () -> List.of(without(ENGINE, "makeTableDurable", "flushAll"))),
+              "what was left not made durable",
+              "an opening does not make durable what a killed server did not drain",
+              () -> List.of(without("server.engine.StorePromise", "keep", "makeDurable"))),
           Mutant.of(
                   "region table not flushed",
                   "recovery builds on records that a killed server did not drain",
                   () -> List.of(without(LOG, "open", "flushAll")))
               .survivesBecause(
-                  "closing the marks flushes each record's line, and the next generation is stored"
-                      + " anew before use"),
+                  "the opening made everything durable before, and closing the marks flushes each"
+                      + " record's line"),
           // The table
           Mutant.of(
               "key word not drained",

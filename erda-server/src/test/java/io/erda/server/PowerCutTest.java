@@ -1,0 +1,140 @@
+package io.erda.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.erda.client.ErdaClient;
+import io.erda.protocol.Promise;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A promise belongs to the store's whole life: runs with and without {@code --promise power} in
+ * turn, on a file system whose power is cut. Needs root, and is skipped elsewhere.
+ */
+final class PowerCutTest {
+  private static final ServerOptions SMALL =
+      ServerOptions.DEFAULTS
+          .withCapacityBytes(8 << 20)
+          .withRegionBytes(1 << 20)
+          .withSegmentBytes(1 << 16)
+          .withBuckets(1 << 12);
+
+  private static final int KEYS = 40;
+
+  @TempDir Path scratch;
+
+  /** What an earlier run left in the page cache is made durable before anything is promised. */
+  @Test
+  void aRunWithoutThePromiseAndThenOneWithIt() throws IOException {
+    try (CutFileSystem files = CutFileSystem.mount(scratch)) {
+      run(files, null, "weak");
+      ErdaStore store = open(files, Promise.POWER);
+      try {
+        put(store, "strong");
+        files.cut();
+      } finally {
+        store.close();
+      }
+      requireKeys(files, "weak", "strong");
+    }
+  }
+
+  /** Once is enough: who leaves the option out has not asked for less. */
+  @Test
+  void aRunWithThePromiseAndThenOneThatSaysNothing() throws IOException {
+    try (CutFileSystem files = CutFileSystem.mount(scratch)) {
+      run(files, Promise.POWER, "first");
+      ErdaStore store = open(files, null);
+      try {
+        assertEquals(Promise.POWER, store.promise());
+        put(store, "second");
+        files.cut();
+      } finally {
+        store.close();
+      }
+      requireKeys(files, "first", "second");
+    }
+  }
+
+  /** A promise that was given up, durably, and is taken again, with a verification in between. */
+  @Test
+  void powerNoPowerAndPowerAgain() throws IOException {
+    try (CutFileSystem files = CutFileSystem.mount(scratch)) {
+      run(files, Promise.POWER, "first");
+      try (ErdaStore store = open(files, Promise.PROCESS)) {
+        assertEquals(Promise.PROCESS, store.promise());
+        put(store, "second");
+      }
+      StoreVerifier.verify(data(files));
+      try (ErdaStore store = open(files, null)) {
+        assertEquals(Promise.PROCESS, store.promise());
+        put(store, "third");
+      }
+      ErdaStore store = open(files, Promise.POWER);
+      try {
+        files.cut();
+      } finally {
+        store.close();
+      }
+      requireKeys(files, "first", "second", "third");
+    }
+  }
+
+  /** Its directories are new too, and their parents have to name them. */
+  @Test
+  void aStoreThatWasJustCreated() throws IOException {
+    try (CutFileSystem files = CutFileSystem.mount(scratch)) {
+      ErdaStore store = open(files, Promise.POWER);
+      try {
+        put(store, "first");
+        files.cut();
+      } finally {
+        store.close();
+      }
+      requireKeys(files, "first");
+    }
+  }
+
+  private static void run(CutFileSystem files, Promise promise, String keys) {
+    try (ErdaStore store = open(files, promise)) {
+      put(store, keys);
+    }
+  }
+
+  private static ErdaStore open(CutFileSystem files, Promise promise) {
+    return ErdaStore.open(data(files), SMALL.withPromise(promise));
+  }
+
+  private static Path data(CutFileSystem files) {
+    return files.root().resolve("a/b/store");
+  }
+
+  private static void put(ErdaStore store, String keys) {
+    try (ErdaClient erda = store.client()) {
+      for (int i = 0; i < KEYS; i++) {
+        erda.put((keys + i).getBytes(UTF_8), value(keys, i));
+      }
+    }
+  }
+
+  private static byte[] value(String keys, int i) {
+    return (keys + " " + i + " ").repeat(100).getBytes(UTF_8);
+  }
+
+  private static void requireKeys(CutFileSystem files, String... acknowledged) {
+    assertEquals(List.of(), StoreVerifier.verify(data(files)).findings());
+    try (ErdaStore store = open(files, null);
+        ErdaClient erda = store.client()) {
+      for (String keys : acknowledged) {
+        for (int i = 0; i < KEYS; i++) {
+          assertArrayEquals(value(keys, i), erda.get((keys + i).getBytes(UTF_8)), keys + i);
+        }
+      }
+    }
+  }
+}
