@@ -1,35 +1,86 @@
 package io.erda.server;
 
+import io.erda.pmem.OverlayDirectory;
 import io.erda.protocol.ErdaException;
+import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreInspection;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Checks a store that nobody serves. */
 public final class StoreVerifier {
+  /** What a store has beside its superblock. */
+  private static final Pattern FILE_OF_A_STORE =
+      Pattern.compile("root|regions|table-[0-9]+|region-[0-9]+-[0-9]+");
+
+  private static final int NAMED_MAX = 5;
+
+  private StoreVerifier() {}
+
   /**
-   * Opens the store in {@code data}, which recovers it as a starting server would, and looks at
-   * every entry and object.
+   * Looks at every entry and object of the store in {@code data}, as they would be after a start of
+   * a server. Recovery takes place in the memory of this process alone: nothing in the directory
+   * changes, and permission to read it is enough. Clients of a server that was killed may read on
+   * meanwhile, and store.
    *
    * @throws ErdaException.Unusable when it is in use, foreign, or of another version
    * @throws ErdaException.Damaged when its structures can't be opened at all
    */
   public static VerifyReport verify(Path data) {
-    try (OpenedStore store = OpenedStore.open(data, ServerOptions.DEFAULTS, false, () -> {})) {
-      List<VerifyReport.Finding> findings = new ArrayList<>();
-      StoreInspection inspection =
-          new StoreInspection(
-              store.engine(), (key, what) -> findings.add(new VerifyReport.Finding(key, what)));
-      inspection.run();
-      return new VerifyReport(
-          inspection.entries(),
-          inspection.values(),
-          inspection.tombstones(),
-          findings,
-          store.engine().recovery().notes());
+    try (OverlayDirectory directory = OverlayDirectory.open(data)) {
+      if (!directory.lock()) {
+        throw new ErdaException.Unusable("store is in use by another process: " + data);
+      }
+      requireSuperblock(data, directory);
+      try (StoreEngine engine = StoreEngine.open(directory, null, new SecureRandom())) {
+        return inspect(engine);
+      }
+    } catch (NoSuchFileException e) {
+      throw new ErdaException.Unusable("no such directory: " + data, e);
+    } catch (NotDirectoryException e) {
+      throw new ErdaException.Unusable("not a directory: " + data, e);
+    } catch (IOException e) {
+      throw new ErdaException.Unusable("can't open " + data + ": " + OpenedStore.reason(e), e);
     }
   }
 
-  private StoreVerifier() {}
+  private static VerifyReport inspect(StoreEngine engine) {
+    List<VerifyReport.Finding> findings = new ArrayList<>();
+    StoreInspection inspection =
+        new StoreInspection(
+            engine, (key, what) -> findings.add(new VerifyReport.Finding(key, what)));
+    inspection.run();
+    return new VerifyReport(
+        inspection.entries(),
+        inspection.values(),
+        inspection.tombstones(),
+        findings,
+        engine.recovery().notes());
+  }
+
+  /** A store that has lost its superblock alone is told from a directory without a store. */
+  private static void requireSuperblock(Path data, OverlayDirectory directory) throws IOException {
+    List<String> names = directory.names();
+    if (names.contains("superblock")) {
+      return;
+    }
+    List<String> ofAStore =
+        names.stream().filter(name -> FILE_OF_A_STORE.matcher(name).matches()).toList();
+    if (ofAStore.isEmpty()) {
+      throw new ErdaException.Unusable("there is no store in " + data);
+    }
+    throw new ErdaException.Damaged(
+        data
+            + " holds "
+            + (ofAStore.size() <= NAMED_MAX
+                ? String.join(", ", ofAStore)
+                : String.join(", ", ofAStore.subList(0, NAMED_MAX)) + " …")
+            + " and no superblock: either the store has lost it, or its creation was interrupted");
+  }
 }

@@ -57,7 +57,7 @@ class CleaningCrashTest {
   }
 
   /** Two full regions; most of it is live, so that copies of one don't fit beside the other's. */
-  static Map<String, byte[]> fill(HeapDirectory disk) {
+  static Map<String, byte[]> fill(MemoryDirectory disk) {
     Random random = new Random(SEED);
     StoreHarness store = StoreHarness.open(disk, SMALL);
     LogStore log = store.engine.log();

@@ -16,9 +16,10 @@ import picocli.CommandLine.Spec;
     description = "Check a store that nobody serves: every entry, every object, every checksum.",
     footer = {
       "",
-      "Opens the store as a starting server would, recovery included. Exit code 1 and a line for"
-          + " every damaged key when",
-      "something is wrong."
+      "Looks at the store as a starting server would find it after recovery, which takes place in"
+          + " memory: nothing in DIR changes,",
+      "and permission to read it is enough. Exit code 1 and a line for every damaged key when"
+          + " something is wrong."
     })
 public final class VerifyCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
