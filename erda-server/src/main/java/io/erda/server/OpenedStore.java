@@ -50,7 +50,7 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
   static OpenedStore open(Path data, ServerOptions options, boolean create, BeforeRecovery before) {
     StoreOptions creation = creation(options);
     StoreCounter counter = options.counted() ? new StoreCounter() : null;
-    MemoryDirectory directory = decorated(directory(data, options, create), options, counter);
+    MemoryDirectory directory = decorated(directory(data, create), options, counter);
     boolean done = false;
     try {
       if (!directory.lock()) {
@@ -89,7 +89,7 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     }
   }
 
-  private static MemoryDirectory directory(Path data, ServerOptions options, boolean create) {
+  private static MemoryDirectory directory(Path data, boolean create) {
     try {
       if (create) {
         Files.createDirectories(data);
