@@ -28,6 +28,7 @@ public final class SimulatedDevice implements Device {
   private Runnable onActivity = () -> {};
   private boolean closed;
   private boolean crashed;
+  private boolean embedded;
   private long postsToCrash;
   private long heldUntilNs;
 
@@ -82,6 +83,37 @@ public final class SimulatedDevice implements Device {
   public void powerFailure() {
     network.stopStrangers(disks);
     crash(disks.stream().anyMatch(disk -> disk.domain() == PersistenceDomain.WHOLE_SYSTEM), false);
+  }
+
+  /**
+   * What is done first where a server's device is opened: who stores through a connection to an
+   * earlier process, which died, begins no further store.
+   */
+  public void fence() {
+    network.fence();
+  }
+
+  /**
+   * It is a device between the threads of one process: it knows nothing of clients of other
+   * processes.
+   */
+  public void embedded() {
+    embedded = true;
+  }
+
+  /**
+   * The node's process dies, and with it every thread that could be in the middle of a store: the
+   * whole of it lived in the process that it stored into.
+   */
+  public void vanish() {
+    List<SimulatedQueuePair> ends = List.copyOf(queuePairs);
+    crash();
+    ends.forEach(SimulatedQueuePair::fail);
+  }
+
+  /** Whether it holds nothing: no queue pair, no registered memory. */
+  public boolean isIdle() {
+    return queuePairs.isEmpty() && regions.isEmpty();
   }
 
   private void crash(boolean receivedLands, boolean readsGoOn) {
@@ -231,7 +263,7 @@ public final class SimulatedDevice implements Device {
 
   @Override
   public int strangers() {
-    return network.strangers(disks);
+    return embedded ? 0 : network.strangers(disks);
   }
 
   @Override

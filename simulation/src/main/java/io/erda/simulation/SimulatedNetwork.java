@@ -18,6 +18,9 @@ import java.util.random.RandomGenerator;
  * read at the last moment.
  */
 public final class SimulatedNetwork {
+  private static final int STOPPED_ODDS = 256;
+  private static final int STOPPED_ODDS_OFTEN = 32;
+
   final VirtualTime time;
   final RandomGenerator random;
   final NetworkModel model;
@@ -29,8 +32,14 @@ public final class SimulatedNetwork {
   /** Stores that go on though nobody waits for them any more. */
   private final List<Work> begun = new ArrayList<>();
 
+  /** Ends whose responder died and that nobody has fenced: they may begin to store. */
+  private final List<SimulatedQueuePair> unfenced = new ArrayList<>();
+
+  private boolean storesUntilFenced;
+  private int stoppedOdds = STOPPED_ODDS;
   private long lastKey;
   private long lost;
+  private long unfencedStores;
 
   public SimulatedNetwork(VirtualTime time, RandomGenerator random, NetworkModel model) {
     this.time = time;
@@ -112,6 +121,54 @@ public final class SimulatedNetwork {
     begun.add(work);
   }
 
+  /**
+   * From now on, where READs outlive the peer, so do WRITEs: an end whose responder died begins
+   * further ones, until it notices or {@link SimulatedDevice#fence} ends that.
+   */
+  public void storesUntilFenced() {
+    storesUntilFenced = true;
+    stoppedOdds = STOPPED_ODDS_OFTEN;
+  }
+
+  /** Of one store in so many its poster is stopped in the middle, where it stores itself. */
+  int stoppedOdds() {
+    return stoppedOdds;
+  }
+
+  /** WRITEs that landed, or went on, after the responder's process had died. */
+  public long unfencedStores() {
+    return unfencedStores;
+  }
+
+  void storedUnfenced() {
+    unfencedStores++;
+  }
+
+  /** An end's responder died: returns whether it goes on storing. */
+  boolean unfenced(SimulatedQueuePair end) {
+    if (storesUntilFenced) {
+      unfenced.add(end);
+    }
+    return storesUntilFenced;
+  }
+
+  /** Nobody begins to store into the memory of responders that died. */
+  void fence() {
+    unfenced.forEach(SimulatedQueuePair::fence);
+    unfenced.clear();
+  }
+
+  /**
+   * What a host knew of the keys that it gave out is lost with its power: they are given out once
+   * more. Nobody else gives out any. Returns whether there were any.
+   */
+  public boolean forgetKeys() {
+    boolean any = lastKey > 0;
+    regions.clear();
+    lastKey = 0;
+    return any;
+  }
+
   /** Stores into files of these disks that are still to land, of connections that are closed. */
   int strangers(List<SimulatedDisk> disks) {
     begun.removeIf(work -> work.left == 0 || work.stopped);
@@ -124,6 +181,8 @@ public final class SimulatedNetwork {
 
   /** The power of a host with these disks fails: who stores there is gone too. */
   void stopStrangers(List<SimulatedDisk> disks) {
+    unfenced.forEach(SimulatedQueuePair::fail);
+    unfenced.clear();
     for (Work work : begun) {
       work.stopped |= work.region.file != null && disks.contains(work.region.file.disk);
     }

@@ -23,6 +23,8 @@ import java.util.random.RandomGenerator;
  */
 final class SimulatedQueuePair implements QueuePair {
   private static final int READ_NOW_REFUSAL_ODDS = 8;
+  private static final int UNFENCED_NS_LOG2_MIN = 20;
+  private static final int UNFENCED_NS_LOG2_MAX = 28;
 
   private enum Phase {
     CONNECTING,
@@ -34,9 +36,6 @@ final class SimulatedQueuePair implements QueuePair {
 
   private record Completion(
       long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork) {}
-
-  /** Of one store in so many its poster is stopped in the middle, where it stores itself. */
-  private static final int STOPPED_ODDS = 256;
 
   private record Receive(long wrId, SimulatedRegion region, long offset, int length) {}
 
@@ -81,6 +80,12 @@ final class SimulatedQueuePair implements QueuePair {
   private boolean lost;
 
   private final ArrayDeque<Work> messages = new ArrayDeque<>();
+
+  /**
+   * The peer's process died and nobody has opened its memory since: what this end stores lands all
+   * the same, as long as it does not notice.
+   */
+  private boolean unfenced;
 
   private SimulatedQueuePair(
       SimulatedDevice device, String address, MemorySegment request, Phase phase) {
@@ -413,8 +418,7 @@ final class SimulatedQueuePair implements QueuePair {
 
   private void arrive(Work work) {
     boolean gone = lost || peer == null || peer.phase != Phase.CONNECTED;
-    if (work.stopped
-        || (gone && !work.mayArriveYet && !(work.opcode == Opcode.READ && peerCrashed))) {
+    if (work.stopped || (gone && !work.mayArriveYet && !arrivesAtTheDead(work))) {
       work.stopped = true;
       return;
     }
@@ -428,6 +432,11 @@ final class SimulatedQueuePair implements QueuePair {
       }
       enqueueMessage(work);
     }
+  }
+
+  private boolean arrivesAtTheDead(Work work) {
+    return (work.opcode == Opcode.READ && peerCrashed)
+        || (work.opcode == Opcode.WRITE && unfenced && phase == Phase.CONNECTED);
   }
 
   private SimulatedRegion resolve(Work work) {
@@ -448,6 +457,9 @@ final class SimulatedQueuePair implements QueuePair {
   // WRITE
 
   private void land(Work work) {
+    if (unfenced) {
+      network.storedUnfenced();
+    }
     work.region = resolve(work);
     if (work.region == null) {
       completeAt(time.nowNs() + wayBack(), work, Status.REMOTE_ACCESS);
@@ -481,7 +493,7 @@ final class SimulatedQueuePair implements QueuePair {
     work.cut(random.nextBoolean() ? 1 : random.nextInt(1, model.piecesMax() + 1), random.nextInt());
     long end = startNs;
     long spreadNs = model.spreadNs();
-    if (work.isStore() && model.storesOutliveKeys() && random.nextInt(STOPPED_ODDS) == 0) {
+    if (work.isStore() && model.storesOutliveKeys() && random.nextInt(network.stoppedOdds()) == 0) {
       // Its poster is stopped in the middle of it.
       spreadNs = 1L << random.nextInt(16, 27);
     }
@@ -736,6 +748,9 @@ final class SimulatedQueuePair implements QueuePair {
       work.mute = true;
       work.capture();
       network.begun(work);
+      if (unfenced) {
+        network.storedUnfenced();
+      }
     }
   }
 
@@ -751,7 +766,41 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   private void endLater() {
-    time.after(network.hop(model.detectNs()), this::end);
+    long ns = network.hop(model.detectNs());
+    if (unfenced) {
+      // Its process looks when it wants something, or when it goes on after it was stopped.
+      ns += random.nextLong(1L << random.nextInt(UNFENCED_NS_LOG2_MIN, UNFENCED_NS_LOG2_MAX));
+    }
+    time.after(ns, this::end);
+  }
+
+  /** Somebody has opened the memory that this end stores into. */
+  void fence() {
+    if (!unfenced) {
+      return;
+    }
+    unfenced = false;
+    for (Work work : outstanding) {
+      if (work.opcode == Opcode.WRITE && work.region == null) {
+        work.stopped = true;
+      }
+    }
+    unissued.removeIf(work -> work.stopped);
+    for (Work work : landing) {
+      if (work.left != 0 && !work.stopped) {
+        work.mute = true;
+        work.capture();
+        network.begun(work);
+      }
+    }
+    landing.clear();
+    endLater();
+  }
+
+  /** The power of the host that this end shares with the memory fails. */
+  void fail() {
+    unfenced = false;
+    stop();
   }
 
   /**
@@ -906,10 +955,12 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   private void stopAtCrash() {
-    List<Work> readsGoOn = new ArrayList<>();
+    unfenced = peerCrashed && phase == Phase.CONNECTED && network.unfenced(this);
+    List<Work> goOn = new ArrayList<>();
     for (Work work : outstanding) {
-      if (peerCrashed && work.opcode == Opcode.READ && !work.stopped) {
-        readsGoOn.add(work);
+      boolean store = work.opcode == Opcode.WRITE && work.region == null && unfenced;
+      if (peerCrashed && (work.opcode == Opcode.READ || store) && !work.stopped) {
+        goOn.add(work);
       }
     }
     List<Work> held = List.copyOf(unissued);
@@ -918,7 +969,7 @@ final class SimulatedQueuePair implements QueuePair {
     } else {
       stop();
     }
-    readsGoOn.forEach(work -> work.stopped = false);
-    readsGoOn.stream().filter(held::contains).forEach(unissued::add);
+    goOn.forEach(work -> work.stopped = false);
+    goOn.stream().filter(held::contains).forEach(unissued::add);
   }
 }

@@ -5,7 +5,7 @@ import io.erda.simulation.SimulatedDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 
-/** One client, until it crashes. */
+/** One client, until it crashes or is closed. */
 final class ClientProcess implements StoreUnderTest.ClientEvents {
   private static final long FAILURE_PAUSE_NS = 1 << 14;
   private static final int FAILURES_MAX = 8;
@@ -17,6 +17,13 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   private final ClientProcesses others;
   private final StoreUnderTest.Client client;
   private final SplittableRandom thoughts;
+  private final Handler handler;
+
+  /** Whether it lives in the process that serves, and dies with it. */
+  final boolean inside;
+
+  private boolean closing;
+  private boolean closed;
 
   /**
    * Needs no server, and may not notice for long that it is another one. There is one that writes
@@ -32,8 +39,14 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   /** Everything is well: no operation may fail any more. */
   boolean mustSucceed;
 
-  ClientProcess(World world, ClientProcesses others, int number) {
+  /**
+   * @param address where it looks for the server
+   * @param inside whether it lives in the process that serves there
+   */
+  ClientProcess(World world, ClientProcesses others, int number, String address, boolean inside) {
     this.world = world;
+    this.inside = inside;
+    this.handler = new Handler(world);
     this.others = others;
     this.number = number;
     thoughts = world.random.split();
@@ -41,7 +54,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
         world.random.nextInt(100) < world.configuration.readersPercent() && others.anyWrites();
     thinkNs = 1L << world.random.nextInt(1, 17);
     device = world.network.device("client " + number);
-    client = world.store.connect(device, World.ADDRESS, world.time, this);
+    client = world.store.connect(device, address, world.time, this);
     world.onEnd(client::release);
     node =
         new Node(
@@ -59,7 +72,16 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   }
 
   private int step() {
-    int work = client.doWork();
+    if (closing) {
+      close();
+      return 0;
+    }
+    int work = 1;
+    try {
+      work = client.doWork();
+    } catch (Handler.Failure e) {
+      // Its user's own.
+    }
     if (!world.healing
         && open < world.configuration.pipeline()
         && world.time.nowNs() >= thinksUntilNs
@@ -73,6 +95,60 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
       work++;
     }
     return work;
+  }
+
+  /** It is closed in its next step. */
+  void closeSoon() {
+    closing = true;
+    node.wake();
+  }
+
+  /** Faults have ended: it works on. */
+  void recover() {
+    closing = false;
+    device.crashAfterPosts(0);
+    device.releaseCompletions();
+    node.recover();
+  }
+
+  private void close() {
+    closed = true;
+    world.happened(Fault.CLIENT_CLOSE);
+    try {
+      client.close();
+    } catch (Handler.Failure e) {
+      // Its user's own.
+    }
+    if (open > 0) {
+      world.fail("client " + number + " was closed and not told of " + open + " operations");
+    } else if (!device.isIdle()) {
+      world.fail("client " + number + " was closed and holds connections or memory");
+    }
+    crash();
+  }
+
+  /** A handler submits; also to a client that is being closed, which refuses. */
+  private void submit() {
+    if (world.healing || world.workload.isDone() || open >= world.configuration.pipeline()) {
+      return;
+    }
+    boolean taken = false;
+    open++;
+    try {
+      taken = world.workload.begin(number, client, readsOnly);
+    } catch (IllegalStateException e) {
+      if (!closed) {
+        throw e;
+      }
+    }
+    if (!taken) {
+      open--;
+    }
+  }
+
+  private void told(long token) {
+    open--;
+    world.workload.told((int) token, number);
   }
 
   void getAtTheEnd(int key) {
@@ -89,30 +165,39 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     others.gone(this);
   }
 
+  /** The process that it lives in has ended. */
+  void vanish() {
+    node.kill();
+    device.vanish();
+  }
+
   @Override
   public void got(long token, MemorySegment value) {
-    open--;
+    told(token);
     world.workload.history.ok((int) token, world.workload.identify(value));
     failures = 0;
+    handler.told(this::submit);
   }
 
   @Override
   public void done(long token) {
-    open--;
+    told(token);
     world.workload.history.ok((int) token, 0);
     failures = 0;
+    handler.told(this::submit);
   }
 
   @Override
   public void deleted(long token, boolean existed) {
-    open--;
+    told(token);
     world.workload.history.ok((int) token, existed ? 1 : 0);
     failures = 0;
+    handler.told(this::submit);
   }
 
   @Override
   public void failed(long token, RuntimeException why) {
-    open--;
+    told(token);
     world.workload.history.failed((int) token);
     if (mustSucceed) {
       world.fail("all is well, and client " + number + " was told: " + why);
@@ -123,6 +208,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     // Who hammers at a server that is not there learns nothing, and costs the most.
     failures = Math.min(failures + 1, FAILURES_MAX);
     thinksUntilNs = world.time.nowNs() + thoughts.nextLong(FAILURE_PAUSE_NS << failures);
+    handler.told(() -> {});
   }
 
   private void wasFull(ErdaException.Full.What what) {
@@ -138,12 +224,13 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
 
   @Override
   public void unknown(long token, RuntimeException why) {
-    open--;
+    told(token);
+    handler.told(this::submit);
   }
 
   @Override
   public void broken(long token, RuntimeException why) {
-    open--;
+    told(token);
     world.fail("client " + number + " was told: " + why);
   }
 }

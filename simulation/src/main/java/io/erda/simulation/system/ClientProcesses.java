@@ -3,14 +3,22 @@ package io.erda.simulation.system;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** The clients that live, those that take the place of the dead, and peers that send garbage. */
 final class ClientProcesses {
   private static final int SENDERS_MAX = 32;
 
+  /** One in so many clients is stopped when its server dies. */
+  private static final int LEFT_ODDS = 3;
+
   private final World world;
   private final BooleanSupplier serves;
   private final List<ClientProcess> living = new ArrayList<>();
+
+  /** Those that live in the process that serves. */
+  private final List<ClientProcess> inside = new ArrayList<>();
+
   private final List<GarbageSender> connectedSenders = new ArrayList<>();
   private int senders;
   private int nextClient = 1;
@@ -42,13 +50,12 @@ final class ClientProcesses {
 
   /** Whether any of them waits for the end of an operation. */
   boolean busy() {
-    return living.stream().anyMatch(client -> client.open > 0);
+    return open().findAny().isPresent();
   }
 
   String openOperations() {
     StringBuilder text = new StringBuilder();
-    living.stream()
-        .filter(client -> client.open > 0)
+    open()
         .forEach(client ->
             text.append("client ")
                 .append(client.number)
@@ -58,10 +65,46 @@ final class ClientProcesses {
     return text.toString();
   }
 
+  private Stream<ClientProcess> open() {
+    return Stream.concat(living.stream(), inside.stream()).filter(client -> client.open > 0);
+  }
+
   ClientProcess start() {
-    ClientProcess client = new ClientProcess(world, this, nextClient++);
+    ClientProcess client = new ClientProcess(world, this, nextClient++, World.ADDRESS, false);
     living.add(client);
     return client;
+  }
+
+  /** Clients of the process that serves at an address nobody else knows. */
+  void startInside(String address, int count) {
+    for (int i = 0; i < count; i++) {
+      inside.add(new ClientProcess(world, this, nextClient++, address, true));
+    }
+  }
+
+  /** That process has ended. */
+  void endInside() {
+    inside.forEach(ClientProcess::vanish);
+    inside.clear();
+  }
+
+  /**
+   * The server is gone. Some are stopped just then, and go on when another process has the store.
+   */
+  void leftBehind() {
+    if (world.mayHappen(Fault.STORE_OF_THE_LEFT) && world.network.model().readsOutlivePeer()) {
+      for (ClientProcess client : living) {
+        if (world.doors.nextInt(LEFT_ODDS) == 0) {
+          client.node.pause(world.doors.nextLong(1L << world.doors.nextInt(16, 28)));
+        }
+      }
+    }
+  }
+
+  void closeAny() {
+    if (!living.isEmpty()) {
+      any().closeSoon();
+    }
   }
 
   void crashAny() {
@@ -82,8 +125,7 @@ final class ClientProcesses {
 
   /** A client's process has ended: another one takes its place. */
   void gone(ClientProcess client) {
-    living.remove(client);
-    if (!world.healing) {
+    if (living.remove(client) && !world.healing) {
       world.time.after(world.random.nextLong(1L << world.random.nextInt(8, 22)), this::start);
     }
   }

@@ -156,6 +156,16 @@ public final class ErdaUnderTest implements StoreUnderTest {
       }
 
       @Override
+      public void stop() {
+        if (device.readsOutlivePeer()) {
+          core.leave();
+        } else {
+          core.close();
+        }
+        directory.close();
+      }
+
+      @Override
       public void release() {
         core.close();
       }
@@ -239,6 +249,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
       @Override
       public boolean delete(long token, MemorySegment key) {
         return client.delete(token, key);
+      }
+
+      @Override
+      public void close() {
+        client.close();
       }
 
       @Override

@@ -13,8 +13,19 @@ public enum Fault {
   SERVER_CRASH_IN_STORE,
   /** As before, while it starts. */
   SERVER_CRASH_IN_RECOVERY,
+  /** The server is stopped in order: it closes the store. */
+  SERVER_STOP,
+  /**
+   * A process opens the store for itself and clients of its own, while those of the server before
+   * live on.
+   */
+  EMBEDDED_OPENING,
+  /** A client of a server that died begins to store into its memory after that. */
+  STORE_OF_THE_LEFT,
   /** The server's host loses its power: comes on top of one of the crashes. */
   POWER_FAILURE,
+  /** A power failure takes what the host knew of the keys of registered memory. */
+  KEYS_LOST,
   /** The server's process stops for a while. */
   SERVER_PAUSE,
   /** A client's process ends. */
@@ -25,6 +36,10 @@ public enum Fault {
   CLIENT_PAUSE,
   /** A client's process becomes slow for a while. */
   CLIENT_SLOW,
+  /** A client is closed in order while its operations are in flight. */
+  CLIENT_CLOSE,
+  /** A handler submits the next operation while it is told of the end of another. */
+  HANDLER_SUBMITS,
   /** A peer sends what is no request: its connection has to end. */
   CLIENT_GARBAGE,
   /** A client sees no completions for a while, then all of them. */

@@ -18,12 +18,18 @@ final class ServerHost {
 
   private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
 
+  /** Of so many openings one is an embedded store's. */
+  private static final int EMBEDDED_ODDS = 4;
+
+  /** Where clients of the process that serves find it, and nobody else. */
+  private static final String EMBEDDED = "embedded";
+
   private final World world;
   private final UnaryOperator<MemoryDirectory> overDirectory;
   private final UnaryOperator<Device> overDevice;
   private final CrashAim aim;
   private final long stepNs;
-  private Runnable clientsLosePower = () -> {};
+  private ClientProcesses clients;
 
   private SimulatedDevice device;
   private StoreUnderTest.Server core;
@@ -37,6 +43,10 @@ final class ServerHost {
   /** Of the disk, from when there is a store. */
   private long roomBytes = Long.MAX_VALUE;
 
+  /** Whether the process that lives serves nobody but itself. */
+  private boolean embedded;
+
+  private boolean stopping;
   private boolean powerFailsNext;
   private boolean watchesWords = true;
 
@@ -55,9 +65,9 @@ final class ServerHost {
     stepNs = world.configuration.stepNs() << world.random.nextInt(SERVER_SLOWNESS_LOG2_MAX);
   }
 
-  /** Sets what becomes of clients that share the host when its power fails. */
-  void onPowerFailure(Runnable clientsOfThisHost) {
-    clientsLosePower = clientsOfThisHost;
+  /** Sets who dies with the host's power, or with the process that serves. */
+  void clients(ClientProcesses all) {
+    clients = all;
   }
 
   /** Does not look at version words. */
@@ -65,8 +75,14 @@ final class ServerHost {
     watchesWords = false;
   }
 
-  boolean serves() {
+  /** Whether there is a process that has the store open. */
+  boolean lives() {
     return node != null && !node.isDead();
+  }
+
+  /** Whether there is one that clients can reach. */
+  boolean serves() {
+    return lives() && !embedded;
   }
 
   /** The device of the process that lives, or lived last. */
@@ -103,13 +119,20 @@ final class ServerHost {
 
   /** A process starts to serve. */
   private void start() {
+    embedded = isEmbeddedNext();
+    stopping = false;
     device = world.network.device("server", world.disk);
+    if (embedded) {
+      device.embedded();
+    } else {
+      device.fence();
+    }
     try {
       core =
           world.store.start(
               directory(),
               overDevice.apply(device),
-              World.ADDRESS,
+              embedded ? EMBEDDED : World.ADDRESS,
               world.time,
               world.random.split());
       if (watchesWords) {
@@ -134,7 +157,7 @@ final class ServerHost {
         new Node(
             world.time,
             world.random.split(),
-            () -> world.guarded("the server", starting::doWork),
+            () -> world.guarded("the server", () -> step(starting)),
             crash -> {
               world.crashed(crash.where(), false);
               died(Fault.SERVER_CRASH_IN_STORE);
@@ -142,6 +165,42 @@ final class ServerHost {
             stepNs,
             world.configuration.idleNs());
     device.onActivity(node::wake);
+    if (embedded) {
+      world.happened(Fault.EMBEDDED_OPENING);
+      clients.startInside(EMBEDDED, world.doors.nextInt(1, 4));
+      Node living = node;
+      world.time.after(
+          world.doors.nextLong(1L << world.doors.nextInt(16, 26)),
+          () -> {
+            if (living == node) {
+              stop();
+            }
+          });
+    }
+  }
+
+  /** Who opens the store when faults have ended serves everybody. */
+  private boolean isEmbeddedNext() {
+    return world.mayHappen(Fault.EMBEDDED_OPENING)
+        && !world.healing
+        && world.doors.nextInt(EMBEDDED_ODDS) == 0;
+  }
+
+  private int step(StoreUnderTest.Server living) {
+    if (!stopping) {
+      return living.doWork();
+    }
+    living.stop();
+    died(Fault.SERVER_STOP);
+    return 0;
+  }
+
+  /** The process is told to stop. */
+  void stop() {
+    if (lives()) {
+      stopping = true;
+      node.wake();
+    }
   }
 
   private MemoryDirectory directory() {
@@ -151,7 +210,7 @@ final class ServerHost {
 
   /** As a fault demands: the process ends between two steps. */
   void crash() {
-    if (serves()) {
+    if (lives()) {
       world.crashed(Crash.BETWEEN_STEPS, false);
       died(Fault.SERVER_CRASH);
     }
@@ -163,7 +222,7 @@ final class ServerHost {
   }
 
   void loseWithPower() {
-    if (serves() && survivesPower()) {
+    if (lives() && survivesPower()) {
       powerFailsNext = true;
       crash();
     }
@@ -186,8 +245,11 @@ final class ServerHost {
   }
 
   void recover() {
-    if (serves()) {
+    if (lives()) {
       node.recover();
+    }
+    if (embedded) {
+      stop();
     }
   }
 
@@ -237,17 +299,13 @@ final class ServerHost {
                 && world.configuration.faults().contains(Fault.POWER_FAILURE)
                 && random.nextBoolean());
     powerFailsNext = false;
+    clients.endInside();
     if (power) {
-      world.happened(Fault.POWER_FAILURE);
-      device.powerFailure();
-      world.disk.powerFailure(random);
-      if (world.configuration.network().readsOutlivePeer()) {
-        // Who reads the server's memory after its death sits on its host.
-        clientsLosePower.run();
-      }
+      losePower();
     } else {
       device.crash();
       world.disk.processCrash();
+      clients.leftBehind();
     }
     if (!world.healing && random.nextInt(4) == 0 && mayCrashInRecovery()) {
       crashSoon();
@@ -259,6 +317,21 @@ final class ServerHost {
           world.workload.history.mark("server starts");
           start();
         });
+  }
+
+  private void losePower() {
+    world.happened(Fault.POWER_FAILURE);
+    device.powerFailure();
+    world.disk.powerFailure(world.random);
+    if (world.configuration.network().readsOutlivePeer()) {
+      // Who reads the server's memory after its death sits on its host.
+      clients.crashAll();
+    }
+    if (world.mayHappen(Fault.KEYS_LOST)
+        && world.doors.nextBoolean()
+        && world.network.forgetKeys()) {
+      world.happened(Fault.KEYS_LOST);
+    }
   }
 
   private boolean mayCrashInRecovery() {

@@ -65,6 +65,9 @@ public interface StoreUnderTest {
       return 0;
     }
 
+    /** Ends in order, as a server that is told to stop does: closes the store. */
+    default void stop() {}
+
     /** When all is over: releases what the real memory is needed for. Dead or alive. */
     default void release() {}
   }
@@ -82,6 +85,9 @@ public interface StoreUnderTest {
 
     /** Submits a delete; false when the pipeline is full. */
     boolean delete(long token, MemorySegment key);
+
+    /** Ends in order: tells the {@link ClientEvents} of everything in flight. */
+    default void close() {}
 
     /** When all is over: releases what the real memory is needed for. Dead or alive. */
     default void release() {}

@@ -81,10 +81,13 @@ public final class SystemSimulation {
       world.disk.onEvent(places::add);
     }
     world.disk.onDrain(this::meanwhile);
+    if (world.mayHappen(Fault.STORE_OF_THE_LEFT)) {
+      world.network.storesUntilFenced();
+    }
     beganNs = world.time.nowNs();
     host = new ServerHost(world, overDirectory, overServerDevice);
     clients = new ClientProcesses(world, host::serves);
-    host.onPowerFailure(clients::crashAll);
+    host.clients(clients);
   }
 
   /** Others go on while the server waits for a drain, now and then. */
@@ -143,6 +146,9 @@ public final class SystemSimulation {
     if (!world.failed()) {
       new MediumDamage(world, host, world.random.split()).strike();
     }
+    if (world.network.unfencedStores() > 0) {
+      world.faults.put(Fault.STORE_OF_THE_LEFT, world.network.unfencedStores());
+    }
     return new RunResult(
         seed,
         configuration,
@@ -182,11 +188,7 @@ public final class SystemSimulation {
   private void heal() {
     world.healing = true;
     host.heal();
-    for (ClientProcess client : clients.living()) {
-      client.device.crashAfterPosts(0);
-      client.device.releaseCompletions();
-      client.node.recover();
-    }
+    clients.living().forEach(ClientProcess::recover);
     host.recover();
     long deadline = world.time.nowNs() + World.PATIENCE_NS;
     while ((clients.busy() || !host.serves())
@@ -272,12 +274,14 @@ public final class SystemSimulation {
       case SERVER_CRASH_IN_STORE, SERVER_CRASH_IN_RECOVERY -> host.crashSoon();
       case POWER_FAILURE -> host.loseWithPower();
       case SERVER_PAUSE -> {
-        if (host.serves()) {
+        if (host.lives()) {
           world.happened(fault);
           host.pause(random.nextLong(1L << random.nextInt(10, 27)));
         }
       }
+      case SERVER_STOP -> host.stop();
       case CLIENT_CRASH -> clients.crashAny();
+      case CLIENT_CLOSE -> clients.closeAny();
       case CLIENT_PAUSE -> {
         if (!clients.isEmpty()) {
           world.happened(fault);
@@ -311,9 +315,12 @@ public final class SystemSimulation {
         }
       }
       case DISK_FULL -> {
-        if (host.serves()) {
+        if (host.lives()) {
           host.fillDisk(random.nextLong(1L << random.nextInt(14, 24)));
         }
+      }
+      case EMBEDDED_OPENING, STORE_OF_THE_LEFT, KEYS_LOST, HANDLER_SUBMITS -> {
+        // Who opens next, clients and their handlers see to these.
       }
       case LOG_FULL, TABLE_FULL, BYTE_CORRUPTED, OBJECT_MISPLACED, FILE_CUT -> {
         // The workload sees to the first two, the end to the others.

@@ -5,6 +5,7 @@ import io.erda.simulation.history.Operation;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.BitSet;
 import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -20,6 +21,7 @@ final class Workload {
   private final RandomGenerator random;
   private final LongSupplier hashSeed;
   private final MemorySegment[] keys;
+  private final BitSet told = new BitSet();
   private long lastValue;
   private int invoked;
   private boolean paired;
@@ -111,6 +113,14 @@ final class Workload {
     long id = ++lastValue;
     int token = history.invoke(client, Operation.PUT, key, id);
     return unlessRefused(token, to.put(token, keys[key], value(id)));
+  }
+
+  /** A client was told how an operation ended: once. */
+  void told(int token, int client) {
+    if (told.get(token)) {
+      fail("client " + client + " was told twice of operation " + token);
+    }
+    told.set(token);
   }
 
   private boolean unlessRefused(int token, boolean taken) {

@@ -26,6 +26,8 @@ final class World {
    */
   static final long PATIENCE_NS = 3_000_000_000L;
 
+  private static final long DOORS = 0xD0025_0F_E2DAL;
+
   final SplittableRandom random;
   final Configuration configuration;
   final StoreUnderTest store;
@@ -35,6 +37,10 @@ final class World {
   final StoreView view;
   final VersionWordRules rules;
   final Workload workload;
+
+  /** What goes wrong at the doors has a chance of its own. */
+  final SplittableRandom doors;
+
   final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
   final Map<Crash, Long> crashes = new TreeMap<>();
 
@@ -48,12 +54,17 @@ final class World {
     this.random = new SplittableRandom(seed);
     this.configuration = configuration;
     this.store = store;
+    this.doors = new SplittableRandom(seed ^ DOORS);
     time = new VirtualTime(random.split());
     network = new SimulatedNetwork(time, random.split(), configuration.network());
     disk = new SimulatedDisk(configuration.domain(), random.split());
     view = new StoreView(disk, configuration.store().geometry());
     rules = new VersionWordRules(disk, configuration.store().geometry());
     workload = new Workload(configuration, random.split(), view::hashSeed);
+  }
+
+  boolean mayHappen(Fault fault) {
+    return configuration.faults().contains(fault);
   }
 
   void fail(String what) {

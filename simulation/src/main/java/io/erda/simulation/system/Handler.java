@@ -1,0 +1,43 @@
+package io.erda.simulation.system;
+
+import java.util.SplittableRandom;
+
+/** What the code of a client's user does when it is told of an operation's end. */
+final class Handler {
+  private static final int ODDS = 4;
+
+  /** What it throws. */
+  static final class Failure extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Failure() {
+      super("a handler fails", null, false, false);
+    }
+  }
+
+  private final World world;
+  private final SplittableRandom random;
+  private final int submitsOdds;
+
+  /** Half of the clients have handlers that do no such thing. */
+  Handler(World world) {
+    this.world = world;
+    random = world.doors.split();
+    submitsOdds =
+        world.mayHappen(Fault.HANDLER_SUBMITS) && random.nextInt(ODDS) == 0
+            ? random.nextInt(1, 2 * ODDS)
+            : 0;
+  }
+
+  /**
+   * An operation was told.
+   *
+   * @param submit begins another one where there is room for it
+   */
+  void told(Runnable submit) {
+    if (submitsOdds > 0 && random.nextInt(submitsOdds) == 0) {
+      world.counted(Fault.HANDLER_SUBMITS);
+      submit.run();
+    }
+  }
+}
