@@ -75,7 +75,7 @@ public final class Actor {
     while (true) {
       try (ErdaClient client = ErdaClient.connect(args[1])) {
         load.run(client, Long.MAX_VALUE);
-      } catch (ErdaException.Unavailable | ErdaException.Refused | ErdaException.OutcomeUnknown e) {
+      } catch (ErdaException.Unavailable | ErdaException.Refused e) {
         LockSupport.parkNanos(50_000_000);
       }
     }
@@ -189,8 +189,8 @@ public final class Actor {
           erda.put(Value.key(number), Value.of(number, version));
         }
         say("A " + client + " " + number + " " + version);
-      } catch (ErdaException.Full e) {
-        LockSupport.parkNanos(20_000_000);
+      } catch (ErdaException.Full | ErdaException.OutcomeUnknown e) {
+        LockSupport.parkNanos(20_000_000); // Not acknowledged, so nothing to tell of.
       } catch (ErdaException.Damaged e) {
         say("D " + number + " " + e.getMessage());
       }

@@ -43,7 +43,9 @@ final class Ledger {
       case "S" -> opened(words[2].equals("POWER"));
       case "P" -> power.put(Integer.valueOf(words[2]), words[3].equals("POWER"));
       case "A" -> acknowledged(words);
-      case "D", "X" -> trouble.add(line);
+      case "X" -> trouble.add(line);
+      // A store without the promise may be damaged by the cut before.
+      case "D" -> trouble.addAll(everPower ? List.of(line) : List.of());
       default -> {}
     }
   }

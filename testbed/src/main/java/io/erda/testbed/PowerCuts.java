@@ -50,6 +50,9 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   /** What says that nothing could be tried. */
   private static final int NO_GUEST = 75;
 
+  /** Of guests that booted and failed by themselves. */
+  private static final int GUESTS_LOST_MAX = 3;
+
   private static final int KEPT_MAX = 5;
   private static final int GRACE_SECONDS = 120;
 
@@ -216,6 +219,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   }
 
   private void sessions(Guest.Parts parts, long first) throws IOException {
+    int guestsLost = 0;
     Path blankDax = null;
     for (int number = 0; wantsMore(); number++) {
       Disk.Kind kind = kinds.get(number % kinds.size());
@@ -233,7 +237,14 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
       }
       int before = tally.failed();
       Session life = new Session(parts, session, disk, this, promises, first + number);
-      life.live();
+      try {
+        life.live();
+      } catch (IOException | UncheckedIOException e) {
+        if (++guestsLost == GUESTS_LOST_MAX) {
+          throw new IOException(e.getMessage(), e);
+        }
+        out.println("a guest failed, and the next session begins: " + e.getMessage());
+      }
       awaitChecks();
       out.printf(
           "%s: %d cuts, %d failures so far; %s%n",

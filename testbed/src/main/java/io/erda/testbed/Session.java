@@ -21,7 +21,7 @@ final class Session {
   /** Of keys; one puts where the store is embedded. */
   static final int CLIENTS = 2;
 
-  private static final int OPENING_SECONDS = 120;
+  private static final int OPENING_SECONDS = 300;
   private static final long VERSIONS_PER_RUN = 1_000_000;
 
   /** Takes a disk that was cut, checks it and tells of it; may do so later. */

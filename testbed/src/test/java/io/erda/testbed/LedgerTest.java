@@ -52,6 +52,7 @@ final class LedgerTest {
 
   @Test
   void damageInARunningStoreIsTold() {
+    tell("@ D 100003 nothing was promised yet", "@ S POWER");
     tell("@ D 100003 damaged", "@ F the server is not there");
 
     assertEquals(List.of("@ D 100003 damaged"), ledger.takeTrouble());
