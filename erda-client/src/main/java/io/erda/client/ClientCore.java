@@ -295,10 +295,11 @@ final class ClientCore {
       return;
     }
     closed = true;
-    for (Session each : new Session[] {session, connecting}) {
-      if (each != null) {
-        each.fail("the client was closed");
-      }
+    if (session != null) {
+      session.leave("the client was closed");
+    }
+    if (connecting != null) {
+      connecting.fail("the client was closed");
     }
     failAll();
     if (session != null) {
@@ -320,11 +321,7 @@ final class ClientCore {
       if (each.step == Operation.DONE && handler != null) {
         tellEnd(each);
       } else if (each.active()) {
-        String what = each.describe() + ": the client was closed";
-        each.fail(
-            each.published()
-                ? new ErdaException.OutcomeUnknown(what)
-                : new ErdaException.Unavailable(what));
+        each.onClosed(session);
       }
     }
   }
@@ -606,7 +603,7 @@ final class ClientCore {
     }
     welcome = next.welcome;
     if (old != null) {
-      old.close();
+      old.replace();
       tellLost(old);
     }
   }

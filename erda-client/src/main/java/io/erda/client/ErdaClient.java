@@ -26,8 +26,11 @@ import java.util.function.LongSupplier;
  * <ul>
  *   <li>{@link ErdaException.Unavailable}: no server, or no answer; nothing was changed, trying
  *       again is safe
- *   <li>{@link ErdaException.OutcomeUnknown}: a put or delete was sent when the connection ended;
- *       it took effect or never will
+ *   <li>{@link ErdaException.OutcomeUnknown}: the server had begun with a put or delete when the
+ *       connection ended, and its answer did not come. It took effect or never will, as {@link
+ *       ErdaException.OutcomeUnknown#isFinal()} says; only where the server itself was stopped or
+ *       died in the middle of this very operation it may still take effect. What the server had not
+ *       begun with is taken back, and is {@code Unavailable}
  *   <li>{@link ErdaException.Refused}: another store, version or promise is there now
  *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}

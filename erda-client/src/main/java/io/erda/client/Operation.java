@@ -59,6 +59,9 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   Session session;
   private int sessionsLost;
 
+  /** Why it does not go on with another connection: its time is over. Null while it is not. */
+  private String tooLate;
+
   Operation(ClientCore core, int slot) {
     this.core = core;
     this.slot = slot;
@@ -102,6 +105,7 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
     needsServer = false;
     patient = false;
     sessionsLost = 0;
+    tooLate = null;
     core.opened();
   }
 
@@ -136,16 +140,21 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
     core.attention = true;
   }
 
-  /** The connection is gone, or good for nothing any more. */
+  /**
+   * The connection is gone, or good for nothing any more. What of its request the server did not
+   * take is as if it had never been sent.
+   */
   final void onSessionLost(Session lost) {
     if (session != lost || outlives(lost)) {
       return;
     }
     session = null;
-    if (published()) {
+    if (published() && !lost.neverTaken(slot)) {
+      fail(lost.unknown(slot, describe()));
+    } else if (tooLate != null) {
       fail(
-          new ErdaException.OutcomeUnknown(
-              describe() + " was sent when the connection ended: " + lost.reason()));
+          new ErdaException.Unavailable(
+              published() ? tooLate + "; the server did not take it, and never will" : tooLate));
     } else if (++sessionsLost > SESSIONS_LOST_MAX) {
       fail(
           new ErdaException.Unavailable(
@@ -159,19 +168,31 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
     }
   }
 
-  /** The time is over. Whatever was posted can't be taken back but by ending the connection. */
-  final void expire() {
-    String after =
-        describe() + " got no answer within " + core.options.operationTimeout().toMillis() + " ms";
-    boolean unknown = published();
-    if (session != null && step != BACKOFF) {
-      session.fail(after);
-    }
+  /** The client is closed. */
+  final void onClosed(Session ended) {
+    String what = describe() + ": the client was closed";
     fail(
-        unknown
-            ? new ErdaException.OutcomeUnknown(
-                after + "; it was sent, and the connection is closed")
-            : new ErdaException.Unavailable(after + waitingFor()));
+        published() && session == ended && !ended.neverTaken(slot)
+            ? ended.unknown(slot, describe())
+            : new ErdaException.Unavailable(what));
+  }
+
+  /**
+   * The time is over. Whatever was posted is taken back by ending the connection; of what the
+   * server has in its hands by then the answer is waited for, for a bounded time.
+   */
+  final void expire() {
+    if (tooLate != null) {
+      return;
+    }
+    tooLate =
+        describe() + " got no answer within " + core.options.operationTimeout().toMillis() + " ms";
+    if (session != null && step != BACKOFF) {
+      session.leave(tooLate);
+    }
+    if (!published()) {
+      fail(new ErdaException.Unavailable(tooLate + waitingFor()));
+    }
   }
 
   private String waitingFor() {

@@ -37,10 +37,13 @@ final class Session implements CompletionHandler {
   /** The server is gone; READs may go on where the device says so. */
   private static final int LOST = 3;
 
-  /** Good for nothing. */
-  private static final int FAILED = 4;
+  /** Given up by this client; answers to what the server has in its hands still count. */
+  private static final int LEAVING = 4;
 
-  private static final int CLOSED = 5;
+  /** Good for nothing. */
+  private static final int FAILED = 5;
+
+  private static final int CLOSED = 6;
 
   private static final int SLOT_BITS = 16;
   private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
@@ -87,8 +90,18 @@ final class Session implements CompletionHandler {
   private String reason = "";
   private boolean unsettled;
 
+  /** The device said that the connection ended: nothing comes any more. */
+  private boolean disconnected;
+
+  /** What of the requests may still take effect; null while the connection is used. */
+  private Withdrawal withdrawal;
+
   // Requests that are out, by slot: operations first, then controls.
   private final long[] requestIds;
+
+  /** The device's number of each request's message. */
+  private final long[] messages;
+
   private final int[] requestTypes;
   private final int[] controlHeads;
   private final int[] controlAsked;
@@ -114,6 +127,7 @@ final class Session implements CompletionHandler {
     this.outstandingMax = Math.min(requests, Protocol.REQUESTS_MAX);
     this.receives = outstandingMax + 1;
     this.requestIds = new long[requests];
+    this.messages = new long[requests];
     this.requestTypes = new int[requests];
     this.controlHeads = new int[CONTROLS];
     this.controlAsked = new int[CONTROLS];
@@ -152,12 +166,12 @@ final class Session implements CompletionHandler {
   }
 
   boolean failed() {
-    return phase >= FAILED;
+    return phase >= LEAVING;
   }
 
   /** Whether anything can still complete that is worth to wait for. */
   boolean waitable() {
-    return phase <= READY;
+    return phase <= READY || phase == LEAVING;
   }
 
   /** Why the connection ended, in words. */
@@ -170,11 +184,70 @@ final class Session implements CompletionHandler {
     return failure;
   }
 
-  /** Whether its end was not told to the operations yet; asked once. */
+  /**
+   * Whether its end is to be told to the operations now: it ended, and what becomes of their
+   * requests is known, or was waited for long enough. Said once.
+   */
   boolean takeUnsettled() {
-    boolean was = unsettled;
+    if (!unsettled) {
+      return false;
+    }
+    withdraw();
+    if (withdrawal.mayHearMore(phase < FAILED && !disconnected)) {
+      core.attention = true;
+      return false;
+    }
     unsettled = false;
-    return was;
+    return true;
+  }
+
+  /** Takes back what the server has not taken. */
+  private void withdraw() {
+    if (withdrawal == null) {
+      withdrawal = new Withdrawal(this, core.nanoTime);
+    }
+  }
+
+  /** The last message that the server may have taken and did not answer; 0 when there is none. */
+  long newestTaken() {
+    long newest = 0;
+    for (Operation each : core.operations) {
+      if (each.session == this && each.published() && !neverTaken(each.slot)) {
+        newest = Math.max(newest, messages[each.slot]);
+      }
+    }
+    return newest;
+  }
+
+  /** Whether the server provably never takes the request of a slot. REQUIRES: the session ended. */
+  boolean neverTaken(int slot) {
+    return withdrawal.neverTaken(messages[slot]);
+  }
+
+  /** What is to be said of the request of a slot, which the server may have taken. */
+  ErdaException.OutcomeUnknown unknown(int slot, String what) {
+    boolean last = withdrawal.isSettled(messages[slot]);
+    return new ErdaException.OutcomeUnknown(
+        what
+            + " was sent when the connection ended: "
+            + reason
+            + (last
+                ? "; it took effect or never will"
+                : "; the server had begun with it, and it may still take effect"),
+        last);
+  }
+
+  /** Gives the connection up, and what was sent over it as far as the server did not take it. */
+  void leave(String why) {
+    if (phase == READY || phase == LOST) {
+      phase = LEAVING;
+      reason = why;
+      unsettled = true;
+      core.attention = true;
+      withdraw();
+    } else if (phase < READY) {
+      fail(why);
+    }
   }
 
   int poll() {
@@ -192,6 +265,9 @@ final class Session implements CompletionHandler {
 
   private void failWith(ErdaException whyNever, String why) {
     if (phase < FAILED) {
+      if (phase >= READY) {
+        withdraw();
+      }
       phase = FAILED;
       failure = whyNever;
       reason = why;
@@ -201,6 +277,9 @@ final class Session implements CompletionHandler {
   }
 
   private void lose(String why) {
+    if (phase == LEAVING) {
+      return;
+    }
     if (phase == READY && readsOutlive) {
       phase = LOST;
       reason = why;
@@ -248,7 +327,10 @@ final class Session implements CompletionHandler {
   private void onOther(long wrId, int opcode, int status) {
     switch (opcode) {
       case Opcode.CONNECT -> onConnect(status);
-      case Opcode.DISCONNECT -> lose("the server at " + core.address + " is gone");
+      case Opcode.DISCONNECT -> {
+        lose("the server at " + core.address + " is gone");
+        disconnected = true;
+      }
       case Opcode.READ ->
           core.gets[(int) wrId & SLOT_MASK].onReadFailed(wrId >>> SLOT_BITS, status);
       case Opcode.WRITE -> {
@@ -420,6 +502,7 @@ final class Session implements CompletionHandler {
     }
     requestIds[slot] = id;
     requestTypes[slot] = type;
+    messages[slot] = queuePair.sent();
     outstanding++;
     return true;
   }
@@ -739,11 +822,22 @@ final class Session implements CompletionHandler {
             + incomingCount;
   }
 
+  /** Ends the connection, because there is another one. What was answered counts. */
+  void replace() {
+    if (phase == LEAVING) {
+      poll();
+    }
+    close();
+  }
+
   /** Ends the connection and releases what it holds. Idempotent. Not from within a completion. */
   void close() {
     if (phase != CLOSED) {
       if (reason.isEmpty()) {
         reason = "it was closed";
+      }
+      if (phase >= READY) {
+        withdraw();
       }
       phase = CLOSED;
       queuePair.close();

@@ -106,6 +106,9 @@ final class FakeStore implements LongSupplier {
   /** It told clients what is not so, and bears with what they ask. */
   boolean misleads;
 
+  /** Whether it claims what it receives; a server that is stopped does not. */
+  boolean takes = true;
+
   int leaseBytes = 4096;
   int mapPage = Message.RECORDS_MAX;
   int generation = 5;
@@ -404,6 +407,9 @@ final class FakeStore implements LongSupplier {
       MemorySegment out = memory.asSlice((long) (SLOTS + slot) * BYTES, BYTES);
       int type = Message.type(in, 0);
       requests.add(type);
+      if (takes) {
+        queuePair.claim();
+      }
       int result = answer.to(type, in);
       if (result == SILENCE) {
         return;
@@ -426,6 +432,7 @@ final class FakeStore implements LongSupplier {
       length = tamper.response(type, out, length);
       if (peers.contains(this)) {
         queuePair.postSend(slot, region, (long) (SLOTS + slot) * BYTES, length, Flags.NONE);
+        queuePair.settle();
       }
     }
   }

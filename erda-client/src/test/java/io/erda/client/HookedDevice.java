@@ -208,6 +208,41 @@ final class HookedDevice implements Device {
     }
 
     @Override
+    public long sent() {
+      return queuePair.sent();
+    }
+
+    @Override
+    public boolean claim() {
+      return queuePair.claim();
+    }
+
+    @Override
+    public boolean isPeerThere() {
+      return queuePair.isPeerThere();
+    }
+
+    @Override
+    public void settle() {
+      queuePair.settle();
+    }
+
+    @Override
+    public void withdraw() {
+      queuePair.withdraw();
+    }
+
+    @Override
+    public long claimed() {
+      return queuePair.claimed();
+    }
+
+    @Override
+    public long settled() {
+      return queuePair.settled();
+    }
+
+    @Override
     public MemorySegment privateData() {
       return queuePair.privateData();
     }

@@ -31,14 +31,38 @@ public abstract sealed class ErdaException extends RuntimeException {
   }
 
   /**
-   * The connection broke after a put or delete was posted: it may have taken effect, or may in the
-   * step that the server is in. It is never replayed.
+   * A put or delete was sent, and no answer came before the connection ended. It is never replayed.
+   *
+   * <p>{@link #isFinal()} says whether this is the last word. The client takes back what the server
+   * had not begun with, and then knows that it never takes effect ({@link Unavailable}). What is
+   * left was in the server's hands.
    */
   public static final class OutcomeUnknown extends ErdaException {
     private static final long serialVersionUID = 1L;
 
+    private final boolean last;
+
+    /** Of an operation that may still take effect. */
     public OutcomeUnknown(String message) {
+      this(message, false);
+    }
+
+    /**
+     * @param last what {@link #isFinal()} says
+     */
+    public OutcomeUnknown(String message, boolean last) {
       super(message, null);
+      this.last = last;
+    }
+
+    /**
+     * Whether the operation took effect before this was thrown or never will: reading the key shows
+     * what became of it. When it is false the server was stopped, or died, in the middle of this
+     * very operation: it may still take effect when the server goes on, or when the next one
+     * recovers the store, until that server has answered a request.
+     */
+    public boolean isFinal() {
+      return last;
     }
   }
 

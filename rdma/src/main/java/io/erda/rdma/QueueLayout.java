@@ -16,6 +16,7 @@ import java.nio.ByteOrder;
  *    384  requester's bell: 1 while it sleeps (8)                                           both
  *    512  responder's bell (8)                                                              both
  *    640  consumer position of the ring to the responder (8)                                responder
+ *    648  messages claimed (8) · messages settled (8)                                       responder
  *    768  consumer position of the ring to the requester (8)                                requester
  *    896  counters of the requester: READs, bytes, WRITEs, bytes, bytes that differ (5 × 8) requester
  *   1024  counters of the responder, the same                                               responder
@@ -32,7 +33,7 @@ final class QueueLayout {
   /** "ERDAQUE\0" as a little-endian word. */
   static final long MAGIC = 0x00455551_41445245L;
 
-  static final int VERSION = 1;
+  static final int VERSION = 2;
 
   static final int RING_BYTES = 1 << 16;
 
@@ -52,6 +53,8 @@ final class QueueLayout {
   static final long REQUESTER_BELL_OFFSET = 384;
   static final long RESPONDER_BELL_OFFSET = 512;
   static final long TO_RESPONDER_CONSUMED_OFFSET = 640;
+  static final long CLAIMED_OFFSET = 648;
+  static final long SETTLED_OFFSET = 656;
   static final long TO_REQUESTER_CONSUMED_OFFSET = 768;
   static final long REQUESTER_COUNTERS_OFFSET = 896;
   static final long RESPONDER_COUNTERS_OFFSET = 1024;

@@ -10,6 +10,11 @@ import java.lang.foreign.MemorySegment;
  * Opcode#DISCONNECT} was reported everything completes in error, except that READs still work on a
  * device whose {@link Device#readsOutlivePeer()} is true. Closing makes outstanding work complete
  * in error with nobody to hear it.
+ *
+ * <p><b>Messages at the end.</b> A responder that acts on messages calls {@link #claim()} before
+ * any of them takes effect, and {@link #settle()} after. A requester that gives up calls {@link
+ * #withdraw()} and learns what of its messages was claimed. Messages are numbered from 1 in the
+ * order posted; those that were not claimed never take effect.
  */
 public interface QueuePair extends AutoCloseable {
   /** READs {@code length} bytes at {@code remoteOffset} of the peer's region into local memory. */
@@ -111,6 +116,54 @@ public interface QueuePair extends AutoCloseable {
    * example. Nothing that names it may be outstanding.
    */
   default void forget(long remoteKey) {}
+
+  /** Of a requester: the number of the message that was posted last, 0 before the first. */
+  default long sent() {
+    return 0;
+  }
+
+  /**
+   * Of a responder, before anything that it received takes effect: claims all of it. Returns false
+   * when the requester withdrew, closed or is known to have died; then nothing of it may take
+   * effect. A device that can't tell exactly says what it knows, and its requesters say so in
+   * {@link #claimed()}.
+   */
+  default boolean claim() {
+    return true;
+  }
+
+  /** Of a responder: what {@link #claim()} looks at, without claiming anything. Cheap. */
+  default boolean isPeerThere() {
+    return true;
+  }
+
+  /**
+   * Of a responder: what was claimed has taken effect or never will, and its answers were posted.
+   */
+  default void settle() {}
+
+  /**
+   * Of a requester: takes back whatever the responder did not claim. Work that is posted from now
+   * on completes in error; READs as after the peer's end. Answers still arrive. Idempotent; {@link
+   * #close()} does it too.
+   */
+  default void withdraw() {}
+
+  /**
+   * Of a requester that withdrew: the number of the last message that may take effect; {@link
+   * Long#MAX_VALUE} where the device can't know.
+   */
+  default long claimed() {
+    return Long.MAX_VALUE;
+  }
+
+  /**
+   * Of a requester: the number of the last message that the responder is through with. What it
+   * answered has arrived when this says so, as far as there was room for answers.
+   */
+  default long settled() {
+    return 0;
+  }
 
   /**
    * What the peer sent with its acceptance or refusal; empty before {@link Opcode#CONNECT}. Bytes

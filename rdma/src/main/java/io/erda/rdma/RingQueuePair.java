@@ -19,6 +19,9 @@ import java.util.function.LongSupplier;
  * and that load: either this end sees the state and completes in error, or whoever closed sees the
  * whole WRITE.
  *
+ * <p><b>Messages at the end.</b> What a requester had posted takes no effect once it has closed or
+ * withdrawn, but for what the responder had claimed: see {@link Claims}.
+ *
  * <p><b>Bells.</b> Who is about to sleep stores 1 into its bell, then looks at its ring again; who
  * published looks at the bell after it. A full fence stands between the store and the load on both
  * sides, so not both can miss the other. The ringer clears the bell before it rings, so a bell that
@@ -33,8 +36,8 @@ abstract class RingQueuePair implements QueuePair {
     CONNECTING,
     CONNECTED,
     /**
-     * The end was noticed: what arrived before is still delivered, then posted receives are
-     * flushed, then DISCONNECT.
+     * The end was noticed: a requester still gets what arrived before, a responder drops it; then
+     * posted receives are flushed, then DISCONNECT.
      */
     ENDING,
     ENDED,
@@ -55,6 +58,7 @@ abstract class RingQueuePair implements QueuePair {
   private final Ring.Producer out;
   private final Ring.Consumer in;
   private final Counters counters;
+  private final Claims claims;
   private final CompletionQueue completions = new CompletionQueue(QUEUE_DEPTH);
   private final ReceiveQueue receives = new ReceiveQueue(QUEUE_DEPTH);
   private final WordCopy words = new WordCopy();
@@ -77,6 +81,9 @@ abstract class RingQueuePair implements QueuePair {
   private long drainUntil;
   private long sends;
   private long receivesDone;
+
+  /** Messages that were posted, those too that the peer's end kept from being published. */
+  private long posted;
 
   /**
    * @param connectTimeoutNs of a requester; unused by a responder, which begins connected
@@ -122,6 +129,7 @@ abstract class RingQueuePair implements QueuePair {
             requester
                 ? QueueLayout.TO_REQUESTER_CONSUMED_OFFSET
                 : QueueLayout.TO_RESPONDER_CONSUMED_OFFSET);
+    claims = new Claims(base);
     counters =
         new Counters(
             queue,
@@ -342,6 +350,7 @@ abstract class RingQueuePair implements QueuePair {
     if (status == Status.SUCCESS) {
       immediate.set(QueueLayout.INT, 0, length);
       status = publish(Ring.TYPE_WRITE_IMM, imm, immediate, 0, Integer.BYTES);
+      posted++;
     }
     complete(wrId, Opcode.WRITE_IMM, status, length, flags);
     return true;
@@ -520,14 +529,23 @@ abstract class RingQueuePair implements QueuePair {
     }
     LocalRegion from = LocalRegion.of(local, device, localOffset, length);
     int status = sendable();
-    if (status == Status.SUCCESS) {
+    if (status == Status.SUCCESS || mayAnswer()) {
       status = publish(Ring.TYPE_SEND, 0, from.memory, localOffset, length);
       if (status < 0) {
         return false;
       }
     }
+    posted++;
     complete(wrId, Opcode.SEND, status, length, flags);
     return true;
+  }
+
+  /** A requester that has withdrawn may still wait for the answers to what was claimed before. */
+  private boolean mayAnswer() {
+    return !requester
+        && phase == Phase.CONNECTED
+        && !broken
+        && Words.acquire(peerState) == QueueLayout.FENCED;
   }
 
   /** A status, or -1 when the ring has no room. */
@@ -582,12 +600,15 @@ abstract class RingQueuePair implements QueuePair {
       checkPeer();
     }
     if (phase == Phase.CONNECTED) {
-      done += receive(handler, limit - done);
+      // Answers that came before the end count; what a requester sent that is gone does not.
+      if (requester || !hasEnded()) {
+        done += receive(handler, limit - done);
+      }
       // Nothing published before the end may be missed: look at the ring once more after noticing
       // it.
       if (phase == Phase.CONNECTED && hasEnded()) {
         phase = Phase.ENDING;
-        drainUntil = in.position() + QueueLayout.RING_BYTES;
+        drainUntil = in.position() + (requester ? QueueLayout.RING_BYTES : 0);
       }
     }
     return phase == Phase.CONNECTED ? done : done + turn(handler, limit - done);
@@ -724,6 +745,9 @@ abstract class RingQueuePair implements QueuePair {
 
   /** Whether stores and messages may still take effect; a status. */
   private int sendable() {
+    if (claims.isWithdrawn()) {
+      return Status.FLUSHED;
+    }
     long state = Words.acquire(peerState);
     if (state == QueueLayout.OPEN && !broken) {
       return Status.SUCCESS;
@@ -731,6 +755,55 @@ abstract class RingQueuePair implements QueuePair {
     return state == QueueLayout.FENCED || state == QueueLayout.GONE
         ? Status.FENCED
         : Status.FLUSHED;
+  }
+
+  // What may still take effect at the end.
+
+  @Override
+  public final long sent() {
+    return posted;
+  }
+
+  @Override
+  public final boolean claim() {
+    if (phase != Phase.CONNECTED || requester) {
+      return false;
+    }
+    checkPeer();
+    claims.claim(receivesDone);
+    return !hasEnded();
+  }
+
+  @Override
+  public final boolean isPeerThere() {
+    return phase == Phase.CONNECTED && !hasEnded();
+  }
+
+  @Override
+  public final void settle() {
+    if (phase != Phase.CLOSED && !requester) {
+      claims.settle();
+    }
+  }
+
+  @Override
+  public final void withdraw() {
+    if (phase == Phase.CLOSED || claims.isWithdrawn() || !requester) {
+      return;
+    }
+    Words.release(ownState, QueueLayout.FENCED);
+    ringIfAsleep();
+    claims.withdraw();
+  }
+
+  @Override
+  public final long claimed() {
+    return claims.isWithdrawn() ? claims.claimedThen() : Long.MAX_VALUE;
+  }
+
+  @Override
+  public final long settled() {
+    return claims.settled(phase == Phase.CLOSED);
   }
 
   /** The peer died, or what it wrote can't be: nothing of it counts from now on. */
@@ -808,6 +881,8 @@ abstract class RingQueuePair implements QueuePair {
     if (phase == Phase.CLOSED) {
       return;
     }
+    withdraw();
+    settled();
     phase = Phase.CLOSED;
     counters.show();
     Words.release(ownState, state);

@@ -157,8 +157,9 @@ final class ShmSocket {
   boolean drain() {
     try {
       int count = channel.read(drain.clear());
-      // A peer that writes without end is left to the next time.
-      for (int turn = 1; turn < DRAINS_MAX && count == drain.capacity(); turn++) {
+      // Behind the last ring its end may be found. A peer that writes without end is left to the
+      // next time.
+      for (int turn = 1; turn < DRAINS_MAX && count > 0; turn++) {
         count = channel.read(drain.clear());
       }
       return count >= 0;

@@ -736,9 +736,7 @@ public abstract class DeviceContract {
     responder.postReceive(2, serverLocal, 64, 64);
     requester.postSend(3, clientRegion, 0, 8, Flags.SIGNALED);
     clientCompletes(3, Opcode.SEND, Status.SUCCESS);
-    if (!fixture.hasThreads()) {
-      until(() -> atServer.has(Opcode.RECEIVE));
-    }
+    until(() -> atServer.has(Opcode.RECEIVE));
     requester.close();
     requester = null;
     until(() -> atServer.has(Opcode.DISCONNECT));
@@ -755,26 +753,148 @@ public abstract class DeviceContract {
   }
 
   @Test
-  void whatWasSentBeforeTheEndArrivesEvenOneAtATime() {
+  void whatAClosedRequesterHadPostedTakesNoEffect() {
     connect();
     for (int i = 0; i < 5; i++) {
       responder.postReceive(i, serverLocal, 64L * i, 64);
       assertTrue(requester.postSend(i, clientRegion, 0, 8, Flags.SIGNALED));
     }
-    if (!fixture.hasThreads()) {
-      steps(1000);
-    }
+    steps(0);
     requester.close();
+    long claimed = requester.claimed();
     requester = null;
+    int[] effects = new int[1];
     for (int i = 0; i < STEPS_MAX && !atServer.has(Opcode.DISCONNECT); i++) {
-      responder.poll(atServer, 1);
+      responder.poll(acting(responder, effects), 1);
       fixture.step();
     }
-    assertEquals(6, atServer.all.size());
-    for (int i = 0; i < 5; i++) {
-      assertEquals(
-          new Recorder.Completion(i, Opcode.RECEIVE, Status.SUCCESS, 8, 0), atServer.all.get(i));
+    assertEquals(6, atServer.all.size(), "each receive, and the end");
+    assertTrue(effects[0] == 0 || claimed == Long.MAX_VALUE, effects[0] + " took effect");
+    responder.postSend(1, serverLocal, 0, 8, Flags.NONE);
+    until(() -> atServer.has(Opcode.SEND));
+    assertNotEquals(Status.SUCCESS, atServer.first(Opcode.SEND).status());
+  }
+
+  /** Acts on messages as a server does: an effect only after a claim. */
+  private CompletionHandler acting(QueuePair end, int[] effects) {
+    return (wrId, opcode, status, byteLength, imm) -> {
+      atServer.onCompletion(wrId, opcode, status, byteLength, imm);
+      if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claim()) {
+        effects[0]++;
+        end.settle();
+      }
+    };
+  }
+
+  @Test
+  void whatWasNotClaimedBeforeTheRequesterWithdrewNeverTakesEffect() {
+    connect();
+    int[] effects = new int[1];
+    CompletionHandler acting = acting(responder, effects);
+    for (int i = 0; i < 8; i++) {
+      responder.postReceive(i, serverLocal, 64L * i, 64);
     }
+    for (int i = 0; i < 3; i++) {
+      assertEquals(i, requester.sent());
+      assertTrue(requester.postSend(i, clientRegion, 0, 8, Flags.SIGNALED));
+    }
+    for (int i = 0; i < STEPS_MAX && effects[0] < 2; i++) {
+      responder.poll(acting, 1);
+      fixture.step();
+    }
+    requester.withdraw();
+    requester.withdraw();
+    long claimed = requester.claimed();
+    assertTrue(claimed == 2 || claimed == Long.MAX_VALUE, "claimed " + claimed);
+    assertTrue(requester.settled() == 2 || claimed == Long.MAX_VALUE);
+    assertTrue(requester.postSend(9, clientRegion, 0, 8, Flags.NONE));
+    until(() -> atClient.of(Opcode.SEND).stream().anyMatch(send -> send.wrId() == 9));
+    assertNotEquals(
+        Status.SUCCESS,
+        atClient.of(Opcode.SEND).stream()
+            .filter(send -> send.wrId() == 9)
+            .findFirst()
+            .orElseThrow()
+            .status());
+    for (int i = 0; i < STEPS_MAX && !atServer.has(Opcode.DISCONNECT); i++) {
+      responder.poll(acting, 1);
+      fixture.step();
+    }
+    assertTrue(effects[0] == 2 || claimed == Long.MAX_VALUE, effects[0] + " took effect");
+    assertTrue(!responder.claim());
+    requester.close();
+    assertEquals(claimed, requester.claimed());
+    requester = null;
+  }
+
+  @Test
+  void theAnswerToWhatWasClaimedStillArrives() {
+    connect();
+    responder.postReceive(1, serverLocal, 0, 64);
+    requester.postReceive(2, clientRegion, 64, 64);
+    requester.postSend(3, clientRegion, 0, 8, Flags.NONE);
+    until(() -> atServer.has(Opcode.RECEIVE));
+    assertTrue(responder.claim());
+    requester.withdraw();
+    assertTrue(requester.claimed() >= 1);
+    assertEquals(0, requester.settled());
+    serverLocalMemory.set(ValueLayout.JAVA_LONG, 128, 77);
+    responder.postSend(4, serverLocal, 128, 8, Flags.NONE);
+    responder.settle();
+    until(() -> atClient.has(Opcode.RECEIVE));
+    assertEquals(Status.SUCCESS, atClient.first(Opcode.RECEIVE).status());
+    assertEquals(77, clientMemory.get(ValueLayout.JAVA_LONG, 64));
+    assertTrue(requester.settled() == 1 || requester.claimed() == Long.MAX_VALUE);
+  }
+
+  /** Both ends at once: whatever took effect was claimed, as the requester saw it. */
+  @Test
+  void withdrawingAndClaimingAtOnceNeverMissEachOther() throws Exception {
+    assumeTrue(fixture.hasThreads());
+    long seed = seed();
+    Random random = new Random(seed);
+    int rounds = Integer.getInteger("erda.rounds", 400);
+    for (int round = 0; round < rounds; round++) {
+      atClient.all.clear();
+      connect();
+      QueuePair there = responder;
+      QueuePair here = requester;
+      responder = null;
+      requester = null;
+      there.postReceive(0, serverLocal, 0, 64);
+      AtomicBoolean ready = new AtomicBoolean();
+      CompletableFuture<Integer> effects =
+          CompletableFuture.supplyAsync(() -> actOnce(there, ready), THREADS);
+      while (!ready.get()) {
+        Thread.onSpinWait();
+      }
+      here.postSend(0, clientRegion, 0, 8, Flags.NONE);
+      for (int spins = random.nextInt(400); spins > 0; spins--) {
+        Thread.onSpinWait();
+      }
+      here.withdraw();
+      int done = effects.get(20, TimeUnit.SECONDS);
+      assertTrue(done <= here.claimed(), "an effect that was not claimed; seed " + seed);
+      here.close();
+      there.close();
+    }
+  }
+
+  /** Returns how many messages took effect. */
+  private static int actOnce(QueuePair end, AtomicBoolean ready) {
+    int[] ends = new int[2];
+    ready.set(true);
+    while (ends[1] == 0) {
+      end.poll(
+          (wrId, opcode, status, byteLength, imm) -> {
+            if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claim()) {
+              ends[0]++;
+            }
+            ends[1]++;
+          },
+          1);
+    }
+    return ends[0];
   }
 
   @Test

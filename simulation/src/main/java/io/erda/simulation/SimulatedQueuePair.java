@@ -35,7 +35,11 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   private record Completion(
-      long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork) {}
+      long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork, long message) {
+    Completion(long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork) {
+      this(wrId, opcode, status, byteLength, imm, ofOwnWork, 0);
+    }
+  }
 
   private record Receive(long wrId, SimulatedRegion region, long offset, int length) {}
 
@@ -86,6 +90,15 @@ final class SimulatedQueuePair implements QueuePair {
    * the same, as long as it does not notice.
    */
   private boolean unfenced;
+
+  // Messages by their numbers: see QueuePair.
+  private long posted;
+  private long polled;
+  private long claimed;
+  private long settled;
+  private long claimedThen = Long.MAX_VALUE;
+  private boolean withdrawn;
+  private boolean crashed;
 
   private SimulatedQueuePair(
       SimulatedDevice device, String address, MemorySegment request, Phase phase) {
@@ -358,8 +371,11 @@ final class SimulatedQueuePair implements QueuePair {
       throw new SimulatedCrash("requested, before a post", false);
     }
     occupied++;
+    if (work.isMessage()) {
+      work.message = ++posted;
+    }
     boolean outlives = work.opcode == Opcode.READ && peerCrashed;
-    if (phase == Phase.ENDED && !outlives) {
+    if (phase == Phase.ENDED && !outlives || withdrawn && !work.isNonPosted()) {
       push(new Completion(work.wrId, work.opcode, Status.FLUSHED, 0, 0, true));
       return true;
     }
@@ -634,7 +650,13 @@ final class SimulatedQueuePair implements QueuePair {
     if (work.opcode == Opcode.WRITE_IMM) {
       push(
           new Completion(
-              receive.wrId, Opcode.RECEIVE_IMM, Status.SUCCESS, work.length, work.imm, false));
+              receive.wrId,
+              Opcode.RECEIVE_IMM,
+              Status.SUCCESS,
+              work.length,
+              work.imm,
+              false,
+              work.message));
       return;
     }
     boolean fits = work.length <= receive.length;
@@ -649,7 +671,8 @@ final class SimulatedQueuePair implements QueuePair {
             fits ? Status.SUCCESS : Status.LENGTH,
             work.length,
             0,
-            false));
+            false,
+            work.message));
   }
 
   // Completions
@@ -700,6 +723,7 @@ final class SimulatedQueuePair implements QueuePair {
       if (completion.ofOwnWork) {
         occupied--;
       }
+      polled = Math.max(polled, completion.message);
       count++;
       handler.onCompletion(
           completion.wrId,
@@ -729,6 +753,61 @@ final class SimulatedQueuePair implements QueuePair {
   @Override
   public String peer() {
     return address;
+  }
+
+  // What may still take effect at the end
+
+  /**
+   * Whether both ends look at the same memory: then a message counts or does not from one moment to
+   * the next. Else nobody can take back what the other end's NIC has received.
+   */
+  private boolean isExact() {
+    return model.readsOutlivePeer();
+  }
+
+  @Override
+  public long sent() {
+    return posted;
+  }
+
+  @Override
+  public boolean claim() {
+    claimed = polled;
+    return isPeerThere();
+  }
+
+  /** That the other end's process died is noticed late. */
+  @Override
+  public boolean isPeerThere() {
+    boolean left = peer.withdrawn || peer.phase == Phase.CLOSED && !peer.crashed;
+    return phase == Phase.CONNECTED && !(isExact() && left);
+  }
+
+  @Override
+  public void settle() {
+    settled = claimed;
+  }
+
+  @Override
+  public void withdraw() {
+    if (withdrawn || phase == Phase.CLOSED) {
+      return;
+    }
+    withdrawn = true;
+    claimedThen = !isExact() ? Long.MAX_VALUE : peer == null ? 0 : peer.claimed;
+    if (phase == Phase.CONNECTED) {
+      peer.endLater();
+    }
+  }
+
+  @Override
+  public long claimed() {
+    return claimedThen;
+  }
+
+  @Override
+  public long settled() {
+    return isExact() && peer != null ? peer.settled : 0;
   }
 
   // The end
@@ -858,15 +937,39 @@ final class SimulatedQueuePair implements QueuePair {
     if (phase == Phase.CLOSED) {
       return;
     }
+    withdraw();
     if (lost) {
       // Who was stopped in the middle of a store did not notice yet.
       cutShort();
+    } else if (random.nextBoolean()) {
+      leaveMessages();
     } else {
       stop();
     }
     depart();
     if (peer != null) {
       peer.cutShort();
+    }
+  }
+
+  /**
+   * What has arrived at the other end is delivered there though this end is closed: whoever acts on
+   * it looks ({@link #claim}) before it does.
+   */
+  private void leaveMessages() {
+    List<Work> arrived = messages.stream().filter(work -> work.opcode == Opcode.SEND).toList();
+    for (Work work : landing) {
+      for (int piece = 0; piece < work.pieces; piece++) {
+        move(work, piece);
+      }
+    }
+    stop();
+    for (Work work : arrived) {
+      work.stopped = false;
+      work.mute = true;
+      work.capture();
+      messages.add(work);
+      stragglers.add(work);
     }
   }
 
@@ -937,6 +1040,7 @@ final class SimulatedQueuePair implements QueuePair {
       peer.peerCrashed = readsGoOn;
       peer.stopAtCrash();
     }
+    crashed = true;
     cutOff();
     outstanding.forEach(this::leaveBehind);
     depart();

@@ -42,6 +42,9 @@ final class Work {
   /** It was on the way already when the connection was cut. */
   boolean mayArriveYet;
 
+  /** Its number, of a message. */
+  long message;
+
   boolean ready;
   boolean done;
   int status;

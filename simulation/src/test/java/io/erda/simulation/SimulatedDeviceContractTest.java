@@ -31,7 +31,11 @@ final class SimulatedDeviceContractTest extends DeviceContract {
       time = new VirtualTime(random);
       SimulatedDisk disk = new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, random);
       directory = disk.sharedDirectory();
-      SimulatedNetwork network = new SimulatedNetwork(time, random, NetworkModel.PAPERS.prompt());
+      SimulatedNetwork network =
+          new SimulatedNetwork(
+              time,
+              random,
+              NetworkModel.PAPERS.prompt().withReadsOutlivePeer(random.nextBoolean()));
       server = network.device("server", disk);
       client = network.device("client");
     }

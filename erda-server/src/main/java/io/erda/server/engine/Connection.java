@@ -130,6 +130,24 @@ final class Connection implements CompletionHandler, AutoCloseable {
     }
   }
 
+  /**
+   * The last look before what this client sent takes effect. When it is false the client has left:
+   * it may have been told already that nothing of it will.
+   */
+  boolean claim() {
+    return !gone && queuePair.claim();
+  }
+
+  /** Whether it is still there, of a client whose messages were claimed. */
+  boolean isThere() {
+    return !gone && queuePair.isPeerThere();
+  }
+
+  /** What was claimed has been done and answered, or dropped. */
+  void settle() {
+    queuePair.settle();
+  }
+
   /** Sends the response that was written at {@link #responseAt}. */
   void respond(int slot, int length) {
     responseLengths[slot] = length;

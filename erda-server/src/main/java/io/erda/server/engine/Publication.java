@@ -69,12 +69,13 @@ final class Publication {
    */
   void publish(PublishRequest[] batch, int count) {
     makeDataDurable(batch, count);
+    claim(batch, count);
     int committed = 0;
     for (int i = 0; i < count; i++) {
-      if (batch[i].result == Result.OK && !storeWord(batch[i])) {
+      if (stillWanted(batch[i]) && !storeWord(batch[i])) {
         commit(batch, committed, i);
         committed = i;
-        while (!storeWord(batch[i])) {
+        while (stillWanted(batch[i]) && !storeWord(batch[i])) {
           if (!growth.makeRoom()) {
             batch[i].result = growth.diskFull() ? Result.DISK_FULL : Result.TABLE_FULL;
             break;
@@ -89,6 +90,36 @@ final class Publication {
     if (!pendingFirst) {
       settle();
     }
+  }
+
+  /**
+   * The last look before words are stored, once for each client: behind everything that may take
+   * long, so that few puts are in the server's hands when it is stopped. A client that left may
+   * have been told that its put never takes effect.
+   */
+  private static void claim(PublishRequest[] batch, int count) {
+    Connection asked = null;
+    boolean claimed = true;
+    for (int i = 0; i < count; i++) {
+      Connection connection = batch[i].connection;
+      if (connection != asked) {
+        asked = connection;
+        claimed = connection == null || connection.claim();
+      }
+      if (!claimed && batch[i].result == Result.OK) {
+        batch[i].result = Result.NO_RESERVATION;
+      }
+    }
+  }
+
+  /** Whether a request is to be done: its client may have left since it was claimed. */
+  private static boolean stillWanted(PublishRequest request) {
+    if (request.result == Result.OK
+        && request.connection != null
+        && !request.connection.isThere()) {
+      request.result = Result.NO_RESERVATION;
+    }
+    return request.result == Result.OK;
   }
 
   /**

@@ -727,6 +727,9 @@ public final class ServerCore implements AutoCloseable {
           Message.PUBLISH,
           request.result,
           Message.PUBLISH_RESPONSE_BYTES);
+      if (i + 1 == count || batch[i + 1].connection != connection) {
+        connection.settle();
+      }
       request.connection = null;
       request.extent = null;
     }
@@ -920,6 +923,11 @@ public final class ServerCore implements AutoCloseable {
       respond(connection, slot, Message.ERASE, Result.READ_ONLY, Message.HEADER_BYTES);
       return;
     }
+    if (!connection.claim()) {
+      respond(connection, slot, Message.ERASE, Result.NO_RESERVATION, Message.HEADER_BYTES);
+      connection.settle();
+      return;
+    }
     int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
     boolean existed;
     try {
@@ -934,6 +942,7 @@ public final class ServerCore implements AutoCloseable {
         Connection.responseAt(slot) + Message.ERASED_EXISTED,
         existed ? 1 : 0);
     respond(connection, slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
+    connection.settle();
   }
 
   private boolean keyFits(MemorySegment in, long at, int received) {

@@ -67,6 +67,11 @@ public final class History {
     }
   }
 
+  /** An operation was done by now, or never will be, and nobody knows which. */
+  public synchronized void unknown(int operation) {
+    complete(operation, Outcome.UNKNOWN);
+  }
+
   /** An operation has definitely not been done and will not be. */
   public synchronized void failed(int operation) {
     complete(operation, Outcome.FAILED);
@@ -95,8 +100,8 @@ public final class History {
    *
    * @param value of a put: its ID; of an OK get or delete: the result, as for {@link #ok}
    * @param invokedAt before it could have taken effect
-   * @param returnedAt after it had, where the outcome is OK; equal times count as concurrent.
-   *     Ignored where it is unknown
+   * @param returnedAt after it had, where the outcome is OK; equal times count as concurrent. Where
+   *     the outcome is unknown: after it had or never will have; {@link #NEVER} where it may yet
    */
   public synchronized void add(
       int client,
@@ -106,7 +111,7 @@ public final class History {
       long invokedAt,
       long returnedAt,
       Outcome outcome) {
-    if (outcome != Outcome.UNKNOWN && returnedAt < invokedAt) {
+    if (returnedAt < invokedAt) {
       throw new IllegalArgumentException(
           "an operation of client "
               + client
@@ -115,14 +120,7 @@ public final class History {
               + ", invoked at "
               + invokedAt);
     }
-    append(
-        client,
-        operation,
-        key,
-        value,
-        invokedAt,
-        outcome == Outcome.UNKNOWN ? NEVER : returnedAt,
-        outcome);
+    append(client, operation, key, value, invokedAt, returnedAt, outcome);
   }
 
   private int append(

@@ -209,7 +209,8 @@ public final class HistoryLog implements AutoCloseable {
       int owner = client;
       open.values()
           .forEach(it ->
-              history.add(owner, it.operation, it.key, it.value, it.time, 0, Outcome.UNKNOWN));
+              history.add(
+                  owner, it.operation, it.key, it.value, it.time, History.NEVER, Outcome.UNKNOWN));
     }
   }
 

@@ -239,7 +239,7 @@ final class KeySearch {
       wants[i] = operation(i) == Operation.PUT ? i : ABSENT;
     }
     for (int i = 0; i < count; i++) {
-      if (kinds[i] == GET && returned(i) >= from && !see(i)) {
+      if (kinds[i] == GET && returned(i) >= from && !see(i, to)) {
         return false;
       }
     }
@@ -259,7 +259,12 @@ final class KeySearch {
     };
   }
 
-  private boolean see(int get) {
+  /**
+   * What a get saw did take effect: before that get returned, and before its own end. (Of unknown
+   * operations that nobody saw the end is not looked at: what they might explain is more than it
+   * need be.)
+   */
+  private boolean see(int get, long to) {
     if (value(get) == History.ABSENT) {
       return true;
     }
@@ -270,6 +275,9 @@ final class KeySearch {
     wants[get] = put;
     laterGets[put]++;
     ends[put] = Math.min(ends[put], ends[get]);
+    if (returned(put) <= to) {
+      ends[put] = Math.min(ends[put], returned(put));
+    }
     return true;
   }
 

@@ -3,8 +3,8 @@ package io.erda.simulation.history;
 /** What a client knows of an operation's end. */
 public enum Outcome {
   /**
-   * Nothing: it may have taken effect, may still do so at any time, or never. Also what a dead
-   * client leaves.
+   * Nothing: it may have taken effect, may still do so until it returned, or never. What a dead
+   * client leaves never returns.
    */
   UNKNOWN,
   /** Done, with the recorded result. */

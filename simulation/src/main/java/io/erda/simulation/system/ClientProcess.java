@@ -223,8 +223,11 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   }
 
   @Override
-  public void unknown(long token, RuntimeException why) {
+  public void unknown(long token, boolean last, RuntimeException why) {
     told(token);
+    if (last) {
+      world.workload.history.unknown((int) token);
+    }
     handler.told(this::submit);
   }
 

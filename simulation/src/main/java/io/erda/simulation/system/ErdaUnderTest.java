@@ -282,7 +282,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
     @Override
     public void onError(long token, ErdaException error) {
       switch (error) {
-        case ErdaException.OutcomeUnknown e -> events.unknown(token, e);
+        case ErdaException.OutcomeUnknown e -> events.unknown(token, e.isFinal(), e);
         case ErdaException.Unavailable e -> events.failed(token, e);
         case ErdaException.Refused e -> events.failed(token, e);
         case ErdaException.Full e -> events.failed(token, e);

@@ -201,7 +201,7 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
   }
 
   @Override
-  public void unknown(long token, RuntimeException why) {
+  public void unknown(long token, boolean last, RuntimeException why) {
     failed(token, why);
   }
 

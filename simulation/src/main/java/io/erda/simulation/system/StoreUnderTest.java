@@ -109,8 +109,12 @@ public interface StoreUnderTest {
     /** It has no effect, now or ever. */
     void failed(long token, RuntimeException why);
 
-    /** It may have taken effect, or may yet. */
-    void unknown(long token, RuntimeException why);
+    /**
+     * It may have taken effect.
+     *
+     * @param last whether it did or never will; else it may yet
+     */
+    void unknown(long token, boolean last, RuntimeException why);
 
     /** What must never happen when nothing was damaged. */
     void broken(long token, RuntimeException why);

@@ -276,7 +276,8 @@ public final class SystemSimulation {
       case SERVER_PAUSE -> {
         if (host.lives()) {
           world.happened(fault);
-          host.pause(random.nextLong(1L << random.nextInt(10, 27)));
+          // Now and then for longer than an operation may take.
+          host.pause(random.nextLong(1L << random.nextInt(10, 30)));
         }
       }
       case SERVER_STOP -> host.stop();

@@ -29,12 +29,19 @@ final class BruteForce {
     return false;
   }
 
-  /** Nothing that is still to come had returned before it was invoked. */
+  /**
+   * Nothing that is still to come had returned before it was invoked, and nothing that was done
+   * began after it had its last chance.
+   */
   private static boolean mayBeNext(History history, int done, int i) {
     for (int j = 0; j < history.size(); j++) {
       if ((done >> j & 1) == 0
           && history.outcome(j) == Outcome.OK
           && history.returned(j) < history.invoked(i)) {
+        return false;
+      }
+      boolean before = (done >> j & 1) != 0 && history.invoked(j) > history.returned(i);
+      if (before && history.outcome(i) == Outcome.UNKNOWN) {
         return false;
       }
     }

@@ -31,6 +31,12 @@ final class LinearizabilityCheckerTest {
       return this;
     }
 
+    /** Done by {@code to}, or never. */
+    Table settled(Operation operation, long value, long from, long to) {
+      history.add(++client, operation, 1, value, from, to, Outcome.UNKNOWN);
+      return this;
+    }
+
     Table failed(Operation operation, long value, long from, long to) {
       history.add(++client, operation, 1, value, from, to, Outcome.FAILED);
       return this;
@@ -272,6 +278,17 @@ final class LinearizabilityCheckerTest {
   }
 
   @Test
+  void anUnknownPutThatIsSettledDoesNotComeLater() {
+    table().ok(PUT, 1, 1, 2).settled(PUT, 2, 3, 5).ok(GET, 1, 6, 7).good();
+    table().ok(PUT, 1, 1, 2).settled(PUT, 2, 3, 5).ok(GET, 2, 6, 7).good();
+    table().ok(PUT, 1, 1, 2).settled(PUT, 2, 3, 6).ok(GET, 1, 4, 5).ok(GET, 2, 7, 8).good();
+    table().ok(PUT, 1, 1, 2).settled(PUT, 2, 3, 5).ok(GET, 1, 6, 7).ok(GET, 2, 8, 9).bad();
+    table().ok(PUT, 1, 1, 2).unknown(PUT, 2, 3).ok(GET, 1, 6, 7).ok(GET, 2, 8, 9).good();
+    table().settled(PUT, 2, 3, 5).ok(PUT, 1, 6, 7).ok(GET, 2, 8, 9).bad();
+    table().unknown(PUT, 2, 3).ok(PUT, 1, 6, 7).ok(GET, 2, 8, 9).good();
+  }
+
+  @Test
   void agreesWithBruteForce() {
     int[] counts = new int[2];
     Seeds.each(
@@ -313,7 +330,7 @@ final class LinearizabilityCheckerTest {
             case GET -> random.nextInt(4);
             case DELETE -> random.nextInt(2);
           };
-      history.add(i, operation, 1, value, from, to, outcome);
+      history.add(i, operation, 1, value, from, outcome == Outcome.UNKNOWN ? NEVER : to, outcome);
     }
     return history;
   }

@@ -294,6 +294,23 @@ final class Mutants {
               "a put that was sent is sent again over the next connection",
               () -> List.of(constant(OPERATION, "onSessionLost", "published", 0))),
           Mutant.of(
+              "gone client's put published",
+              "the server does not drop what a client had posted that has left",
+              () ->
+                  List.of(
+                      body(PUBLICATION, "claim", CodeBuilder::return_),
+                      constant(PUBLICATION, "stillWanted", "isThere", 1))),
+          Mutant.of(
+              "claims nothing",
+              "the server looks whether a client is still there, and does not say what it takes",
+              () -> List.of(constant(PUBLICATION, "claim", "claim", 1))),
+          Mutant.of(
+              "taken for taken back",
+              "a client that gives up believes that the server had begun with nothing",
+              () ->
+                  List.of(
+                      body("client.Withdrawal", "neverTaken", code -> code.iconst_1().ireturn()))),
+          Mutant.of(
                   "incarnation not checked",
                   "a get believes a map of an earlier server",
                   () -> constantOfMap("incarnation"))

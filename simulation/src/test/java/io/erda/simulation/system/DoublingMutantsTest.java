@@ -314,6 +314,41 @@ final class DoublingMutantsTest {
     }
 
     @Override
+    public long sent() {
+      return queuePair.sent();
+    }
+
+    @Override
+    public boolean claim() {
+      return queuePair.claim();
+    }
+
+    @Override
+    public boolean isPeerThere() {
+      return queuePair.isPeerThere();
+    }
+
+    @Override
+    public void settle() {
+      queuePair.settle();
+    }
+
+    @Override
+    public void withdraw() {
+      queuePair.withdraw();
+    }
+
+    @Override
+    public long claimed() {
+      return queuePair.claimed();
+    }
+
+    @Override
+    public long settled() {
+      return queuePair.settled();
+    }
+
+    @Override
     public boolean postReceive(long wrId, MemoryRegion local, long at, int length) {
       return queuePair.postReceive(wrId, local, at, length);
     }

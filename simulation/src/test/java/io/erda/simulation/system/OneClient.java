@@ -226,7 +226,7 @@ final class OneClient implements StoreUnderTest.ClientEvents {
   }
 
   @Override
-  public void unknown(long token, RuntimeException why) {
+  public void unknown(long token, boolean last, RuntimeException why) {
     end("unknown: " + why);
   }
 

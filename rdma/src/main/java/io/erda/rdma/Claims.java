@@ -1,0 +1,75 @@
+package io.erda.rdma;
+
+import java.lang.invoke.VarHandle;
+
+/**
+ * Which messages of a requester may take effect: two words that the responder stores and that a
+ * requester looks at when it withdraws.
+ *
+ * <p>The responder claims what it received before any of it takes effect: it stores how many
+ * messages that are, then looks at the requester's state. A requester that withdraws stores its
+ * state, then looks at that number. A full fence stands between the store and the load on both
+ * sides, so not both can miss the other: a message that was not claimed then never takes effect.
+ * When the effects are there, and the answers posted, the responder stores the same number as
+ * settled.
+ *
+ * <p>The other end may be hostile: these words say what the responder wants to be believed of its
+ * own messages, and nothing else depends on them.
+ */
+final class Claims {
+  // Absolute addresses; used only while the queue pair is not closed.
+  private final long claimedWord;
+  private final long settledWord;
+
+  /** Of the responder's side. */
+  private long claimed;
+
+  /** Of the requester's side. */
+  private boolean withdrawn;
+
+  private long claimedThen;
+  private long settledThen;
+
+  /**
+   * @param queue address of the memory that both ends share
+   */
+  Claims(long queue) {
+    claimedWord = queue + QueueLayout.CLAIMED_OFFSET;
+    settledWord = queue + QueueLayout.SETTLED_OFFSET;
+  }
+
+  /** Of a responder, which looks at the requester's state after it. */
+  void claim(long received) {
+    claimed = received;
+    Words.release(claimedWord, received);
+    VarHandle.fullFence();
+  }
+
+  /** Of a responder: everything that was claimed has been dealt with. */
+  void settle() {
+    Words.release(settledWord, claimed);
+  }
+
+  /** Of a requester, whose state was stored, and a full fence after it. */
+  void withdraw() {
+    withdrawn = true;
+    claimedThen = Words.acquire(claimedWord);
+    settledThen = Words.acquire(settledWord);
+  }
+
+  boolean isWithdrawn() {
+    return withdrawn;
+  }
+
+  long claimedThen() {
+    return claimedThen;
+  }
+
+  /** The newest figure, or, of memory that was {@code released}, the last that was seen. */
+  long settled(boolean released) {
+    if (!released) {
+      settledThen = Words.acquire(settledWord);
+    }
+    return settledThen;
+  }
+}
