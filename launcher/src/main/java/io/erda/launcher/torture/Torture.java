@@ -54,6 +54,9 @@ public final class Torture {
 
   private static final int ACTIONS_A_STORE = 25;
 
+  /** Before one of so many starts of a server another process opens the store for itself. */
+  private static final int EMBEDDED_ODDS = 3;
+
   /**
    * A store to be created.
    *
@@ -106,6 +109,8 @@ public final class Torture {
    * @param killsInCleaning kills of a server after which the next one found a cleaning to go on
    *     with
    * @param killsInDoubling the same of a doubling of the table
+   * @param embeddedOpenings between two servers, by a process of its own
+   * @param embeddedKills of those processes
    * @param space what the servers' figures said before they were killed, so it is at least that
    * @param violations empty when all is well; for people
    */
@@ -119,6 +124,8 @@ public final class Torture {
       int operations,
       int unknownOutcomes,
       long slowestAccessNs,
+      int embeddedOpenings,
+      int embeddedKills,
       Space space,
       List<String> violations) {
     public Result {
@@ -144,6 +151,7 @@ public final class Torture {
   private final Options options;
   private final Progress progress;
   private final SplittableRandom random;
+  private final EmbeddedOpenings embedded;
   private final List<Client> clients = new ArrayList<>();
   private final List<String> violations = new ArrayList<>();
   private final List<Path> logs = new ArrayList<>();
@@ -176,6 +184,7 @@ public final class Torture {
     this.options = options;
     this.progress = progress;
     this.random = new SplittableRandom(options.seed());
+    this.embedded = new EmbeddedOpenings(children, this.jvm, random.split());
   }
 
   /** Runs it. Processes and files are gone when {@code children} is closed. */
@@ -341,6 +350,9 @@ public final class Torture {
    * of that.
    */
   private void restartServer() {
+    if (random.nextInt(EMBEDDED_ODDS) == 0) {
+      openEmbedded();
+    }
     while (serverKillsInRecovery * 4 < serverKills || random.nextInt(4) == 0) {
       server = ServerChild.spawn(children, jvm, data, List.of());
       server.awaitOpening();
@@ -360,6 +372,17 @@ public final class Torture {
     keepFigures();
     killsInCleaning += (int) (long) figures.getOrDefault("recovery.cleaning", 0L);
     killsInDoubling += (int) (long) figures.getOrDefault("recovery.doubling", 0L);
+  }
+
+  /** Another process has the store for itself, while the server's clients live on. */
+  private void openEmbedded() {
+    int firstClient = clientNumber + 1;
+    clientNumber += embedded.clientsMax();
+    EmbeddedOpenings.Opening opening =
+        embedded.open(data, files, firstClient, store.keysMax(), keys);
+    mark(opening.killed() ? "embedded store killed" : "embedded store closed");
+    logs.addAll(opening.histories());
+    violations.addAll(opening.complaints());
   }
 
   private void killClient() throws IOException {
@@ -595,6 +618,8 @@ public final class Torture {
         operations,
         unknownOutcomes,
         slowestAccessNs,
+        embedded.openings(),
+        embedded.kills(),
         space,
         violations);
   }

@@ -14,13 +14,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * One client of the torture: does operations and writes down each before it begins and as it ends.
  * One thread.
  */
 final class TortureActor implements AutoCloseable {
-  private static final ClientOptions OPTIONS =
+  static final ClientOptions OPTIONS =
       ClientOptions.DEFAULT
           .withConnectTimeout(Duration.ofSeconds(2))
           // Longer than a request for space waits for cleaning before the log counts as full.
@@ -35,7 +36,7 @@ final class TortureActor implements AutoCloseable {
     FAILED
   }
 
-  private final String uri;
+  private final Supplier<ErdaClient> connector;
   private final int client;
   private final HistoryLog history;
   private final MemorySegment[] keys;
@@ -43,8 +44,18 @@ final class TortureActor implements AutoCloseable {
   private ErdaClient erda;
   private int sequence;
 
+  /** A client of the server at a URI. */
   TortureActor(String uri, int client, int keyCount, HistoryLog history) {
-    this.uri = uri;
+    this(() -> ErdaClient.connect(ErdaUri.parse(uri), OPTIONS), client, keyCount, history);
+  }
+
+  /**
+   * Any client.
+   *
+   * @param connector makes one; tried again when nobody is there
+   */
+  TortureActor(Supplier<ErdaClient> connector, int client, int keyCount, HistoryLog history) {
+    this.connector = connector;
     this.client = client;
     this.history = history;
     this.keys = new MemorySegment[keyCount];
@@ -57,8 +68,9 @@ final class TortureActor implements AutoCloseable {
   boolean connect() {
     if (erda == null) {
       try {
-        erda = ErdaClient.connect(ErdaUri.parse(uri), OPTIONS);
-      } catch (ErdaException.Unavailable e) {
+        erda = connector.get();
+      } catch (ErdaException.Unavailable | ErdaException.Refused e) {
+        // Nobody is there, or another process has the store for itself.
         return false;
       }
     }
@@ -88,7 +100,7 @@ final class TortureActor implements AutoCloseable {
       return Outcome.DONE;
     } catch (ErdaException.OutcomeUnknown e) {
       return Outcome.FAILED; // as the log says without a word of its end
-    } catch (ErdaException.Unavailable e) {
+    } catch (ErdaException.Unavailable | ErdaException.Refused e) {
       history.failed(number);
       return Outcome.FAILED;
     } catch (ErdaException.Full e) {

@@ -59,7 +59,9 @@ public final class TortureClient {
 
   private void step(TortureActor actor, SplittableRandom random) throws IOException {
     TortureActor.Outcome outcome =
-        actor.connect() ? actor.step(operation(random), key(random)) : TortureActor.Outcome.FAILED;
+        actor.connect()
+            ? actor.step(operation(random), key(random, keys))
+            : TortureActor.Outcome.FAILED;
     switch (outcome) {
       case FAILED -> LockSupport.parkNanos(RETRY_NS);
       case DONE, FULL -> {
@@ -70,13 +72,13 @@ public final class TortureClient {
     }
   }
 
-  private static Operation operation(SplittableRandom random) {
+  static Operation operation(SplittableRandom random) {
     int choice = random.nextInt(100);
     return choice < 40 ? Operation.GET : choice < 92 ? Operation.PUT : Operation.DELETE;
   }
 
-  private int key(SplittableRandom random) {
-    int now = keys;
+  /** One of the keys that are in use now. */
+  static int key(SplittableRandom random, int now) {
     int choice = random.nextInt(100);
     if (now == Torture.HOT_KEYS || choice < 25) {
       return random.nextInt(Torture.HOT_KEYS);
