@@ -84,13 +84,23 @@ public final class ErdaUnderTest implements StoreUnderTest {
    * Servers that start from now on are told to promise this; null, as in the beginning: nothing is
    * said, so the store keeps what it promised before.
    */
+  @Override
   public void wanted(Promise promise) {
     wanted = promise;
   }
 
   /** What the store promises that was opened last. */
+  @Override
   public Promise promise() {
     return engine.promise();
+  }
+
+  @Override
+  public void inspect(
+      MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings) {
+    try (StoreEngine looked = StoreEngine.open(directory, null, random)) {
+      new StoreInspection(looked, findings::accept).run();
+    }
   }
 
   @Override

@@ -22,6 +22,12 @@ public enum Fault {
   EMBEDDED_OPENING,
   /** A client of a server that died begins to store into its memory after that. */
   STORE_OF_THE_LEFT,
+  /** An opening promises that everything survives a power failure, what was stored before too. */
+  PROMISE_RAISED,
+  /** An opening asks for less than the store has promised. */
+  PROMISE_GIVEN_UP,
+  /** The store is inspected while nobody has it open. */
+  INSPECTION,
   /** The server's host loses its power: comes on top of one of the crashes. */
   POWER_FAILURE,
   /** A power failure takes what the host knew of the keys of registered memory. */

@@ -1,11 +1,14 @@
 package io.erda.simulation.system;
 
+import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.rdma.Device;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -20,6 +23,8 @@ final class ServerHost {
 
   /** Of so many openings one is an embedded store's. */
   private static final int EMBEDDED_ODDS = 4;
+
+  private static final int INSPECTION_ODDS = 8;
 
   /** Where clients of the process that serves find it, and nobody else. */
   private static final String EMBEDDED = "embedded";
@@ -46,6 +51,7 @@ final class ServerHost {
   /** Whether the process that lives serves nobody but itself. */
   private boolean embedded;
 
+  private final Promises promises;
   private boolean stopping;
   private boolean powerFailsNext;
   private boolean watchesWords = true;
@@ -61,6 +67,7 @@ final class ServerHost {
     this.overDirectory = overDirectory;
     this.overDevice = overDevice;
     aim = new CrashAim(world);
+    promises = new Promises(world);
     // A slow one has more to do in one step: larger batches.
     stepNs = world.configuration.stepNs() << world.random.nextInt(SERVER_SLOWNESS_LOG2_MAX);
   }
@@ -106,7 +113,7 @@ final class ServerHost {
   }
 
   boolean survivesPower() {
-    return world.configuration.domain().survives() == Survives.POWER_FAILURE;
+    return promises.kept();
   }
 
   /** The first process starts, and is interrupted now and then. */
@@ -128,6 +135,8 @@ final class ServerHost {
       device.fence();
     }
     try {
+      inspectNowAndThen();
+      world.store.wanted(promises.next());
       core =
           world.store.start(
               directory(),
@@ -135,6 +144,7 @@ final class ServerHost {
               embedded ? EMBEDDED : World.ADDRESS,
               world.time,
               world.random.split());
+      promises.opened(world.store.promise());
       if (watchesWords) {
         world.rules.serves();
       }
@@ -176,6 +186,31 @@ final class ServerHost {
               stop();
             }
           });
+    }
+  }
+
+  /**
+   * Somebody looks at the store before it is opened: at a copy, as the inspection of files maps
+   * them privately, so that it can't change them.
+   */
+  private void inspectNowAndThen() throws IOException {
+    if (!world.mayHappen(Fault.INSPECTION)
+        || world.disk.image("superblock") == null
+        || world.doors.nextInt(INSPECTION_ODDS) != 0) {
+      return;
+    }
+    world.happened(Fault.INSPECTION);
+    try (HeapDirectory copy = new HeapDirectory(Long.MAX_VALUE, Survives.POWER_FAILURE)) {
+      for (String name : world.disk.names()) {
+        MemorySegment image = world.disk.image(name);
+        try (PersistentMemory memory = copy.create(name, image.byteSize())) {
+          memory.put(0, image, 0, image.byteSize());
+        }
+      }
+      world.store.inspect(
+          copy,
+          world.doors.split(),
+          (key, what) -> world.fail("an inspection finds, before the next opening: " + what));
     }
   }
 

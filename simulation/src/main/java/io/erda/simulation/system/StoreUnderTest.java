@@ -1,6 +1,7 @@
 package io.erda.simulation.system;
 
 import io.erda.pmem.MemoryDirectory;
+import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -41,6 +42,26 @@ public interface StoreUnderTest {
       throws IOException {
     return start(directory, device, address, nanoTime, random);
   }
+
+  /**
+   * What openings from now on ask to be promised.
+   *
+   * @param promise null: nothing is said, so the store keeps what it promised before
+   */
+  default void wanted(Promise promise) {}
+
+  /** What the store promises that was opened last; null where nothing is said of it. */
+  default Promise promise() {
+    return null;
+  }
+
+  /**
+   * Looks at a store that nobody has open, or at a copy of it, and changes nothing.
+   *
+   * @param findings gets the key, or null where it can't be told, and what is wrong with it
+   */
+  default void inspect(
+      MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings) {}
 
   /** A client process starts to connect. */
   Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);

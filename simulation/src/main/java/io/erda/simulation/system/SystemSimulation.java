@@ -320,7 +320,13 @@ public final class SystemSimulation {
           host.fillDisk(random.nextLong(1L << random.nextInt(14, 24)));
         }
       }
-      case EMBEDDED_OPENING, STORE_OF_THE_LEFT, KEYS_LOST, HANDLER_SUBMITS -> {
+      case EMBEDDED_OPENING,
+          PROMISE_RAISED,
+          PROMISE_GIVEN_UP,
+          INSPECTION,
+          STORE_OF_THE_LEFT,
+          KEYS_LOST,
+          HANDLER_SUBMITS -> {
         // Who opens next, clients and their handlers see to these.
       }
       case LOG_FULL, TABLE_FULL, BYTE_CORRUPTED, OBJECT_MISPLACED, FILE_CUT -> {

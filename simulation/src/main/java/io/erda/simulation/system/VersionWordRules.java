@@ -39,8 +39,11 @@ final class VersionWordRules {
 
   private final SimulatedDisk disk;
   private final LogGeometry geometry;
-  private final boolean durably;
-  private final boolean pendingFirst;
+
+  /** What the process that has the store open was given, by the tables that it maps. */
+  private boolean durably;
+
+  private boolean pendingFirst;
   private boolean serving;
 
   VersionWordRules(SimulatedDisk disk, LogGeometry geometry) {
@@ -349,7 +352,12 @@ final class VersionWordRules {
 
     @Override
     protected PersistentMemory wrap(String name, PersistentMemory memory) {
-      return name.startsWith(TABLE) ? new WatchedTable(name, memory) : memory;
+      if (!name.startsWith(TABLE)) {
+        return memory;
+      }
+      durably = memory.survives() == Survives.POWER_FAILURE;
+      pendingFirst = memory.visibleBeforeDurable();
+      return new WatchedTable(name, memory);
     }
   }
 
