@@ -94,6 +94,10 @@ final class ClientCore {
   long absenceRetries;
   long mapRefreshes;
   long leases;
+
+  /** Why the server refused the request whose response is being handled; empty when not said. */
+  String reason = "";
+
   long rewrites;
   long resolves;
 
@@ -468,7 +472,7 @@ final class ClientCore {
 
   /** What a result of the server's means to a caller whose request was not done. */
   ErdaException refusal(String what, int result) {
-    String text = what + ": " + Result.name(result);
+    String text = what + ": " + Result.name(result) + (reason.isEmpty() ? "" : ": " + reason);
     return switch (result) {
       case Result.LOG_FULL -> new ErdaException.Full(What.LOG, text);
       case Result.TABLE_FULL -> new ErdaException.Full(What.TABLE, text);
@@ -476,6 +480,8 @@ final class ClientCore {
       case Result.TOO_LARGE -> new ErdaException.BadSize(text);
       case Result.DAMAGED -> new ErdaException.Damaged(text);
       case Result.FAILED -> new ErdaException.OutcomeUnknown(text);
+      case Result.READ_ONLY -> new ErdaException.ReadOnly(text);
+      case Result.NO_SUCH_HEAD -> new ErdaException.BadArgument(text);
       default -> new ErdaException.Unavailable(text);
     };
   }

@@ -33,6 +33,8 @@ import java.util.function.LongSupplier;
  *       begun with is taken back, and is {@code Unavailable}
  *   <li>{@link ErdaException.Refused}: another store, version or promise is there now
  *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written
+ *   <li>{@link ErdaException.ReadOnly}: the store's files failed and it takes no more puts and
+ *       deletes; the key is untouched, gets go on
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}
  *   <li>{@link IllegalStateException}: the client is closed
  * </ul>
@@ -182,7 +184,9 @@ public final class ErdaClient implements AutoCloseable {
    * when it has noted that; the cleaning is done when the figure {@code cleaner.asked} is 0.
    *
    * @param head of the log, or −1 for all
-   * @throws ErdaException.Unavailable when the server does not clean, or has no such head
+   * @throws ErdaException.Unavailable when the server does not clean
+   * @throws ErdaException.BadArgument when the store has no such head
+   * @throws ErdaException.ReadOnly when the store takes no more puts and deletes
    */
   public Map<String, Long> clean(int head) {
     core.requireOpen();

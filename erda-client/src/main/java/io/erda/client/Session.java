@@ -605,6 +605,7 @@ final class Session implements CompletionHandler {
       return;
     }
     int result = Message.result(memory, base);
+    core.reason = Result.saysWhy(result) ? Message.reason(memory, base, byteLength) : "";
     if (result == Result.OK && byteLength < responseBytesMin(type)) {
       fail(
           "the server sent a response of type "

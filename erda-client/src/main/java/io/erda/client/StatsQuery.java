@@ -1,6 +1,5 @@
 package io.erda.client;
 
-import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
@@ -92,7 +91,7 @@ final class StatsQuery extends Operation {
   @Override
   void onResponse(int type, int result, MemorySegment memory, long base, int length) {
     if (result != Result.OK) {
-      fail(new ErdaException.Unavailable(describe() + ": " + Result.name(result)));
+      fail(core.refusal(describe(), result));
       return;
     }
     if (type == Message.CLEAN) {
@@ -154,7 +153,7 @@ final class StatsQuery extends Operation {
 
   @Override
   String describe() {
-    return "statistics";
+    return clean == NOTHING ? "statistics" : "cleaning";
   }
 
   @Override

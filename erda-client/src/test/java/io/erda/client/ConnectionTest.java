@@ -326,7 +326,7 @@ class ConnectionTest {
         assertTrue(e.getMessage().contains(Result.name(result)), e.getMessage());
         assertTrue(
             result == Result.READ_ONLY
-                ? e instanceof ErdaException.Unavailable
+                ? e instanceof ErdaException.ReadOnly
                 : result == Result.TOO_LARGE
                     ? e instanceof ErdaException.BadSize
                     : e instanceof ErdaException.Full);

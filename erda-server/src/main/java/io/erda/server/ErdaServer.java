@@ -11,6 +11,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /**
  * Serves one data directory to the processes of this host over shared memory.
@@ -95,6 +96,14 @@ public final class ErdaServer implements AutoCloseable {
    */
   public List<String> notes() {
     return store.engine().recovery().notes();
+  }
+
+  /**
+   * Sets who is told, once and by the server's thread, that the store takes no more puts and
+   * deletes, and why: its files failed. Where that was before, told at once by the caller.
+   */
+  public void onReadOnly(Consumer<String> listener) {
+    server.onReadOnly(listener);
   }
 
   /** Waits until the server has ended. Returns why it failed, or null when it was closed. */

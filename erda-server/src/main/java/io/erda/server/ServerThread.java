@@ -6,6 +6,7 @@ import io.erda.rdma.Poller;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServerLimits;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 
 /**
  * The thread that drives a {@link ServerCore}: polls as long as the poller allows, then sleeps on
@@ -21,12 +22,18 @@ final class ServerThread implements AutoCloseable {
   private volatile boolean closing;
   private volatile Throwable failure;
 
+  // Guarded by this.
+
+  private String readOnlyReason;
+  private Consumer<String> readOnlyListener = reason -> {};
+
   private ServerThread(ServerCore core, Device device, OpenedStore store, ServerOptions options) {
     this.core = core;
     this.device = device;
     this.store = store;
     this.files = new FileThreads(store.engine().log().geometry().heads());
     core.fileWork(files);
+    core.onReadOnly(this::becameReadOnly);
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
   }
 
@@ -51,6 +58,27 @@ final class ServerThread implements AutoCloseable {
   Throwable await() throws InterruptedException {
     ended.await();
     return failure;
+  }
+
+  private void becameReadOnly(String reason) {
+    Consumer<String> told;
+    synchronized (this) {
+      readOnlyReason = reason;
+      told = readOnlyListener;
+    }
+    told.accept(reason);
+  }
+
+  /** Sets who is told, once, why the store takes no more puts; at once where it takes none. */
+  void onReadOnly(Consumer<String> listener) {
+    String reason;
+    synchronized (this) {
+      readOnlyListener = listener;
+      reason = readOnlyReason;
+    }
+    if (reason != null) {
+      listener.accept(reason);
+    }
   }
 
   @Override

@@ -94,6 +94,21 @@ class CommandsTest {
   }
 
   @Test
+  void cleaningAHeadThatIsNotThere() {
+    try (ErdaServer server = ErdaServer.start(data, SMALL)) {
+      assertFails(
+          1,
+          "cleaning: no such head: 99, the store has heads 0 to 0",
+          "clean",
+          "--head",
+          "99",
+          "--uri",
+          server.uri());
+      assertFails(2, "--head must be 0 to 255: -3", "clean", "--head=-3", "--uri", server.uri());
+    }
+  }
+
+  @Test
   void statsNameWhatCleaningDoesAndWhoIsWaitedFor() {
     ServerOptions many = SMALL.withRegionBytes(1 << 18).withSegmentBytes(1 << 14);
     try (ErdaServer server = ErdaServer.start(data, many);

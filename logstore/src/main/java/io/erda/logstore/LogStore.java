@@ -1207,11 +1207,20 @@ public final class LogStore implements AutoCloseable {
    */
   @Override
   public void close() {
+    close(true);
+  }
+
+  /**
+   * Closes.
+   *
+   * @param inOrder false: stores nothing, so that the next opening recovers as after a kill
+   */
+  public void close(boolean inOrder) {
     if (closed) {
       return;
     }
     try {
-      if (marksClosed) {
+      if (marksClosed && inOrder) {
         storeLowMarks();
         storeHighMarksAtAppend();
         table.drain();
@@ -1241,6 +1250,14 @@ public final class LogStore implements AutoCloseable {
         state.high = state.append;
       }
     }
+  }
+
+  /** Those of the region table and of all linked regions. */
+  public List<PersistentMemory> memories() {
+    List<PersistentMemory> memories = new ArrayList<>();
+    memories.add(table.memory());
+    regions.forEach(region -> memories.add(region.memory()));
+    return memories;
   }
 
   private void closeMemories() {

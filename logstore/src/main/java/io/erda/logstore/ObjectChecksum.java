@@ -1,6 +1,8 @@
 package io.erda.logstore;
 
+import io.erda.pmem.FaultPoint;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
@@ -16,9 +18,16 @@ import java.util.zip.CRC32C;
  * of one moment or of none, but no load leaves the bounds.
  */
 public final class ObjectChecksum {
+  private static final int PAGE_BYTES = 4096;
+
   private final MemorySegment memory;
   private final ByteBuffer view;
   private final CRC32C crc = new CRC32C();
+  private final FaultPoint faults = new FaultPoint();
+
+  /** Kept so that the loads that touch pages are not left out. */
+  @SuppressWarnings("unused")
+  private int touched;
 
   public ObjectChecksum(MemorySegment memory) {
     this.memory = memory;
@@ -49,6 +58,8 @@ public final class ObjectChecksum {
   /**
    * Bytes, without padding, of the whole object that was written for this position and lies at
    * {@code base} in at most {@code room} bytes; 0 when there is none.
+   *
+   * @throws InternalError when the memory is a file's that was shortened, see {@link FaultPoint}
    */
   public int validBytes(long base, long room, int positionMix) {
     if (room < ObjectLayout.BYTES_MIN) {
@@ -58,9 +69,20 @@ public final class ObjectChecksum {
     // out of range.
     long word = ObjectLayout.firstWord(memory, base);
     int bytes = ObjectLayout.plausibleBytes(word, ObjectLayout.keyLength(memory, base), room);
+    touch(base, bytes);
+    faults.surface();
     return bytes != 0 && compute(base, bytes, positionMix) == ObjectLayout.checksum(word)
         ? bytes
         : 0;
+  }
+
+  /** Loads something from each page: the checksum's instructions must not meet one that is gone. */
+  private void touch(long base, int bytes) {
+    int seen = 0;
+    for (long at = PAGE_BYTES; at < bytes; at += PAGE_BYTES) {
+      seen += memory.get(ValueLayout.JAVA_BYTE, base + at);
+    }
+    touched = bytes == 0 ? seen : seen + memory.get(ValueLayout.JAVA_BYTE, base + bytes - 1);
   }
 
   /**

@@ -102,6 +102,19 @@ public abstract sealed class ErdaException extends RuntimeException {
     }
   }
 
+  /**
+   * The store takes no more puts and deletes because its files failed; the message says how. The
+   * key is untouched, reads go on. Trying again is in vain until somebody has looked after the
+   * files and the server was started again.
+   */
+  public static final class ReadOnly extends ErdaException {
+    private static final long serialVersionUID = 1L;
+
+    public ReadOnly(String message) {
+      super(message, null);
+    }
+  }
+
   /** A key or value is longer than the store takes, or a key is empty. */
   public static final class BadSize extends ErdaException {
     private static final long serialVersionUID = 1L;

@@ -3,6 +3,8 @@ package io.erda.protocol;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The control messages between client and server, after the handshake. Little-endian, at most
@@ -47,6 +49,9 @@ import java.nio.ByteOrder;
  * STATS    request    24 from 4 | 28 zero 4
  *          response   24 figures in all 4 | 28 first 4 | 32 count 4 | 36 zero 4 | 40 figures: value 8 | name length 1 | name
  * </pre>
+ *
+ * <p>The body of a response whose result is READ_ONLY, FAILED, NOT_NOW or NO_SUCH_HEAD is a text in
+ * UTF-8 that says why, from offset 24 to the end of the message; it may be empty.
  */
 public final class Message {
   public static final int HEADER_BYTES = 24;
@@ -142,6 +147,12 @@ public final class Message {
   public static final int STATS_COUNT = BODY + 8;
   public static final int STATS_FIGURES_AT = BODY + 16;
 
+  /** The longest text that says why, bytes. */
+  public static final int REASON_BYTES_MAX = 1024;
+
+  /** The longest name of a figure, bytes. */
+  private static final int FIGURE_NAME_BYTES_MAX = 255;
+
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfInt INT =
@@ -210,6 +221,36 @@ public final class Message {
 
   public static void putLong(MemorySegment to, long at, long value) {
     to.set(LONG, at, value);
+  }
+
+  /** Puts a text behind the header of a response. Returns the length of the message. */
+  public static int putReason(MemorySegment to, long base, String reason) {
+    byte[] text = utf8(reason, REASON_BYTES_MAX);
+    MemorySegment.copy(text, 0, to, ValueLayout.JAVA_BYTE, base + HEADER_BYTES, text.length);
+    return HEADER_BYTES + text.length;
+  }
+
+  /** The text behind the header of a message of so many bytes; empty when there is none. */
+  public static String reason(MemorySegment from, long base, int length) {
+    int bytes = Math.clamp((long) length - HEADER_BYTES, 0, REASON_BYTES_MAX);
+    return new String(
+        from.asSlice(base + HEADER_BYTES, bytes).toArray(ValueLayout.JAVA_BYTE),
+        StandardCharsets.UTF_8);
+  }
+
+  /** As much of a text as a figure's name may be long. */
+  public static String figureName(String text) {
+    return new String(utf8(text, FIGURE_NAME_BYTES_MAX), StandardCharsets.UTF_8);
+  }
+
+  /** As many whole characters as fit. */
+  private static byte[] utf8(String text, int bytesMax) {
+    byte[] all = text.getBytes(StandardCharsets.UTF_8);
+    int length = Math.min(all.length, bytesMax);
+    while (length < all.length && (all[length] & 0xC0) == 0x80) {
+      length--;
+    }
+    return Arrays.copyOf(all, length);
   }
 
   private Message() {}

@@ -31,14 +31,26 @@ public final class Result {
   /** The message is not one of this protocol, or names another connection. */
   public static final int BAD_REQUEST = 8;
 
-  /** The store can't write any more (an error of its files); reads go on. */
+  /**
+   * The store takes no more puts and deletes because its files failed; reads go on. The response
+   * says why.
+   */
   public static final int READ_ONLY = 9;
 
   /**
    * The files of the store failed while it was done: it may have taken effect, now or at the next
-   * start.
+   * start. The response says why.
    */
   public static final int FAILED = 10;
+
+  /** No file could be made for another region just now; the response says why. */
+  public static final int NOT_NOW = 11;
+
+  /** The head that was named is none of the store's. */
+  public static final int NO_SUCH_HEAD = 12;
+
+  /** The server was told not to clean the log. */
+  public static final int NO_CLEANING = 13;
 
   /** The result in words, for messages. */
   public static String name(int result) {
@@ -54,8 +66,16 @@ public final class Result {
       case BAD_REQUEST -> "bad request";
       case READ_ONLY -> "read only";
       case FAILED -> "the files of the store failed, the outcome is unknown";
+      case NOT_NOW -> "not now";
+      case NO_SUCH_HEAD -> "no such head";
+      case NO_CLEANING -> "the server was told not to clean the log";
       default -> "result " + result;
     };
+  }
+
+  /** Whether a response with this result has a text that says why. */
+  public static boolean saysWhy(int result) {
+    return result == READ_ONLY || result == FAILED || result == NOT_NOW || result == NO_SUCH_HEAD;
   }
 
   private Result() {}

@@ -65,6 +65,24 @@ class FormatTest {
   }
 
   @Test
+  void aRefusalThatSaysWhyIsAsDocumented() throws IOException {
+    MemorySegment message = MemorySegment.ofArray(new byte[47]);
+    int length = Message.putReason(message, 0, "table-1: msync failed: ");
+    assertEquals(47, length);
+    Message.putHeader(message, 0, Message.PUBLISH, Result.READ_ONLY, length, 5, 3, 7);
+    assertArrayEquals(example("refused"), bytes(message));
+    assertEquals("table-1: msync failed: ", Message.reason(message, 0, length));
+    assertEquals("", Message.reason(message, 0, Message.HEADER_BYTES));
+  }
+
+  @Test
+  void aTextThatIsTooLongIsCutBetweenCharacters() {
+    MemorySegment message = MemorySegment.ofArray(new byte[2048]);
+    int length = Message.putReason(message, 0, "x" + "é".repeat(1000));
+    assertEquals("x" + "é".repeat(511), Message.reason(message, 0, length));
+  }
+
+  @Test
   void cleanIsAsDocumented() throws IOException {
     MemorySegment request = message(Message.CLEAN, Message.CLEAN_REQUEST_BYTES, 6);
     Message.putInt(request, Message.CLEAN_HEAD, 2);

@@ -33,6 +33,8 @@ final class Posix {
   private static final int EFBIG = 27;
   private static final int ENOSPC = 28;
   private static final int EDQUOT = 122;
+  private static final int PROT_READ_WRITE = 3;
+  private static final int MAP_PRIVATE_FIXED_ANONYMOUS = 0x2 | 0x10 | 0x20;
 
   private static final Linker LINKER = Linker.nativeLinker();
   private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
@@ -65,6 +67,22 @@ final class Posix {
               ValueLayout.JAVA_LONG,
               ValueLayout.JAVA_LONG),
           CAPTURE);
+
+  /** Linked when it is needed, which is hardly ever. */
+  private static final class Mapping {
+    static final MethodHandle MMAP =
+        LINKER.downcallHandle(
+            LINKER.defaultLookup().findOrThrow("mmap"),
+            FunctionDescriptor.of(
+                ValueLayout.JAVA_LONG,
+                ValueLayout.JAVA_LONG,
+                ValueLayout.JAVA_LONG,
+                ValueLayout.JAVA_INT,
+                ValueLayout.JAVA_INT,
+                ValueLayout.JAVA_INT,
+                ValueLayout.JAVA_LONG),
+            CAPTURE);
+  }
 
   private Posix() {}
 
@@ -157,6 +175,33 @@ final class Posix {
         }
       }
       return true;
+    } catch (IOException e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /**
+   * Replaces what a segment of whole pages maps by private zeros. The segment stays what and where
+   * it is.
+   */
+  static void mapZerosOver(MemorySegment mapped) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      long at =
+          (long)
+              Mapping.MMAP.invokeExact(
+                  state,
+                  mapped.address(),
+                  mapped.byteSize(),
+                  PROT_READ_WRITE,
+                  MAP_PRIVATE_FIXED_ANONYMOUS,
+                  -1,
+                  0L);
+      if (at != mapped.address()) {
+        throw failed("mmap", state);
+      }
     } catch (IOException e) {
       throw e;
     } catch (Throwable e) {

@@ -209,6 +209,24 @@ final class QueueFile {
   }
 
   /**
+   * Whether somebody shortened the file while it was mapped, so that loads and stores met pages
+   * that are gone. Then they find zeros from now on, which nobody else sees, whatever becomes of
+   * the file.
+   */
+  boolean isShortened() {
+    try {
+      if (descriptor < 0
+          || Files.size(Path.of("/proc/self/fd/" + descriptor)) >= QueueLayout.BYTES) {
+        return false;
+      }
+      Posix.mapZerosOver(queue);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
    * For the responder: whether the requester provably left. Then the file becomes a spare, or is
    * removed when there are enough.
    */

@@ -166,6 +166,16 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
+   * To be asked after an {@link InternalError} by one who does not know whose memory it was that
+   * went away ({@link io.erda.pmem.FaultPoint}): whether the peer took away what both ends share.
+   * Then the connection is broken, and no call of this queue pair meets that fault again. Costs a
+   * system call.
+   */
+  default boolean isMemoryLost() {
+    return false;
+  }
+
+  /**
    * What the peer sent with its acceptance or refusal; empty before {@link Opcode#CONNECT}. Bytes
    * from outside: not trusted.
    */

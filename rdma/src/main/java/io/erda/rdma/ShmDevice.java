@@ -32,9 +32,9 @@ import java.util.List;
  * <p>A device that was given a directory serves in it: it holds the directory's lock until it is
  * closed, shows its regions there, and before anything else fences what clients of an earlier
  * server still hold. Only the requester READs and WRITEs. What clients write into rings, headers
- * and sockets is checked and can't break the server. They are trusted not to shorten a file that
- * they may write, their queue file or a region: the JDK reports the fault as an {@link
- * InternalError}.
+ * and sockets is checked and can't break the server, and who shortens its queue file loses its own
+ * connection ({@link QueuePair#isMemoryLost}). A region's file that is shortened is an {@link
+ * InternalError} for whoever touches what is gone: see {@link io.erda.pmem.FaultPoint}.
  *
  * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would:
  * peers' WRITEs fail from then on, their READs go on. Closing a queue pair itself ends both;

@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FaultPoint;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -34,6 +35,7 @@ final class ShmListener implements Listener {
   /** All that were not answered: queued, or in the hands of the caller. */
   private final List<Request> unanswered = new ArrayList<>();
 
+  private final FaultPoint faults = new FaultPoint();
   private boolean ready = true;
   private int polls;
   private long lastCheck;
@@ -91,18 +93,42 @@ final class ShmListener implements Listener {
       if (file == null) {
         return null;
       }
+      Request request = null;
+      try {
+        request = request(file);
+        faults.surface();
+        return request;
+      } catch (InternalError e) {
+        if (!file.isShortened()) {
+          throw e;
+        }
+        request = null;
+        return null;
+      } finally {
+        if (request == null) {
+          file.unmap();
+          file.forget();
+        }
+      }
+    }
+
+    /** Null when the file is not one of a client that asks now. */
+    private Request request(QueueFile file) {
       MemorySegment queue = file.queue();
       MemorySegment data = QueueLayout.privateData(queue, QueueLayout.REQUESTER_DATA_OFFSET);
       boolean fresh =
           (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET)
               == QueueLayout.PENDING;
-      if (QueueLayout.validate(queue) != null || data == null || !fresh || file.isOwnerGone()) {
-        file.unmap();
-        file.forget();
-        return null;
-      }
-      return new Request(file, new ShmSocket(channel), data);
+      return QueueLayout.validate(queue) != null || data == null || !fresh || file.isOwnerGone()
+          ? null
+          : new Request(file, new ShmSocket(channel), copied(data));
     }
+  }
+
+  /** The peer can't change what was looked at, nor take it away. */
+  private static MemorySegment copied(MemorySegment data) {
+    MemorySegment copy = MemorySegment.ofArray(new long[(int) (data.byteSize() + 7 >> 3)]);
+    return copy.asSlice(0, data.byteSize()).copyFrom(data);
   }
 
   private boolean isWaiting(String name) {
@@ -232,22 +258,47 @@ final class ShmListener implements Listener {
     @Override
     public QueuePair accept(MemorySegment ofOurs) {
       answer();
-      QueueLayout.setPrivateData(file.queue(), QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
-      QueueLayout.WORD.setRelease(
-          file.queue(), QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
+      store(ofOurs);
       ShmQueuePair queuePair = device.accept(file, socket, peer());
-      QueueLayout.WORD.setRelease(
-          file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.OPEN);
-      queuePair.ringIfAsleep();
+      try {
+        QueueLayout.WORD.setRelease(
+            file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.OPEN);
+        queuePair.ringIfAsleep();
+        faults.surface();
+      } catch (InternalError e) {
+        if (!queuePair.isMemoryLost()) {
+          throw e;
+        }
+      }
       return queuePair;
+    }
+
+    private void store(MemorySegment ofOurs) {
+      try {
+        QueueLayout.setPrivateData(file.queue(), QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
+        QueueLayout.WORD.setRelease(
+            file.queue(), QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
+        faults.surface();
+      } catch (InternalError e) {
+        if (!file.isShortened()) {
+          throw e;
+        }
+      }
     }
 
     @Override
     public void reject(MemorySegment ofOurs) {
       answer();
-      QueueLayout.setPrivateData(file.queue(), QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
-      QueueLayout.WORD.setRelease(
-          file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.REFUSED);
+      store(ofOurs);
+      try {
+        QueueLayout.WORD.setRelease(
+            file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.REFUSED);
+        faults.surface();
+      } catch (InternalError e) {
+        if (!file.isShortened()) {
+          throw e;
+        }
+      }
       drop();
     }
 

@@ -226,6 +226,15 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   @Override
+  public boolean isMemoryLost() {
+    if (file == null || phase() == Phase.CLOSED || !file.isShortened()) {
+      return false;
+    }
+    breakOff();
+    return true;
+  }
+
+  @Override
   public String peer() {
     return peer;
   }

@@ -1,5 +1,6 @@
 package io.erda.server.engine;
 
+import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
@@ -47,6 +48,7 @@ final class Connection implements CompletionHandler, AutoCloseable {
   private final MemoryRegion memory;
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
   private final int[] responseLengths = new int[SLOTS];
+  private final FaultPoint faults = new FaultPoint();
   private int handled;
   private boolean gone;
 
@@ -93,12 +95,37 @@ final class Connection implements CompletionHandler, AutoCloseable {
   /** Handles what has arrived. Returns how much that was. */
   int doWork() {
     handled = 0;
-    while (!unsent.isEmpty() && postResponse(unsent.peek())) {
-      unsent.poll();
-      handled++;
+    try {
+      while (!unsent.isEmpty() && postResponse(unsent.peek())) {
+        unsent.poll();
+        handled++;
+      }
+      queuePair.poll(this, SLOTS);
+      faults.surface();
+    } catch (InternalError e) {
+      giveUpIfItsMemoryIsLost(e);
     }
-    queuePair.poll(this, SLOTS);
     return handled;
+  }
+
+  /** As {@link QueuePair#arm}. */
+  boolean arm() {
+    try {
+      boolean armed = queuePair.arm();
+      faults.surface();
+      return armed;
+    } catch (InternalError e) {
+      giveUpIfItsMemoryIsLost(e);
+      return false;
+    }
+  }
+
+  /** Who shortened the file that both ends of a queue pair map has ended that connection alone. */
+  private void giveUpIfItsMemoryIsLost(InternalError e) {
+    if (!queuePair.isMemoryLost()) {
+      throw e;
+    }
+    gone = true;
   }
 
   boolean gone() {
@@ -124,6 +151,8 @@ final class Connection implements CompletionHandler, AutoCloseable {
     } else if (status != Status.SUCCESS) {
       gone = true;
     } else if (opcode == Opcode.RECEIVE) {
+      // Here, and not in the middle of what the server does for others.
+      faults.surface();
       server.onMessage(this, (int) wrId, byteLength);
     } else if (opcode == Opcode.SEND) {
       postReceive((int) (wrId - SEND_ID));
@@ -135,24 +164,54 @@ final class Connection implements CompletionHandler, AutoCloseable {
    * it may have been told already that nothing of it will.
    */
   boolean claim() {
-    return !gone && queuePair.claim();
+    if (gone) {
+      return false;
+    }
+    try {
+      boolean claimed = queuePair.claim();
+      faults.surface();
+      return claimed;
+    } catch (InternalError e) {
+      giveUpIfItsMemoryIsLost(e);
+      return false;
+    }
   }
 
   /** Whether it is still there, of a client whose messages were claimed. */
   boolean isThere() {
-    return !gone && queuePair.isPeerThere();
+    if (gone) {
+      return false;
+    }
+    try {
+      boolean there = queuePair.isPeerThere();
+      faults.surface();
+      return there;
+    } catch (InternalError e) {
+      giveUpIfItsMemoryIsLost(e);
+      return false;
+    }
   }
 
   /** What was claimed has been done and answered, or dropped. */
   void settle() {
-    queuePair.settle();
+    try {
+      queuePair.settle();
+      faults.surface();
+    } catch (InternalError e) {
+      giveUpIfItsMemoryIsLost(e);
+    }
   }
 
   /** Sends the response that was written at {@link #responseAt}. */
   void respond(int slot, int length) {
     responseLengths[slot] = length;
-    if (!unsent.isEmpty() || !postResponse(slot)) {
-      unsent.add(slot);
+    try {
+      if (!unsent.isEmpty() || !postResponse(slot)) {
+        unsent.add(slot);
+      }
+      faults.surface();
+    } catch (InternalError e) {
+      giveUpIfItsMemoryIsLost(e);
     }
   }
 
@@ -173,6 +232,8 @@ final class Connection implements CompletionHandler, AutoCloseable {
 
   @Override
   public void close() {
+    // Nothing of the closing is left out because the memory went away a moment ago.
+    queuePair.isMemoryLost();
     queuePair.close();
     port.device.deregister(memory);
     arena.close();

@@ -8,6 +8,7 @@ import io.erda.logstore.LeaseResult;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
+import io.erda.pmem.FaultPoint;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Message;
@@ -27,6 +28,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
@@ -98,7 +100,8 @@ public final class ServerCore implements AutoCloseable {
 
   private long refusedConnections;
   private long refusedForSpace;
-  private String readOnlyReason;
+  private final ReadOnlyState readOnly;
+  private final FaultPoint faults = new FaultPoint();
   private FileWork fileWork = FileWork.AT_ONCE;
 
   /** By slot: the first epoch whose map named the region there; 0 when an earlier server's did. */
@@ -126,6 +129,7 @@ public final class ServerCore implements AutoCloseable {
     this.engine = engine;
     this.limits = limits;
     this.nanoTime = nanoTime;
+    this.readOnly = new ReadOnlyState(engine);
     engine.beginIncarnation();
     this.linkedAt = new long[engine.log().geometry().regionsMax()];
     this.departures = new Departures(engine.log(), this::strangers, this::release);
@@ -190,6 +194,35 @@ public final class ServerCore implements AutoCloseable {
 
   /** One step. Returns 0 when there was nothing to do. */
   public int doWork() {
+    try {
+      int work = step();
+      faults.surface();
+      return work;
+    } catch (InternalError e) {
+      onFault(e);
+      return 1;
+    }
+  }
+
+  /** Mapped memory went away: a client's that took it away, or a file's of the store. */
+  private void onFault(InternalError e) {
+    if (!giveUpWhoseMemoryIsLost()) {
+      readOnly.becauseOf(e);
+    }
+  }
+
+  private boolean giveUpWhoseMemoryIsLost() {
+    boolean any = false;
+    for (Connection connection : connections) {
+      if (connection.queuePair.isMemoryLost()) {
+        connection.giveUp();
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  private int step() {
     long nowNs = nanoTime.getAsLong();
     int work = 0;
     if (nowNs >= nextAcceptNs) {
@@ -228,8 +261,8 @@ public final class ServerCore implements AutoCloseable {
     long failures = log.spareFailures();
     try {
       work = log.doWork();
-    } catch (UncheckedIOException e) {
-      becomeReadOnly(e);
+    } catch (UncheckedIOException | InternalError e) {
+      readOnly.becauseOf(e);
     }
     if (log.making()) {
       return work;
@@ -241,18 +274,18 @@ public final class ServerCore implements AutoCloseable {
 
   private void prepareForWaiting(long failures) {
     LogStore log = engine.log();
-    if (readOnlyReason == null && log.spareFailures() == failures && !waitingLeases.isEmpty()) {
+    if (!readOnly.isSet() && log.spareFailures() == failures && !waitingLeases.isEmpty()) {
       try {
         log.prepareAhead(true);
-      } catch (UncheckedIOException e) {
-        becomeReadOnly(e);
+      } catch (UncheckedIOException | InternalError e) {
+        readOnly.becauseOf(e);
       }
     }
   }
 
   /** Files that regions left, and those of regions to come. */
   private void tendFiles(long nowNs) {
-    if (readOnlyReason != null) {
+    if (readOnly.isSet()) {
       return;
     }
     LogStore log = engine.log();
@@ -284,8 +317,8 @@ public final class ServerCore implements AutoCloseable {
       if (waitingLeases.isEmpty()) {
         trimSpares(idle);
       }
-    } catch (UncheckedIOException e) {
-      becomeReadOnly(e);
+    } catch (UncheckedIOException | InternalError e) {
+      readOnly.becauseOf(e);
     }
   }
 
@@ -338,7 +371,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** One step of cleaning; whoever waits for space asks again when there is news. */
   private int clean(long nowNs) {
-    if (readOnlyReason != null) {
+    if (readOnly.isSet()) {
       return answerWaiting();
     }
     long before = cleaner.cleanings() + cleaner.givenUp();
@@ -352,8 +385,8 @@ public final class ServerCore implements AutoCloseable {
           break;
         }
       }
-    } catch (UncheckedIOException e) {
-      becomeReadOnly(e);
+    } catch (UncheckedIOException | InternalError e) {
+      readOnly.becauseOf(e);
     }
     boolean news = work == 0 || cleaner.cleanings() + cleaner.givenUp() != before;
     return work + (news ? answerWaiting() : 0);
@@ -420,14 +453,19 @@ public final class ServerCore implements AutoCloseable {
     nextAcceptNs = Long.MIN_VALUE;
     boolean armed = true;
     for (int i = 0; i < connections.size(); i++) {
-      armed &= connections.get(i).queuePair.arm();
+      armed &= connections.get(i).arm();
     }
     return armed;
   }
 
   /** Why writes are refused, or null. */
   public String readOnlyReason() {
-    return readOnlyReason;
+    return readOnly.reason();
+  }
+
+  /** Sets who is told when and why the store takes no more puts and deletes. */
+  public void onReadOnly(Consumer<String> listener) {
+    readOnly.onReadOnly(listener);
   }
 
   private int accept() {
@@ -529,13 +567,13 @@ public final class ServerCore implements AutoCloseable {
 
   /** A step of the table's growth. */
   private int grow(long nowNs) {
-    if (readOnlyReason != null) {
+    if (readOnly.isSet()) {
       return 0;
     }
     try {
       return engine.growth().doWork(nowNs);
-    } catch (UncheckedIOException e) {
-      becomeReadOnly(e);
+    } catch (UncheckedIOException | InternalError e) {
+      readOnly.becauseOf(e);
       return 0;
     }
   }
@@ -557,10 +595,13 @@ public final class ServerCore implements AutoCloseable {
    * next recovery looks there.
    */
   private void end(Reservation reservation) {
+    if (readOnly.isSet()) {
+      return;
+    }
     try {
       engine.publication().settle();
-    } catch (UncheckedIOException e) {
-      becomeReadOnly(e);
+    } catch (UncheckedIOException | InternalError e) {
+      readOnly.becauseOf(e);
       return;
     }
     engine.log().end(reservation.extent);
@@ -642,7 +683,11 @@ public final class ServerCore implements AutoCloseable {
     int result = admit(connection, in, at);
     if (result != Result.OK) {
       publishBatch();
-      respond(connection, slot, Message.PUBLISH, result, Message.HEADER_BYTES);
+      if (result == Result.READ_ONLY) {
+        refuseReadOnly(connection, slot, Message.PUBLISH, result);
+      } else {
+        respond(connection, slot, Message.PUBLISH, result, Message.HEADER_BYTES);
+      }
       return;
     }
     PublishRequest request = batch[batchCount++];
@@ -658,7 +703,7 @@ public final class ServerCore implements AutoCloseable {
    * and was not published before.
    */
   private int admit(Connection connection, MemorySegment in, long at) {
-    if (readOnlyReason != null) {
+    if (readOnly.isSet()) {
       return Result.READ_ONLY;
     }
     Reservation reservation =
@@ -700,8 +745,9 @@ public final class ServerCore implements AutoCloseable {
     batchCount = 0;
     try {
       engine.publication().publish(batch, count);
-    } catch (UncheckedIOException e) {
-      becomeReadOnly(e);
+      faults.surface();
+    } catch (UncheckedIOException | InternalError e) {
+      readOnly.becauseOf(e);
       for (int i = 0; i < count; i++) {
         batch[i].result = Result.FAILED;
       }
@@ -717,31 +763,25 @@ public final class ServerCore implements AutoCloseable {
             request.extent.region().head(),
             request.bytes);
       }
-      Message.putLong(
-          connection.buffers(),
-          Connection.responseAt(request.slot) + Message.PUBLISHED_EXISTED,
-          request.existed ? 1 : 0);
-      respond(
-          connection,
-          request.slot,
-          Message.PUBLISH,
-          request.result,
-          Message.PUBLISH_RESPONSE_BYTES);
+      if (request.result == Result.FAILED) {
+        refuseReadOnly(connection, request.slot, Message.PUBLISH, Result.FAILED);
+      } else {
+        Message.putLong(
+            connection.buffers(),
+            Connection.responseAt(request.slot) + Message.PUBLISHED_EXISTED,
+            request.existed ? 1 : 0);
+        respond(
+            connection,
+            request.slot,
+            Message.PUBLISH,
+            request.result,
+            Message.PUBLISH_RESPONSE_BYTES);
+      }
       if (i + 1 == count || batch[i + 1].connection != connection) {
         connection.settle();
       }
       request.connection = null;
       request.extent = null;
-    }
-  }
-
-  /**
-   * The files of the store failed: what was written may not be durable, so nothing more is
-   * acknowledged. Reads go on.
-   */
-  private void becomeReadOnly(UncheckedIOException e) {
-    if (readOnlyReason == null) {
-      readOnlyReason = e.getMessage();
     }
   }
 
@@ -756,8 +796,8 @@ public final class ServerCore implements AutoCloseable {
       respond(connection, slot, Message.LEASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
     } else if (bytesMin > engine.log().geometry().objectBytesMax()) {
       respond(connection, slot, Message.LEASE, Result.TOO_LARGE, Message.HEADER_BYTES);
-    } else if (readOnlyReason != null) {
-      respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
+    } else if (readOnly.isSet()) {
+      refuseReadOnly(connection, slot, Message.LEASE, Result.READ_ONLY);
     } else {
       long untilNs = nanoTime.getAsLong() + limits.cleaning().leaseWaitNs();
       lease(
@@ -779,8 +819,8 @@ public final class ServerCore implements AutoCloseable {
     int wanted =
         Math.max(bytesMin, Math.min(connection.extentBytes[head], limits.extentBytesMax()));
     LeaseResult result;
-    if (readOnlyReason != null) {
-      respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
+    if (readOnly.isSet()) {
+      refuseReadOnly(connection, slot, Message.LEASE, Result.READ_ONLY);
       return;
     }
     try {
@@ -788,9 +828,10 @@ public final class ServerCore implements AutoCloseable {
           engine.log().spareFailures() <= request.failures()
               ? engine.log().lease(head, bytesMin, wanted)
               : engine.log().leaseAtHand(head, bytesMin, wanted);
-    } catch (UncheckedIOException e) {
-      becomeReadOnly(e);
-      respond(connection, slot, Message.LEASE, Result.READ_ONLY, Message.HEADER_BYTES);
+      faults.surface();
+    } catch (UncheckedIOException | InternalError e) {
+      readOnly.becauseOf(e);
+      refuseReadOnly(connection, slot, Message.LEASE, Result.READ_ONLY);
       return;
     }
     switch (result) {
@@ -905,13 +946,23 @@ public final class ServerCore implements AutoCloseable {
     int result = Result.BAD_REQUEST;
     if (keyFits(in, at, received)) {
       int keyLength = Message.getInt(in, at + Message.RESOLVE_KEY_LENGTH);
-      result =
-          switch (engine.resolve(in, at + Message.RESOLVE_KEY, keyLength)) {
-            case SOUND -> Result.OK;
-            case DAMAGED -> Result.DAMAGED;
-          };
+      result = resolve(in, at + Message.RESOLVE_KEY, keyLength);
     }
     respond(connection, slot, Message.RESOLVE, result, Message.RESOLVE_RESPONSE_BYTES);
+  }
+
+  private int resolve(MemorySegment in, long keyAt, int keyLength) {
+    try {
+      StoreEngine.Resolution resolution = engine.resolve(in, keyAt, keyLength);
+      faults.surface();
+      return switch (resolution) {
+        case SOUND -> Result.OK;
+        case DAMAGED -> Result.DAMAGED;
+      };
+    } catch (InternalError e) {
+      readOnly.becauseOf(e);
+      return Result.DAMAGED;
+    }
   }
 
   private void onErase(Connection connection, int slot, MemorySegment in, long at, int received) {
@@ -919,8 +970,8 @@ public final class ServerCore implements AutoCloseable {
       respond(connection, slot, Message.ERASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
       return;
     }
-    if (readOnlyReason != null) {
-      respond(connection, slot, Message.ERASE, Result.READ_ONLY, Message.HEADER_BYTES);
+    if (readOnly.isSet()) {
+      refuseReadOnly(connection, slot, Message.ERASE, Result.READ_ONLY);
       return;
     }
     if (!connection.claim()) {
@@ -932,9 +983,10 @@ public final class ServerCore implements AutoCloseable {
     boolean existed;
     try {
       existed = engine.erase(in, at + Message.ERASE_KEY, keyLength);
-    } catch (UncheckedIOException e) {
-      becomeReadOnly(e);
-      respond(connection, slot, Message.ERASE, Result.FAILED, Message.HEADER_BYTES);
+      faults.surface();
+    } catch (UncheckedIOException | InternalError e) {
+      readOnly.becauseOf(e);
+      refuseReadOnly(connection, slot, Message.ERASE, Result.FAILED);
       return;
     }
     Message.putLong(
@@ -956,12 +1008,23 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private void onClean(Connection connection, int slot, MemorySegment in, long at, int received) {
-    int head =
-        received == Message.CLEAN_REQUEST_BYTES ? Message.getInt(in, at + Message.CLEAN_HEAD) : -2;
-    if (head < -1 || head >= engine.log().geometry().heads()) {
+    if (received != Message.CLEAN_REQUEST_BYTES) {
       respond(connection, slot, Message.CLEAN, Result.BAD_REQUEST, Message.HEADER_BYTES);
-    } else if (readOnlyReason != null || !limits.cleaning().enabled()) {
-      respond(connection, slot, Message.CLEAN, Result.READ_ONLY, Message.HEADER_BYTES);
+      return;
+    }
+    int head = Message.getInt(in, at + Message.CLEAN_HEAD);
+    int heads = engine.log().geometry().heads();
+    if (head < -1 || head >= heads) {
+      refuse(
+          connection,
+          slot,
+          Message.CLEAN,
+          Result.NO_SUCH_HEAD,
+          "%d, the store has heads 0 to %d".formatted(head, heads - 1));
+    } else if (readOnly.isSet()) {
+      refuseReadOnly(connection, slot, Message.CLEAN, Result.READ_ONLY);
+    } else if (!limits.cleaning().enabled()) {
+      respond(connection, slot, Message.CLEAN, Result.NO_CLEANING, Message.HEADER_BYTES);
     } else {
       cleaner.ask(head);
       respond(connection, slot, Message.CLEAN, Result.OK, Message.CLEAN_RESPONSE_BYTES);
@@ -1007,6 +1070,16 @@ public final class ServerCore implements AutoCloseable {
     Message.putInt(out, to + Message.STATS_FIRST, first);
     Message.putLong(out, to + Message.STATS_COUNT, count);
     respond(connection, slot, Message.STATS, Result.OK, length);
+  }
+
+  private void refuse(Connection connection, int slot, int type, int result, String why) {
+    int length = Message.putReason(connection.buffers(), Connection.responseAt(slot), why);
+    respond(connection, slot, type, result, length);
+  }
+
+  /** Answers with the reason why the store takes no more puts and deletes. */
+  private void refuseReadOnly(Connection connection, int slot, int type, int result) {
+    refuse(connection, slot, type, result, readOnly.reason());
   }
 
   private void respond(Connection connection, int slot, int type, int result, int length) {
@@ -1065,6 +1138,9 @@ public final class ServerCore implements AutoCloseable {
       }
     }
     departures.describe((name, processId) -> all.put(name, () -> processId));
+    if (readOnly.isSet()) {
+      all.put(Message.figureName("store.readonly.reason=" + readOnly.reason()), () -> 1);
+    }
     return all;
   }
 
@@ -1122,7 +1198,7 @@ public final class ServerCore implements AutoCloseable {
     figure("store.incarnation", () -> engine.root().incarnation());
     figure("store.epoch", () -> engine.root().epoch());
     figure("store.promise", () -> engine.promise().code());
-    figure("store.readonly", () -> readOnlyReason == null ? 0 : 1);
+    figure("store.readonly", () -> readOnly.isSet() ? 1 : 0);
   }
 
   /** Something of the region that is being cleaned, or −1. */
@@ -1132,11 +1208,20 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private DeviceStatistics devices() {
-    DeviceStatistics sum = DeviceStatistics.NONE;
-    for (Port port : ports) {
-      sum = sum.plus(port.device.statistics());
+    while (true) {
+      try {
+        DeviceStatistics sum = DeviceStatistics.NONE;
+        for (Port port : ports) {
+          sum = sum.plus(port.device.statistics());
+        }
+        faults.surface();
+        return sum;
+      } catch (InternalError e) {
+        if (!giveUpWhoseMemoryIsLost()) {
+          throw e;
+        }
+      }
     }
-    return sum;
   }
 
   /**

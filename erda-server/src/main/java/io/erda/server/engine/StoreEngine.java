@@ -11,6 +11,7 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
+import io.erda.pmem.Backing;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
@@ -54,6 +55,7 @@ public final class StoreEngine implements AutoCloseable {
   private final List<String> openingNotes;
   private RecoveryReport recovery;
   private boolean undecided;
+  private boolean abandoned;
   private boolean closed;
 
   private StoreEngine(
@@ -471,6 +473,20 @@ public final class StoreEngine implements AutoCloseable {
     return publication;
   }
 
+  /** The files that are in use now. */
+  List<Backing> files() {
+    List<Backing> files = new ArrayList<>();
+    files.add(root.memory().backing());
+    tables.inUse().forEach(table -> files.add(table.memory().backing()));
+    log.memories().forEach(memory -> files.add(memory.backing()));
+    return files;
+  }
+
+  /** From now on closing stores nothing: the next opening recovers as after a kill. */
+  void abandon() {
+    abandoned = true;
+  }
+
   /** Makes everything durable and releases the memories. Idempotent. */
   @Override
   public void close() {
@@ -479,12 +495,14 @@ public final class StoreEngine implements AutoCloseable {
     }
     closed = true;
     try {
-      publication.settle();
-      log.storeLowMarks();
-      tables.drain();
+      if (!abandoned) {
+        publication.settle();
+        log.storeLowMarks();
+        tables.drain();
+      }
     } finally {
       try {
-        log.close();
+        log.close(!abandoned);
       } finally {
         growth.close();
         tables.close();

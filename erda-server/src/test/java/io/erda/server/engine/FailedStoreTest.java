@@ -174,6 +174,11 @@ class FailedStoreTest {
       assertEquals(Result.READ_ONLY, client.lease(0, 128).result());
       assertEquals(Result.READ_ONLY, keyed(client, Message.ERASE, KEY));
       assertEquals(Result.READ_ONLY, client.publish(leased, leased.place(), 50, 0));
+      Message.putInt(client.request(), Message.LEASE_HEAD, 0);
+      Message.putInt(client.request(), Message.LEASE_BYTES_MIN, 128);
+      MemorySegment refusal = client.ask(Message.LEASE, Message.LEASE_REQUEST_BYTES);
+      String why = Message.reason(refusal, 0, Message.length(refusal, 0));
+      assertTrue(why.contains("msync failed"), why);
       RawClient another = new RawClient(core, clientDevice, "erda", RawClient.hello());
       assertTrue(another.connected());
       requireReads(another);

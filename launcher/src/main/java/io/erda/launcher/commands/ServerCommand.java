@@ -168,11 +168,21 @@ public final class ServerCommand implements Callable<Integer> {
             + server.promise().name().toLowerCase(Locale.ROOT)
             + ")");
     out.flush();
+    server.onReadOnly(this::sayReadOnly);
     failure = server.await();
     if (failure != null && !ending) {
       throw new UserError("server failed: " + describe(failure), 1, failure);
     }
     return 0;
+  }
+
+  private void sayReadOnly(String reason) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println(
+        "erda: the store is read-only now, gets go on: "
+            + reason
+            + "; when that is mended, start the server again");
+    err.flush();
   }
 
   private static String describe(Throwable failure) {

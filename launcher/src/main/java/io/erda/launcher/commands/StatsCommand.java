@@ -29,10 +29,12 @@ import picocli.CommandLine.Spec;
           + " log runs full or when ./erda clean asks it to. In JSON a region is"
           + " region.HEAD.INDEX.live.permille; a client that a cleaned region's space waits for is"
           + " leaving.HEAD.INDEX.GENERATION.client.ID.pid; cleaner.phase counts from 0: idle,"
-          + " writers, mark, measure, merge, replicate."
+          + " writers, mark, measure, merge, replicate. store.readonly.reason says why a store"
+          + " takes no more puts and deletes."
     })
 public final class StatsCommand implements Callable<Integer> {
   private static final Pattern LIVE = Pattern.compile("region\\.(\\d+)\\.(\\d+)\\.live\\.permille");
+  private static final String READ_ONLY_REASON = "store.readonly.reason";
   private static final Pattern LEAVING =
       Pattern.compile("leaving\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.client\\.(\\d+)\\.pid");
 
@@ -53,7 +55,13 @@ public final class StatsCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       ObjectNode node = new ObjectMapper().createObjectNode();
-      figures.forEach(node::put);
+      figures.forEach((name, value) -> {
+        if (isReason(name)) {
+          node.put(READ_ONLY_REASON, reason(name));
+        } else {
+          node.put(name, value);
+        }
+      });
       out.println(node);
     } else {
       out.print(figures(figures));
@@ -67,11 +75,22 @@ public final class StatsCommand implements Callable<Integer> {
     figures.forEach((name, value) -> {
       if (name.equals("cleaner.phase")) {
         table.row(name, phase(value));
+      } else if (isReason(name)) {
+        table.row(READ_ONLY_REASON, reason(name));
       } else if (!LIVE.matcher(name).matches() && !LEAVING.matcher(name).matches()) {
         table.row(name, Table.count(value));
       }
     });
     return table;
+  }
+
+  /** Why a store takes no more puts stands in a figure's name. */
+  private static boolean isReason(String name) {
+    return name.startsWith(READ_ONLY_REASON + "=");
+  }
+
+  private static String reason(String name) {
+    return name.substring(READ_ONLY_REASON.length() + 1);
   }
 
   private static String phase(long ordinal) {

@@ -296,6 +296,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
         case ErdaException.Unavailable e -> events.failed(token, e);
         case ErdaException.Refused e -> events.failed(token, e);
         case ErdaException.Full e -> events.failed(token, e);
+        case ErdaException.ReadOnly e -> events.failed(token, e);
         case ErdaException.BadSize e -> events.broken(token, e);
         case ErdaException.Damaged e -> events.broken(token, e);
         case ErdaException.Unusable e -> events.broken(token, e);
