@@ -50,8 +50,8 @@ import java.util.regex.Pattern;
  * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}): that bounds the
  * holes that dying clients leave. It limits what is granted beyond the least that was asked, never
  * whether something is granted: a client that needs one object gets the room for it while there is
- * any, since otherwise clients that sit on their extents would stop the others' puts. So the bound
- * is 1/16 of the capacity and one object for each client and head with an open extent.
+ * any, since otherwise clients that sit on their extents would stop the others' puts. The caller
+ * bounds what one client holds, and ends soon what nobody uses while more than that is open.
  */
 public final class LogStore implements AutoCloseable {
   /** How far ahead the high-water mark is stored. */
@@ -1164,6 +1164,11 @@ public final class LogStore implements AutoCloseable {
   /** The most that open extents may hold before leases get no more than their minimum, bytes. */
   public long openBytesMax() {
     return openBytesMax;
+  }
+
+  /** Bytes in open extents. */
+  public long openBytes() {
+    return openBytes;
   }
 
   /** Bytes handed out and capacity, over all regions. */

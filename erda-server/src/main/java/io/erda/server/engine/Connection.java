@@ -10,8 +10,6 @@ import io.erda.rdma.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * One client, as the server sees it: its queue pair, message slots and reservations. Owns them.
@@ -38,8 +36,7 @@ final class Connection implements CompletionHandler, AutoCloseable {
   /** Of the newest map that the client was told; it knows no key that came later. */
   long mapEpoch = -1;
 
-  /** Open extents by reservation ID. */
-  final Map<Long, Reservation> reservations = new HashMap<>();
+  final Reservations reservations;
 
   /** Bytes that the next extent of a head gets: doubles from one object up. */
   final int[] extentBytes;
@@ -67,6 +64,7 @@ final class Connection implements CompletionHandler, AutoCloseable {
     this.connectionEpoch = connectionEpoch;
     this.processId = processId;
     this.extentBytes = new int[heads];
+    this.reservations = new Reservations(heads);
     MemorySegment buffers = arena.allocate(2 * RESPONSES, 64);
     this.memory =
         port.device.register(

@@ -24,7 +24,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +42,10 @@ import java.util.function.UnaryOperator;
  */
 public final class ServerCore implements AutoCloseable {
   private static final int BATCH_MAX = 64;
+
+  /** After so long without a publication an extent ends while too many bytes are open. */
+  private static final long SCARCE_IDLE_NS = 100_000_000L;
+
   private static final long HOUSEKEEPING_NS = 1_000_000;
 
   /** After so many steps in which clients want something, housekeeping that is due is done too. */
@@ -100,6 +103,7 @@ public final class ServerCore implements AutoCloseable {
 
   private long refusedConnections;
   private long refusedForSpace;
+  private long excessEnded;
   private final ReadOnlyState readOnly;
   private final FaultPoint faults = new FaultPoint();
   private FileWork fileWork = FileWork.AT_ONCE;
@@ -412,16 +416,9 @@ public final class ServerCore implements AutoCloseable {
   private void endReservations(Region region) {
     engine.publication().settle();
     for (Connection connection : connections) {
-      connection
-          .reservations
-          .values()
-          .removeIf(reservation -> {
-            boolean there = reservation.extent.region() == region;
-            if (there) {
-              engine.log().end(reservation.extent);
-            }
-            return there;
-          });
+      for (Reservation reservation : connection.reservations.takeIn(region)) {
+        engine.log().end(reservation.extent);
+      }
     }
   }
 
@@ -557,7 +554,7 @@ public final class ServerCore implements AutoCloseable {
 
   private boolean closeIfGone(Connection connection) {
     if (connection.gone()) {
-      connection.reservations.values().forEach(this::end);
+      connection.reservations.takeAll().forEach(this::end);
       waitingLeases.gone(connection);
       connection.close();
       departures.gone(connection.clientId);
@@ -823,6 +820,13 @@ public final class ServerCore implements AutoCloseable {
       refuseReadOnly(connection, slot, Message.LEASE, Result.READ_ONLY);
       return;
     }
+    long share = engine.log().openBytesMax();
+    for (Reservation excess : connection.reservations.takeExcess(bytesMin, share)) {
+      end(excess);
+      excessEnded++;
+    }
+    wanted =
+        (int) Math.min(wanted, Math.max(bytesMin, share - connection.reservations.openBytes()));
     try {
       result =
           engine.log().spareFailures() <= request.failures()
@@ -874,7 +878,7 @@ public final class ServerCore implements AutoCloseable {
 
   private void leased(Connection connection, int slot, Extent extent) {
     Reservation reservation = new Reservation(++nextReservation, extent, nanoTime.getAsLong());
-    connection.reservations.put(reservation.id, reservation);
+    connection.reservations.add(reservation);
     MemorySegment out = connection.buffers();
     long at = Connection.responseAt(slot);
     Message.putLong(out, at + Message.LEASED_RESERVATION, reservation.id);
@@ -1097,18 +1101,13 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private void endIdleReservations(long nowNs) {
+    LogStore log = engine.log();
+    long idleNs =
+        log.openBytes() > log.openBytesMax()
+            ? Math.min(SCARCE_IDLE_NS, limits.reservationIdleNs())
+            : limits.reservationIdleNs();
     for (int i = 0; i < connections.size(); i++) {
-      Map<Long, Reservation> reservations = connections.get(i).reservations;
-      if (reservations.isEmpty()) {
-        continue;
-      }
-      for (Iterator<Reservation> each = reservations.values().iterator(); each.hasNext(); ) {
-        Reservation reservation = each.next();
-        if (nowNs - reservation.lastUsedNs > limits.reservationIdleNs()) {
-          each.remove();
-          end(reservation);
-        }
-      }
+      connections.get(i).reservations.takeUnusedFor(idleNs, nowNs).forEach(this::end);
     }
   }
 
@@ -1184,6 +1183,7 @@ public final class ServerCore implements AutoCloseable {
     figure("log.bytes.open", () -> engine.log().usage().openBytes());
     figure("log.bytes.linked", () -> engine.log().usage().linkedBytes());
     figure("log.bytes.capacity", () -> engine.log().usage().capacityBytes());
+    figure("log.extents.ended.excess", () -> excessEnded);
     figure("log.extents.open", () -> engine.log().usage().openExtents());
     figure("clients.reads", () -> devices().reads());
     figure("clients.bytes.read", () -> devices().bytesRead());

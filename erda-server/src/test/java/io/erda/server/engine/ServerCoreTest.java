@@ -69,6 +69,46 @@ class ServerCoreTest {
     return core.engine().headOf(core.engine().keyWord(MemorySegment.ofArray(key), 0, key.length));
   }
 
+  /** What it leased before is ended; what it leased last is kept, and it goes on. */
+  @Test
+  void aClientThatOnlyLeasesHoldsNoMoreThanItsShare() {
+    RawClient client = connect();
+    int head = headOf(client, KEY);
+    int bytes = core.engine().log().geometry().objectBytesMax() / 2;
+    long most = core.engine().log().openBytesMax() + 2L * bytes;
+    RawClient.Leased leased = client.lease(head, bytes);
+    int granted = 0;
+    while (leased.result() == Result.OK) {
+      granted++;
+      long open = core.engine().log().openBytes();
+      assertTrue(open <= most, open + " bytes are open after " + granted + " leases");
+      RawClient.Leased next = client.lease(head, bytes);
+      if (next.result() == Result.OK) {
+        leased = next;
+      } else {
+        break;
+      }
+    }
+    assertTrue(granted > 10, "leases granted: " + granted);
+    int put = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
+    assertEquals(Result.OK, client.publish(leased, leased.place(), put, 0), "the newest is kept");
+  }
+
+  @Test
+  void whatNobodyUsesEndsSoonWhileTooMuchIsOpen() {
+    int bytes = core.engine().log().geometry().objectBytesMax();
+    RawClient client = connect();
+    RawClient another = connect();
+    while (core.engine().log().openBytes() <= core.engine().log().openBytesMax()) {
+      assertEquals(Result.OK, client.lease(0, bytes).result());
+      assertEquals(Result.OK, another.lease(0, bytes).result());
+    }
+    nowNs += 200_000_000L;
+    client.step();
+    client.step();
+    assertEquals(0, core.engine().log().openBytes());
+  }
+
   @Test
   void aPutIsOneLeaseAndOnePublication() {
     RawClient client = connect();
