@@ -43,6 +43,8 @@ final class FileThreads implements FileWork, AutoCloseable {
   private final ArrayDeque<Ahead> creations = new ArrayDeque<>();
   private final ArrayDeque<PersistentMemory> released = new ArrayDeque<>();
   private int releasing;
+  private long failures;
+  private Throwable failure;
   private final Point[] points;
   private Point fresh;
 
@@ -209,21 +211,51 @@ final class FileThreads implements FileWork, AutoCloseable {
     while (!closing) {
       List<Point> wanted = wanted();
       PersistentMemory gone = nextReleased();
-      if (!yielding && (gone != null || !wanted.isEmpty())) {
-        yielding = true;
-        Limits.yieldToAll();
-      }
       boolean worked = gone != null;
-      for (int i = 0; i < wanted.size() && !closing; i++) {
-        worked |= prepare(wanted.get(i), prepared);
+      try {
+        if (!yielding && (gone != null || !wanted.isEmpty())) {
+          yielding = true;
+          Limits.yieldToAll();
+        }
+        for (int i = 0; i < wanted.size() && !closing; i++) {
+          worked |= prepare(wanted.get(i), prepared);
+        }
+      } catch (RuntimeException | Error e) {
+        failed(e);
       }
       if (gone != null) {
-        giveBack(gone);
         prepared.remove(gone);
+        try {
+          giveBack(gone);
+        } catch (RuntimeException | Error e) {
+          failed(e);
+        }
       }
       if (!worked && !closing) {
         LockSupport.park(this);
       }
+    }
+  }
+
+  /** The thread goes on: what is released later must not stay. */
+  private void failed(Throwable e) {
+    synchronized (lock) {
+      failures++;
+      failure = e;
+    }
+  }
+
+  /** How often the pages' thread could not do a piece of its work. */
+  long failures() {
+    synchronized (lock) {
+      return failures;
+    }
+  }
+
+  /** Why that was, the last time; null when it was never. */
+  Throwable failure() {
+    synchronized (lock) {
+      return failure;
     }
   }
 

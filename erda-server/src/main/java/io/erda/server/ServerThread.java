@@ -33,6 +33,7 @@ final class ServerThread implements AutoCloseable {
     this.store = store;
     this.files = new FileThreads(store.engine().log().geometry().heads());
     core.fileWork(files);
+    core.figure("pages.failures", files::failures);
     core.onReadOnly(this::becameReadOnly);
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
   }

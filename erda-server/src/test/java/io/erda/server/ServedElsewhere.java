@@ -58,6 +58,8 @@ final class ServedElsewhere implements AutoCloseable {
             data.toString()));
     Process child =
         new ProcessBuilder(command)
+            // Where not even root can make a file.
+            .directory(Path.of("/proc").toFile())
             .redirectErrorStream(true)
             .redirectOutput(Redirect.to(output.toFile()))
             .start();
@@ -90,11 +92,11 @@ final class ServedElsewhere implements AutoCloseable {
           });
       watch.setDaemon(true);
       watch.start();
-      String line;
       BufferedReader in =
           new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-      while ((line = in.readLine()) != null) {
-        System.out.println(line);
+      while (in.readLine() != null) {
+        Thread.getAllStackTraces().keySet().forEach(each -> System.out.println(each.getName()));
+        System.out.println("those are all threads");
       }
     }
   }
@@ -113,6 +115,21 @@ final class ServedElsewhere implements AutoCloseable {
 
   boolean isServing() {
     return child.isAlive() && !output().contains("server failed");
+  }
+
+  /** The names of its threads, a line each. */
+  String threads() throws IOException {
+    int before = output().length();
+    child.getOutputStream().write('\n');
+    child.getOutputStream().flush();
+    while (!output().endsWith("those are all threads\n")) {
+      Thread.onSpinWait();
+    }
+    return output().substring(before);
+  }
+
+  void kill() throws InterruptedException {
+    child.destroyForcibly().waitFor();
   }
 
   /** What the child has printed. */
