@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.Promise;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,9 @@ final class PowerCutTest {
           .withBuckets(1 << 12);
 
   private static final int KEYS = 40;
+
+  /** In each of the superblock's copies: see FORMAT.md. */
+  private static final int PROMISE_OFFSET = 84;
 
   @TempDir Path scratch;
 
@@ -83,6 +87,26 @@ final class PowerCutTest {
       }
       requireKeys(files, "first", "second", "third");
     }
+  }
+
+  /** What gives the promise up is the last that is stored under it. */
+  @Test
+  void aPromiseThatIsGivenUpStaysGivenUp() throws IOException {
+    try (CutFileSystem files = CutFileSystem.mount(scratch)) {
+      run(files, Promise.POWER, "first");
+      assertEquals(Promise.POWER, recorded(files));
+      try (ErdaStore store = open(files, Promise.PROCESS)) {
+        assertEquals(1, store.notes().size(), store.notes()::toString);
+        files.cut();
+      }
+      assertEquals(Promise.PROCESS, recorded(files));
+    }
+  }
+
+  private static Promise recorded(CutFileSystem files) throws IOException {
+    byte[] superblock = Files.readAllBytes(data(files).resolve("superblock"));
+    assertEquals(superblock[PROMISE_OFFSET], superblock[4096 + PROMISE_OFFSET]);
+    return superblock[PROMISE_OFFSET] == 1 ? Promise.POWER : Promise.PROCESS;
   }
 
   /** Its directories are new too, and their parents have to name them. */
