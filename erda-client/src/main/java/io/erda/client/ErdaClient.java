@@ -21,7 +21,8 @@ import java.util.function.LongSupplier;
  *
  * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
  * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets
- * over shared memory go on. Errors of every operation:
+ * over shared memory go on, until the store is seen to have been deleted or replaced. Errors of
+ * every operation:
  *
  * <ul>
  *   <li>{@link ErdaException.Unavailable}: no server, or no answer; nothing was changed, trying

@@ -45,6 +45,9 @@ final class Session implements CompletionHandler {
 
   private static final int CLOSED = 6;
 
+  /** How often it is looked whether a store that has lost its server is still there. */
+  private static final long LOOK_NS = 100_000_000;
+
   private static final int SLOT_BITS = 16;
   private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
 
@@ -89,6 +92,7 @@ final class Session implements CompletionHandler {
   private ErdaException failure;
   private String reason = "";
   private boolean unsettled;
+  private long lookedNs;
 
   /** The device said that the connection ended: nothing comes any more. */
   private boolean disconnected;
@@ -121,6 +125,7 @@ final class Session implements CompletionHandler {
     this.operations = operations;
     this.readsOutlive = readsOutlive;
     this.startedNs = core.nanoTime.getAsLong();
+    this.lookedNs = startedNs;
     int requests = operations + CONTROLS;
     // One more than requests are out: while a response is handled its receive is not posted, and a
     // request may be sent.
@@ -162,7 +167,20 @@ final class Session implements CompletionHandler {
 
   /** Whether READs may be posted. */
   boolean readable() {
-    return phase == READY || (phase == LOST && readsOutlive);
+    return phase == READY || (phase == LOST && readsOutlive && isStoreThere());
+  }
+
+  /** A store that nobody serves may be deleted, or replaced: its memory would be read for ever. */
+  private boolean isStoreThere() {
+    long now = core.nanoTime.getAsLong();
+    if (now - lookedNs >= LOOK_NS) {
+      lookedNs = now;
+      if (!queuePair.isCurrent(rootKey)) {
+        fail("the store at " + core.address + " was deleted or replaced");
+        return false;
+      }
+    }
+    return true;
   }
 
   boolean failed() {

@@ -208,6 +208,11 @@ final class HookedDevice implements Device {
     }
 
     @Override
+    public boolean isCurrent(long remoteKey) {
+      return queuePair.isCurrent(remoteKey);
+    }
+
+    @Override
     public long sent() {
       return queuePair.sent();
     }

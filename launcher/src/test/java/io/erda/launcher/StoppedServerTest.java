@@ -168,6 +168,43 @@ class StoppedServerTest {
     }
   }
 
+  @Test
+  void aStoreThatWasDeletedIsNotReadForEver() throws Exception {
+    byte[] key = "key".getBytes(UTF_8);
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      put(client, key, "before");
+      server.kill();
+      assertEquals("before", get(client, key));
+      Files.move(data(), directory.resolve("elsewhere"));
+      ErdaException told = getUntilTold(client, key);
+      assertEquals("Unavailable", told.getClass().getSimpleName(), told.getMessage());
+    }
+  }
+
+  @Test
+  void aStoreThatWasReplacedIsNotReadForEver() throws Exception {
+    byte[] key = "key".getBytes(UTF_8);
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      put(client, key, "before");
+      server.kill();
+      Files.move(data(), directory.resolve("elsewhere"));
+      server = ServerChild.start(children, LaunchSettings.load().jvm(), data(), SMALL);
+      ErdaException told = getUntilTold(client, key);
+      assertEquals("Refused", told.getClass().getSimpleName(), told.getMessage());
+    }
+  }
+
+  private static ErdaException getUntilTold(ErdaClient client, byte[] key) {
+    while (true) {
+      try {
+        assertEquals("before", get(client, key));
+        LockSupport.parkNanos(1_000_000);
+      } catch (ErdaException e) {
+        return e;
+      }
+    }
+  }
+
   /** The server does all that it may have to do; the value stays. */
   private static void requireStill(ErdaClient by, byte[] key, String value, ErdaException told) {
     for (int i = 0; i < 20; i++) {

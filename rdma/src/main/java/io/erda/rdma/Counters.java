@@ -19,6 +19,7 @@ final class Counters {
 
   private final long base;
   private long reads;
+  private long readsAtCheck;
   private long bytesRead;
   private long writes;
   private long bytesWritten;
@@ -34,6 +35,17 @@ final class Counters {
     if ((++reads & READS_PER_SHOW - 1) == 0) {
       show();
     }
+  }
+
+  /** READs since the last {@link #check}. */
+  long readsSinceCheck() {
+    return reads - readsAtCheck;
+  }
+
+  /** The owner looks after what it looks after now and then: after so many READs, or polls. */
+  void check() {
+    readsAtCheck = reads;
+    show();
   }
 
   /** Stores what was counted since the last time. */

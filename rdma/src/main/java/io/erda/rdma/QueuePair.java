@@ -117,6 +117,15 @@ public interface QueuePair extends AutoCloseable {
    */
   default void forget(long remoteKey) {}
 
+  /**
+   * Whether the region of a remote key is still what its owner would find under its name. False
+   * when it was deleted, or another one was put in its place, while nobody was there to revoke the
+   * key. May cost a system call.
+   */
+  default boolean isCurrent(long remoteKey) {
+    return true;
+  }
+
   /** Of a requester: the number of the message that was posted last, 0 before the first. */
   default long sent() {
     return 0;

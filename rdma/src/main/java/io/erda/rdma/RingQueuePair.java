@@ -30,6 +30,7 @@ import java.util.function.LongSupplier;
 abstract class RingQueuePair implements QueuePair {
   private static final int QUEUE_DEPTH = 1024;
   private static final int POLLS_PER_CHECK = 64;
+  private static final int READS_PER_CHECK = 128;
 
   /** Life of a queue pair. */
   enum Phase {
@@ -593,8 +594,10 @@ abstract class RingQueuePair implements QueuePair {
   @Override
   public final int poll(CompletionHandler handler, int limit) {
     int done = completions.drain(handler, limit);
-    if ((++polls & POLLS_PER_CHECK - 1) == 0 && phase == Phase.CONNECTED) {
-      counters.show();
+    // Who reads in the call polls seldom.
+    if (((++polls & POLLS_PER_CHECK - 1) == 0 || counters.readsSinceCheck() >= READS_PER_CHECK)
+        && phase == Phase.CONNECTED) {
+      counters.check();
       // Before the ring is looked at: this takes what rang the bell, and who armed and polls before
       // it sleeps would not be woken by a message that rang in between.
       checkPeer();

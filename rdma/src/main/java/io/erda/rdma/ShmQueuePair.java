@@ -148,6 +148,11 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   @Override
+  public boolean isCurrent(long remoteKey) {
+    return view == null || view.isCurrent(remoteKey);
+  }
+
+  @Override
   MemorySegment openRegistry(long registryId) {
     view = ShmRegistryView.open(directory, registryId);
     return view == null ? null : view.registry();

@@ -147,6 +147,17 @@ final class ShmRegistryView implements AutoCloseable {
     }
   }
 
+  /** Whether the file of a key, which is mapped, still has its name. */
+  boolean isCurrent(long key) {
+    int slot = RegistryLayout.slot(key);
+    if (slot >= RegistryLayout.SLOTS) {
+      return false;
+    }
+    long at = RegistryLayout.slotOffset(slot);
+    Path file = path(at);
+    return file != null && isSameFile(file, at);
+  }
+
   private boolean isSameFile(Path file, long slotAt) {
     try {
       return ShmRegistry.inode(file)
