@@ -181,10 +181,9 @@ final class MappedFile {
   static SegmentMemory mapFilled(Path file, long length, Kind kind) throws IOException {
     Arena arena = Arena.ofShared();
     boolean done = false;
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    try {
       MapMode mode = kind == Kind.DAX ? ExtendedMapMode.READ_WRITE_SYNC : MapMode.READ_WRITE;
-      MemorySegment segment = channel.map(mode, 0, length, arena);
+      MemorySegment segment = map(file, mode, length, arena);
       done = true;
       return memory(segment, arena, new Backing(file, 0, length), kind);
     } finally {
@@ -192,6 +191,16 @@ final class MappedFile {
         arena.close();
       }
     }
+  }
+
+  private static MemorySegment map(Path file, MapMode mode, long length, Arena arena)
+      throws IOException {
+    return Uninterrupted.call(() -> {
+      try (FileChannel channel =
+          FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        return channel.map(mode, 0, length, arena);
+      }
+    });
   }
 
   private static SegmentMemory memory(
@@ -263,10 +272,8 @@ final class MappedFile {
   }
 
   private static boolean mapsSynchronously(Path file, long length) {
-    try (Arena arena = Arena.ofConfined();
-        FileChannel channel =
-            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      channel.map(ExtendedMapMode.READ_WRITE_SYNC, 0, length, arena);
+    try (Arena arena = Arena.ofConfined()) {
+      map(file, ExtendedMapMode.READ_WRITE_SYNC, length, arena);
       return true;
     } catch (IOException | UnsupportedOperationException e) {
       return false;

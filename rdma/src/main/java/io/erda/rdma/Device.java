@@ -48,8 +48,9 @@ public interface Device extends AutoCloseable {
 
   /**
    * Sleeps until an armed queue pair has a completion, a listener has a request, {@link #wakeup()}
-   * is called, or the time passes. Returns false when nothing but the time ended it. For a thread
-   * that serves many queue pairs: arm all of them, poll once more, then sleep.
+   * is called, or the time passes. Returns false when nothing but the time ended it. An interrupt
+   * does not: it stays set. For a thread that serves many queue pairs: arm all of them, poll once
+   * more, then sleep.
    */
   boolean await(long timeoutNs);
 

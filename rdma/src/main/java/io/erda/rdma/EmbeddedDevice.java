@@ -110,18 +110,24 @@ public final class EmbeddedDevice implements Device {
   @Override
   public boolean await(long timeoutNs) {
     long deadline = nanoTime.getAsLong() + bounded(timeoutNs);
+    boolean interrupted = false;
     sleeper = Thread.currentThread();
     try {
       while (!(boolean) SIGNALLED.getAndSet(this, false)) {
         long left = deadline - nanoTime.getAsLong();
-        if (left <= 0 || Thread.currentThread().isInterrupted()) {
-          return left > 0;
+        if (left <= 0) {
+          return false;
         }
         LockSupport.parkNanos(this, left);
+        // A thread whose interrupt status is set would not sleep again.
+        interrupted |= Thread.interrupted();
       }
       return true;
     } finally {
       sleeper = null;
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

@@ -106,8 +106,8 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Sleeps until something completes or the time passes; {@link #arm()} first, and all others of
-   * the same device that were accepted. Returns false when the time passed. The simulator never
-   * calls it.
+   * the same device that were accepted. Returns false when the time passed. An interrupt does not
+   * end it: it stays set. The simulator never calls it.
    */
   boolean await(long timeoutNs);
 

@@ -2,6 +2,7 @@ package io.erda.rdma;
 
 import io.erda.pmem.Backing;
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.Uninterrupted;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -83,6 +84,10 @@ public final class ShmDevice implements Device {
    * @throws io.erda.pmem.OutOfSpaceException when the disk is full and no server ran here before
    */
   public static ShmDevice open(ShmOptions options) throws IOException {
+    return Uninterrupted.call(() -> openOnce(options));
+  }
+
+  private static ShmDevice openOnce(ShmOptions options) throws IOException {
     Selector selector = Selector.open();
     if (options.directory() == null) {
       return new ShmDevice(options, selector, -1, null, null);
@@ -240,7 +245,7 @@ public final class ShmDevice implements Device {
       if (status != Status.SUCCESS) {
         return ShmQueuePair.failed(this, address, status, options);
       }
-      QueueFile file = QueueFile.obtain(directory);
+      QueueFile file = Uninterrupted.call(() -> QueueFile.obtain(directory));
       QueueLayout.initialise(
           file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
       return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
@@ -358,10 +363,7 @@ public final class ShmDevice implements Device {
   boolean select(long timeoutNs) {
     int ready;
     try {
-      ready =
-          timeoutNs <= 0
-              ? selector.selectNow(ShmDevice::onReady)
-              : selector.select(ShmDevice::onReady, (timeoutNs + 999_999) / 1_000_000);
+      ready = timeoutNs <= 0 ? selector.selectNow(ShmDevice::onReady) : selectFor(timeoutNs);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -369,7 +371,31 @@ public final class ShmDevice implements Device {
     if (wasWoken) {
       woken = false;
     }
-    return ready > 0 || wasWoken || Thread.currentThread().isInterrupted();
+    return ready > 0 || wasWoken;
+  }
+
+  /** A selector does not sleep while the thread's interrupt status is set: it is set afterwards. */
+  private int selectFor(long timeoutNs) throws IOException {
+    boolean interrupted = Thread.interrupted();
+    long deadline = options.nanoTime().getAsLong() + timeoutNs;
+    long left = timeoutNs;
+    try {
+      while (true) {
+        int ready = selector.select(ShmDevice::onReady, (left + 999_999) / 1_000_000);
+        if (!Thread.interrupted()) {
+          return ready;
+        }
+        interrupted = true;
+        left = deadline - options.nanoTime().getAsLong();
+        if (ready > 0 || woken || left <= 0) {
+          return ready;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   private static void onReady(SelectionKey key) {
