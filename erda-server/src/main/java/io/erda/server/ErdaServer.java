@@ -17,7 +17,8 @@ import java.util.function.Consumer;
  * Serves one data directory to the processes of this host over shared memory.
  *
  * <p>Owns the store and one thread, which sleeps when there is nothing to do. Any thread may call
- * any method.
+ * any method. A server keeps the JVM alive until it is closed or fails, as its clients are other
+ * processes; an embedded {@link ErdaStore} does not.
  */
 public final class ErdaServer implements AutoCloseable {
   /** Where, below the data directory, clients find the server. */
@@ -51,7 +52,8 @@ public final class ErdaServer implements AutoCloseable {
       core.listen(device[0], listen(device[0], shm));
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
       store.addFigures(core);
-      return new ErdaServer(data, store, ServerThread.start(core, device[0], store, options));
+      return new ErdaServer(
+          data, store, ServerThread.start(core, device[0], store, options, false));
     } catch (RuntimeException e) {
       if (device[0] != null) {
         device[0].close();

@@ -16,8 +16,13 @@ import java.util.List;
  * A store that lives in one JVM with its clients; no other process reaches it while it is open.
  *
  * <p>Owns the store and one server thread, which sleeps when there is nothing to do. Any thread may
- * call any method; a client belongs to one thread and is closed by whoever asked for it. Closing
- * the store ends its clients' connections.
+ * call any method; a client belongs to one thread at a time and is closed by whoever asked for it.
+ * Closing the store ends its clients' connections.
+ *
+ * <p>An open store does not keep the JVM alive: when the last thread of the application that is no
+ * daemon has ended, normally or by an exception, the JVM ends. A store that was not closed then is
+ * as after a kill of the process: what was acknowledged is there, and the next opening recovers it.
+ * The store works until all shutdown hooks have ended, so one of these may use and close it.
  */
 public final class ErdaStore implements AutoCloseable {
   private static final String ADDRESS = "erda";
@@ -52,7 +57,7 @@ public final class ErdaStore implements AutoCloseable {
           new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
       core.listen(device, device.listen(ADDRESS));
       store.addFigures(core);
-      return new ErdaStore(network, ServerThread.start(core, device, store, options), store);
+      return new ErdaStore(network, ServerThread.start(core, device, store, options, true), store);
     } catch (IOException | RuntimeException e) {
       device.close();
       store.close();

@@ -38,10 +38,17 @@ final class ServerThread implements AutoCloseable {
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
   }
 
+  /**
+   * Starts it.
+   *
+   * @param daemon whether the JVM may end while it runs, which is to the store as a kill
+   */
   static ServerThread start(
-      ServerCore core, Device device, OpenedStore store, ServerOptions options) {
+      ServerCore core, Device device, OpenedStore store, ServerOptions options, boolean daemon) {
     ServerThread server = new ServerThread(core, device, store, options);
-    new Thread(server::run, "erda-server").start();
+    Thread thread = new Thread(server::run, "erda-server");
+    thread.setDaemon(daemon);
+    thread.start();
     return server;
   }
 
