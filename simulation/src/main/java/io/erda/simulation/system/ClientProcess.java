@@ -153,9 +153,11 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
 
   void getAtTheEnd(int key) {
     open++;
-    if (!world.workload.get(number, client, key)) {
-      world.fail("an idle client takes no get");
-    }
+    node.act(() -> {
+      if (!world.workload.get(number, client, key)) {
+        world.fail("an idle client takes no get");
+      }
+    });
     node.wake();
   }
 

@@ -84,6 +84,17 @@ final class Node {
     }
   }
 
+  /** Does something of this process's outside of its steps: while time passes in it, none comes. */
+  void act(Runnable action) {
+    boolean was = stepping;
+    stepping = true;
+    try {
+      action.run();
+    } finally {
+      stepping = was;
+    }
+  }
+
   /** There is news for it. */
   void wake() {
     // What would not come earlier is not scheduled: it would only pile up behind a pause.
