@@ -17,11 +17,13 @@ final class BlockingCalls {
   private static final int GETS_PER_POLL = 64;
 
   private final ClientCore core;
+  private final Confinement confinement;
   private Poller poller;
   private int atOnce;
 
-  BlockingCalls(ClientCore core) {
+  BlockingCalls(ClientCore core, Confinement confinement) {
     this.core = core;
+    this.confinement = confinement;
   }
 
   /** Returns when the first connection is made. @throws ErdaException when it is not */
@@ -109,9 +111,24 @@ final class BlockingCalls {
     while (operation.step != Operation.DONE) {
       int work = core.doWork();
       if (operation.step != Operation.DONE) {
+        if (confinement.isClosing()) {
+          throw closedDuring(operation);
+        }
         turn(work);
       }
     }
+  }
+
+  /**
+   * Another thread waits to close the client. This one does so for its operation's sake: what was
+   * sent is taken back, and what became of it is known then.
+   */
+  private RuntimeException closedDuring(Operation operation) {
+    String during = confinement.closedBy().getMessage() + " during a " + operation.describe();
+    core.close();
+    return operation.error instanceof ErdaException.OutcomeUnknown unknown
+        ? unknown
+        : new IllegalStateException(during);
   }
 
   /** Polls on, or sleeps when polling was in vain for long enough. */

@@ -38,7 +38,9 @@ final class ClientCore {
   final ClientOptions options;
   final LongSupplier nanoTime;
   private final long processId;
-  private final OperationHandler handler;
+
+  /** What a handler has not heard yet; null without one: then who began an operation looks. */
+  private final Outcomes outcomes;
 
   /** All slots: gets, then puts, then the query. */
   final Operation[] operations;
@@ -66,6 +68,10 @@ final class ClientCore {
   private Welcome welcome;
 
   boolean attention;
+
+  /** A connection has something to post that was refused. */
+  private boolean deferred;
+
   private boolean unstamped;
   private long nextDeadlineNs;
   private int active;
@@ -102,7 +108,7 @@ final class ClientCore {
   long resolves;
 
   /**
-   * @param handler hears how operations end, or null: then whoever started one looks at it
+   * @param handler hears how operations end, or null: then whoever began one looks at it
    */
   ClientCore(
       Device device,
@@ -117,7 +123,6 @@ final class ClientCore {
     this.options = options;
     this.nanoTime = nanoTime;
     this.processId = processId;
-    this.handler = handler;
     this.readBytes = ObjectLayout.padded(options.readBytes());
     operations = new Operation[2 * depth + 1];
     gets = new Get[depth];
@@ -128,6 +133,7 @@ final class ClientCore {
     }
     query = new StatsQuery(this, 2 * depth);
     operations[2 * depth] = query;
+    outcomes = handler == null ? null : new Outcomes(this, handler, operations.length);
   }
 
   // What façades use.
@@ -265,17 +271,18 @@ final class ClientCore {
       work += attend();
     }
     if (work == 0) {
-      expire();
+      work = expire();
     }
-    return work;
+    return outcomes == null ? work : work + outcomes.tell();
+  }
+
+  /** Throws what the handler threw in {@link #doWork}, {@link #await} or {@link #close}. */
+  void rethrow() {
+    outcomes.rethrow();
   }
 
   /** Sleeps until something completes or the time passes. Real threads only. */
   void await(long timeoutNs) {
-    long ns =
-        attention && connecting == null
-            ? Math.min(timeoutNs, AWAIT_WITH_ATTENTION_NS_MAX)
-            : timeoutNs;
     Session current = session != null && session.waitable() ? session : null;
     boolean armed =
         (current == null || current.queuePair.arm())
@@ -283,13 +290,42 @@ final class ClientCore {
     if (!armed || doWork() > 0) {
       return;
     }
+    long ns = wakesItself() ? Math.min(timeoutNs, AWAIT_WITH_ATTENTION_NS_MAX) : timeoutNs;
     // What was armed may be closed by now.
     if (session == current && current != null && current.waitable() && connecting == null) {
       current.queuePair.await(ns);
     } else if (connecting != null && (session == null || !session.waitable())) {
-      connecting.queuePair.await(Math.min(ns, AWAIT_WITH_ATTENTION_NS_MAX));
+      connecting.queuePair.await(ns);
     } else {
-      LockSupport.parkNanos(Math.min(ns, AWAIT_WITH_ATTENTION_NS_MAX));
+      pause(Math.min(ns, AWAIT_WITH_ATTENTION_NS_MAX));
+    }
+  }
+
+  /**
+   * Whether something is to be done that no completion announces: to post what was refused, to go
+   * on after a pause, to connect again. A client that is only connecting has nothing of that: where
+   * many are, each would take from the server's core what it waits for.
+   */
+  private boolean wakesItself() {
+    if (!attention) {
+      return false;
+    }
+    boolean wakes = deferred;
+    for (Operation each : operations) {
+      wakes |=
+          each.stalled
+              || each.step == Operation.BACKOFF
+              || each.step == Operation.WAIT_SESSION && connecting == null;
+    }
+    return wakes;
+  }
+
+  /** A thread whose interrupt status is set would not pause: it is set afterwards. */
+  private static void pause(long ns) {
+    boolean interrupted = Thread.interrupted();
+    LockSupport.parkNanos(ns);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -299,13 +335,31 @@ final class ClientCore {
       return;
     }
     closed = true;
-    if (session != null) {
-      session.leave("the client was closed");
+    try {
+      if (session != null) {
+        session.leave("the client was closed");
+      }
+      if (connecting != null) {
+        connecting.fail("the client was closed");
+      }
+      failAll();
+      if (outcomes != null) {
+        outcomes.tell();
+      }
+    } finally {
+      release();
     }
-    if (connecting != null) {
-      connecting.fail("the client was closed");
+  }
+
+  private void failAll() {
+    for (Operation each : operations) {
+      if (each.active()) {
+        each.onClosed(session);
+      }
     }
-    failAll();
+  }
+
+  private void release() {
     if (session != null) {
       session.close();
     }
@@ -317,16 +371,6 @@ final class ClientCore {
     }
     for (Put put : puts) {
       put.release();
-    }
-  }
-
-  private void failAll() {
-    for (Operation each : operations) {
-      if (each.step == Operation.DONE && handler != null) {
-        tellEnd(each);
-      } else if (each.active()) {
-        each.onClosed(session);
-      }
     }
   }
 
@@ -384,49 +428,37 @@ final class ClientCore {
     met(padded);
   }
 
-  /**
-   * A get ended in the call that submitted it. Its handler hears of that from the next {@link
-   * #doWork}: one that submits again would be called from within itself else, without end.
-   */
-  void endLater(Get get) {
+  /** A get of an asynchronous client ended in the call that submitted it. */
+  void endedAtOnce(Get get) {
     active++;
     get.error = null;
     get.step = Operation.DONE;
-    attention = true;
+    outcomes.add(get);
   }
 
   void finished(Operation operation) {
-    active--;
+    if (outcomes == null) {
+      active--;
+    } else {
+      outcomes.add(operation);
+    }
     if (operation instanceof Put put) {
       if (put.error == null) {
         putsDone += put.delete ? 0 : 1;
         deletesDone += put.delete ? 1 : 0;
       }
-      if (active > 0) {
+      if (active > 1 && !closed) {
         giveTurn();
       }
     } else if (operation instanceof Get get && get.error == null) {
       getsDone++;
       absent += get.length < 0 ? 1 : 0;
     }
-    if (handler != null) {
-      deliver(operation);
-    }
   }
 
-  private int tellEnd(Operation operation) {
+  /** The handler hears of an operation that has ended. */
+  void told() {
     active--;
-    deliver(operation);
-    return 1;
-  }
-
-  private void deliver(Operation operation) {
-    if (operation.error == null) {
-      operation.deliver(handler);
-    } else {
-      handler.onError(operation.token, operation.error);
-    }
-    operation.step = Operation.IDLE;
   }
 
   /** Whether a put of the same key was submitted before and is not done. */
@@ -434,6 +466,18 @@ final class ClientCore {
     if (active > 1) {
       for (Put other : puts) {
         if (other.active() && other.order < put.order && other.keyWord() == put.keyWord()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Whether a put that has its place in the log before this one's could not be posted yet. */
+  boolean hasUnposted(Put put) {
+    if (active > 1) {
+      for (Put other : puts) {
+        if (put.follows(other)) {
           return true;
         }
       }
@@ -507,6 +551,7 @@ final class ClientCore {
 
   private int attend() {
     attention = false;
+    deferred = false;
     int work = settle();
     if (connecting != null) {
       work += advanceConnecting();
@@ -516,16 +561,13 @@ final class ClientCore {
         work += goOn(each);
       } else if (each.step == Operation.BACKOFF) {
         work += wake(each);
-      } else if (each.step == Operation.DONE && handler != null) {
-        work += tellEnd(each);
       } else if (each.stalled) {
         each.resume();
         work += each.stalled ? 0 : 1;
       }
     }
-    if (session != null && session.retryDeferred()) {
-      attention = true;
-    }
+    deferred |= session != null && session.retryDeferred();
+    attention |= deferred;
     return work;
   }
 
@@ -588,7 +630,7 @@ final class ClientCore {
       onConnectFailed(next);
       return work + 1;
     }
-    next.retryDeferred();
+    deferred |= next.retryDeferred();
     attention = true;
     if (work == 0
         && nanoTime.getAsLong() - next.startedNs - options.connectTimeout().toNanos() > 0) {
@@ -641,16 +683,20 @@ final class ClientCore {
     connectPaused = someWait;
   }
 
-  /** Ends what waits too long. The clock is read only here, when nothing else is to do. */
-  private void expire() {
+  /**
+   * Ends what waits too long. The clock is read only here, when nothing else is to do. Returns how
+   * many.
+   */
+  private int expire() {
     if (active == 0) {
-      return;
+      return 0;
     }
     long now = nanoTime.getAsLong();
     if (!unstamped && now - nextDeadlineNs < 0) {
-      return;
+      return 0;
     }
     unstamped = false;
+    int ended = 0;
     long next = now + options.operationTimeout().toNanos();
     for (Operation each : operations) {
       if (each.active()) {
@@ -659,11 +705,13 @@ final class ClientCore {
           each.deadlineNs = now + options.operationTimeout().toNanos();
         } else if (now - each.deadlineNs >= 0) {
           each.expire();
+          ended++;
           continue;
         }
         next = Math.min(next - now, each.deadlineNs - now) + now;
       }
     }
     nextDeadlineNs = next;
+    return ended;
   }
 }

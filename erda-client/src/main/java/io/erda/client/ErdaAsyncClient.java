@@ -10,7 +10,13 @@ import java.util.function.LongSupplier;
  * deletes are in flight at once. Nothing here blocks but {@link #await}; {@link #doWork()} advances
  * everything and calls the handler.
  *
- * <p>Belongs to one thread. Errors are those of {@link ErdaClient}, by way of {@link
+ * <p>The handler hears once of every operation that was submitted, whatever it does, throws or
+ * submits, and whoever closes the client: see {@link OperationHandler}.
+ *
+ * <p>Belongs to one thread at a time, as an {@link ErdaClient} does: to the first that submits or
+ * works, until that calls {@link #handOver()} or ends. {@link #close()}, {@link #inFlight()},
+ * {@link #isConnected()} and {@link #statistics()} are for any thread; the latter three tell
+ * another one what was so lately. Errors are those of {@link ErdaClient}, by way of {@link
  * OperationHandler#onError}. Puts and deletes of one key take effect in the order of submission;
  * between a get and a put that are both in flight there is no order. Keys and values are copied
  * before a submitting call returns. Operations wait for the connection, the first one too, for at
@@ -19,6 +25,7 @@ import java.util.function.LongSupplier;
 public final class ErdaAsyncClient implements AutoCloseable {
   private final ClientCore core;
   private final Device owned;
+  private final Confinement confinement = new Confinement();
 
   private ErdaAsyncClient(ClientCore core, Device owned) {
     this.core = core;
@@ -50,7 +57,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
 
   /**
    * Begins to connect over a device of the caller's, which stays the caller's and must outlive the
-   * client. Works in virtual time.
+   * client. Works in virtual time. A device belongs to one thread, and so do all clients over it.
    *
    * @param address of the server, in the device's form
    * @param nanoTime the clock for time-outs, monotonic, ns
@@ -81,8 +88,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
             processId,
             options.pipelineDepth(),
             java.util.Objects.requireNonNull(handler));
+    ErdaAsyncClient client = new ErdaAsyncClient(core, owned);
     core.connect();
-    return new ErdaAsyncClient(core, owned);
+    client.confinement.handOver();
+    return client;
   }
 
   /**
@@ -93,20 +102,24 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * @throws ErdaException.BadSize when the key is empty or longer than the store takes
    */
   public boolean get(long token, MemorySegment key) {
-    core.requireOpen();
-    core.requireKey(key.byteSize());
-    Get get = core.freeGet();
-    if (get == null) {
-      return false;
+    boolean outermost = confinement.enter();
+    try {
+      core.requireKey(key.byteSize());
+      Get get = core.freeGet();
+      if (get == null) {
+        return false;
+      }
+      get.key(key);
+      get.token = token;
+      if (get.runNow()) {
+        core.endedAtOnce(get);
+      } else {
+        get.begin();
+      }
+      return true;
+    } finally {
+      leave(outermost);
     }
-    get.key(key);
-    get.token = token;
-    if (get.runNow()) {
-      core.endLater(get);
-    } else {
-      get.begin();
-    }
-    return true;
   }
 
   /**
@@ -116,10 +129,14 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * @throws ErdaException.BadSize when key or value are longer than the store takes
    */
   public boolean put(long token, MemorySegment key, MemorySegment value) {
-    core.requireOpen();
-    core.requireKey(key.byteSize());
-    core.requireValue(key.byteSize(), value.byteSize());
-    return submit(token, key, value);
+    boolean outermost = confinement.enter();
+    try {
+      core.requireKey(key.byteSize());
+      core.requireValue(key.byteSize(), value.byteSize());
+      return submit(token, key, value);
+    } finally {
+      leave(outermost);
+    }
   }
 
   /**
@@ -128,9 +145,13 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * @return false, and nothing is submitted, when the pipeline is full
    */
   public boolean delete(long token, MemorySegment key) {
-    core.requireOpen();
-    core.requireKey(key.byteSize());
-    return submit(token, key, null);
+    boolean outermost = confinement.enter();
+    try {
+      core.requireKey(key.byteSize());
+      return submit(token, key, null);
+    } finally {
+      leave(outermost);
+    }
   }
 
   private boolean submit(long token, MemorySegment key, MemorySegment value) {
@@ -144,21 +165,70 @@ public final class ErdaAsyncClient implements AutoCloseable {
     return true;
   }
 
-  /** Advances everything; calls the handler. Returns how much was done; 0: nothing, for now. */
+  /**
+   * Advances everything; calls the handler. Returns how much was done; 0: nothing, for now.
+   *
+   * <p>Throws what the handler threw, after everything that had ended was told: the first
+   * exception, with further ones as its suppressed ones. The client works on.
+   *
+   * @throws IllegalStateException when the handler calls it
+   */
   public int doWork() {
-    core.requireOpen();
-    return core.doWork();
+    enterFromOutside("doWork");
+    int work;
+    try {
+      work = core.doWork();
+    } finally {
+      leave(true);
+    }
+    core.rethrow();
+    return work;
   }
 
   /**
-   * Sleeps until there may be work or the time passes. Real threads only: never in virtual time.
+   * Sleeps until there may be work or the time passes; calls the handler and throws as {@link
+   * #doWork()} does. An interrupt does not end the sleep; it stays set. Real threads only: never in
+   * virtual time.
+   *
+   * @throws IllegalStateException when the handler calls it
    */
   public void await(long timeoutNs) {
-    core.requireOpen();
-    core.await(timeoutNs);
+    enterFromOutside("await");
+    try {
+      core.await(timeoutNs);
+    } finally {
+      leave(true);
+    }
+    core.rethrow();
   }
 
-  /** Operations that were submitted and have not ended. */
+  private void enterFromOutside(String method) {
+    if (!confinement.enter()) {
+      throw new IllegalStateException("a handler can't call " + method + "()");
+    }
+  }
+
+  private void leave(boolean outermost) {
+    if (!outermost) {
+      return;
+    }
+    if (confinement.closesOnLeaving()) {
+      confinement.end(this::end);
+    }
+    confinement.leave();
+  }
+
+  /**
+   * Ends this thread's ownership: the next thread that submits or works owns the client then.
+   *
+   * @throws WrongThreadException when another thread owns the client
+   * @throws IllegalStateException when the handler calls it
+   */
+  public void handOver() {
+    confinement.handOver();
+  }
+
+  /** Operations that were submitted and whose end was not told yet. */
   public int inFlight() {
     return core.active();
   }
@@ -173,12 +243,28 @@ public final class ErdaAsyncClient implements AutoCloseable {
     return core.statistics();
   }
 
-  /** Ends the connection; the handler hears of everything in flight. Idempotent. */
+  /**
+   * Ends the connection and releases what it held; the handler hears of everything in flight, in
+   * the thread that closes. Any thread may call it: it waits for a call of the owner's to end
+   * first, handlers included. From a handler it returns at once, and the client is closed when the
+   * call that called the handler ends. Whatever is submitted from then on is refused with {@link
+   * IllegalStateException}. Idempotent. Throws as {@link #doWork()} does, when everything is told
+   * and released.
+   */
   @Override
   public void close() {
-    core.close();
-    if (owned != null) {
-      owned.close();
+    if (confinement.close(core.device::wakeup, this::end)) {
+      core.rethrow();
+    }
+  }
+
+  private void end() {
+    try {
+      core.close();
+    } finally {
+      if (owned != null) {
+        owned.close();
+      }
     }
   }
 }

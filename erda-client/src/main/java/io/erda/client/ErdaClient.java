@@ -13,11 +13,19 @@ import java.util.function.LongSupplier;
  * A client of one store: get, put, delete (Erda paper, section 3.3). Gets are one-sided READs that
  * the server does not notice; puts and deletes are one round trip.
  *
- * <p>A client belongs to one thread; make one for each thread. Each call blocks until it is done or
- * fails with an {@link ErdaException}, at the latest after {@link
- * ClientOptions#operationTimeout()}. Keys are 1 to {@link #keyBytesMax()} bytes, values 0 to {@link
- * #valueBytesMax()}. The {@link MemorySegment} forms allocate nothing in the steady state; segments
- * may lie on the heap or outside of it.
+ * <p>A client belongs to one thread at a time; make one for each thread. The first thread that
+ * calls an operation owns the client, whichever thread connected it; a call of another thread
+ * throws {@link WrongThreadException}, which names both, and does nothing. The client is free for
+ * another thread when its owner has called {@link #handOver()}, or has ended. {@link #close()} may
+ * be called by any thread, and what tells about the client and does nothing ({@link #statistics()},
+ * {@link #promise()} and the like) too.
+ *
+ * <p>Each call blocks until it is done or fails with an {@link ErdaException}, at the latest after
+ * {@link ClientOptions#operationTimeout()}. An interrupt ends no call: a put whose outcome nobody
+ * knows would be the price. The call goes on, sleeping as before, and the thread's interrupt status
+ * stays set; to end a call early, close the client from another thread. Keys are 1 to {@link
+ * #keyBytesMax()} bytes, values 0 to {@link #valueBytesMax()}. The {@link MemorySegment} forms
+ * allocate nothing in the steady state; segments may lie on the heap or outside of it.
  *
  * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
  * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets
@@ -37,18 +45,20 @@ import java.util.function.LongSupplier;
  *   <li>{@link ErdaException.ReadOnly}: the store's files failed and it takes no more puts and
  *       deletes; the key is untouched, gets go on
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}
- *   <li>{@link IllegalStateException}: the client is closed
+ *   <li>{@link IllegalStateException}: the client is closed, or was closed by another thread during
+ *       the call; nothing was changed
  * </ul>
  */
 public final class ErdaClient implements AutoCloseable {
   private final ClientCore core;
   private final Device owned;
+  private final Confinement confinement = new Confinement();
   private final BlockingCalls calls;
 
   private ErdaClient(ClientCore core, Device owned) {
     this.core = core;
     this.owned = owned;
-    this.calls = new BlockingCalls(core);
+    this.calls = new BlockingCalls(core, confinement);
   }
 
   /**
@@ -84,7 +94,9 @@ public final class ErdaClient implements AutoCloseable {
 
   /**
    * Connects over a device of the caller's, which stays the caller's and must outlive the client.
-   * Blocks: not for a device in virtual time, which takes {@link ErdaAsyncClient#over}.
+   * Blocks: not for a device in virtual time, which takes {@link ErdaAsyncClient#over}. A device
+   * belongs to one thread, so with several clients over one device all calls, {@link #close()}
+   * included, are for that thread.
    *
    * @param address of the server, in the device's form
    * @param nanoTime the clock for time-outs, monotonic, ns
@@ -106,6 +118,7 @@ public final class ErdaClient implements AutoCloseable {
             new ClientCore(device, address, options, nanoTime, processId, 1, null), owned);
     try {
       client.calls.connect();
+      client.confinement.handOver();
     } catch (RuntimeException | Error e) {
       client.core.close();
       throw e;
@@ -122,25 +135,33 @@ public final class ErdaClient implements AutoCloseable {
    * Stores a value. Returns when it has the promise of the store; both segments may be reused then.
    */
   public void put(MemorySegment key, MemorySegment value) {
-    core.requireOpen();
-    core.requireKey(key.byteSize());
-    core.requireValue(key.byteSize(), value.byteSize());
-    calls.put(key, value);
+    confinement.enter();
+    try {
+      core.requireKey(key.byteSize());
+      core.requireValue(key.byteSize(), value.byteSize());
+      calls.put(key, value);
+    } finally {
+      confinement.leave();
+    }
   }
 
   /** The value of a key, or null when it has none. */
   public byte[] get(byte[] key) {
-    core.requireOpen();
-    core.requireKey(key.length);
-    Get get = core.freeGet();
-    get.key(key);
-    calls.run(get);
-    if (get.length < 0) {
-      return null;
+    confinement.enter();
+    try {
+      core.requireKey(key.length);
+      Get get = core.freeGet();
+      get.key(key);
+      calls.run(get);
+      if (get.length < 0) {
+        return null;
+      }
+      byte[] value = new byte[(int) get.length];
+      get.copyValue(value);
+      return value;
+    } finally {
+      confinement.leave();
     }
-    byte[] value = new byte[(int) get.length];
-    get.copyValue(value);
-    return value;
   }
 
   /**
@@ -150,16 +171,20 @@ public final class ErdaClient implements AutoCloseable {
    *     into.byteSize()} nothing was copied
    */
   public long get(MemorySegment key, MemorySegment into) {
-    core.requireOpen();
-    core.requireKey(key.byteSize());
-    Get get = core.freeGet();
-    get.key(key);
-    calls.run(get);
-    long length = get.length;
-    if (length > 0 && length <= into.byteSize()) {
-      get.copyValue(into);
+    confinement.enter();
+    try {
+      core.requireKey(key.byteSize());
+      Get get = core.freeGet();
+      get.key(key);
+      calls.run(get);
+      long length = get.length;
+      if (length > 0 && length <= into.byteSize()) {
+        get.copyValue(into);
+      }
+      return length;
+    } finally {
+      confinement.leave();
     }
-    return length;
   }
 
   /** Removes a key and its value. Returns whether it had one. */
@@ -169,15 +194,23 @@ public final class ErdaClient implements AutoCloseable {
 
   /** Removes a key and its value. Returns whether it had one. */
   public boolean delete(MemorySegment key) {
-    core.requireOpen();
-    core.requireKey(key.byteSize());
-    return calls.put(key, null);
+    confinement.enter();
+    try {
+      core.requireKey(key.byteSize());
+      return calls.put(key, null);
+    } finally {
+      confinement.leave();
+    }
   }
 
   /** The server's figures by name, in its order. */
   public Map<String, Long> stats() {
-    core.requireOpen();
-    return calls.stats();
+    confinement.enter();
+    try {
+      return calls.stats();
+    } finally {
+      confinement.leave();
+    }
   }
 
   /**
@@ -190,11 +223,25 @@ public final class ErdaClient implements AutoCloseable {
    * @throws ErdaException.ReadOnly when the store takes no more puts and deletes
    */
   public Map<String, Long> clean(int head) {
-    core.requireOpen();
-    return calls.clean(head);
+    confinement.enter();
+    try {
+      return calls.clean(head);
+    } finally {
+      confinement.leave();
+    }
   }
 
-  /** What this client has done. */
+  /**
+   * Ends this thread's ownership: the next thread that calls an operation owns the client then. A
+   * pool calls it when a client comes back.
+   *
+   * @throws WrongThreadException when another thread owns the client
+   */
+  public void handOver() {
+    confinement.handOver();
+  }
+
+  /** What this client has done; asked by another thread than the owner, what it had done lately. */
   public ClientStatistics statistics() {
     return core.statistics();
   }
@@ -223,12 +270,25 @@ public final class ErdaClient implements AutoCloseable {
     return core.welcome();
   }
 
-  /** Ends the connection. Idempotent; every later call throws {@link IllegalStateException}. */
+  /**
+   * Ends the connection and releases what it held. Any thread may call it, while the owner is in a
+   * call too: that call ends at once, a put or delete that was sent with {@link
+   * ErdaException.OutcomeUnknown}, anything else with {@link IllegalStateException}, and nothing is
+   * released before it has ended. Idempotent; returns when the client is closed. Every later call
+   * throws {@link IllegalStateException}.
+   */
   @Override
   public void close() {
-    core.close();
-    if (owned != null) {
-      owned.close();
+    confinement.close(core.device::wakeup, this::end);
+  }
+
+  private void end() {
+    try {
+      core.close();
+    } finally {
+      if (owned != null) {
+        owned.close();
+      }
     }
   }
 }

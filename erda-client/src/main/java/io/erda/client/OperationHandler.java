@@ -4,10 +4,16 @@ import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Hears how the operations of an {@link ErdaAsyncClient} ended, from within {@code doWork()} or
- * {@code close()}, and from within the call that submits when the end is known at once. May submit;
- * must not call {@code doWork()} or {@code close()}. The place of an operation in the pipeline is
- * free when the method has returned.
+ * Hears once how each operation of an {@link ErdaAsyncClient} ended, from within {@code doWork()},
+ * {@code await()} or {@code close()}: never from within the call that submits, nor in the middle of
+ * another operation's work. The place of an operation in the pipeline is free when the method has
+ * returned.
+ *
+ * <p>May submit; of what that submits the handler hears at the earliest in the next {@code
+ * doWork()}. May close the client, which then takes effect when the call that called the handler
+ * ends. Must not call {@code doWork()}, {@code await()} or {@code handOver()}: they throw. What a
+ * method throws counts as having heard: everything else that has ended is told all the same, then
+ * the call that called the handler throws it.
  */
 public interface OperationHandler {
   /**

@@ -34,6 +34,11 @@ final class Put extends Operation {
   private static final int POST_ERASE = OWN_STEPS + 5;
   private static final int ERASING = OWN_STEPS + 6;
 
+  /** For puts that have a place in the same lease and could not be posted yet. */
+  private static final int WAIT_PLACE = OWN_STEPS + 7;
+
+  private static final long NO_PLACE = Long.MAX_VALUE;
+
   private static final int OBJECT = 0;
   private static final int CAPACITY_MIN = 4096;
   private static final int REWRITES_MAX = 8;
@@ -66,6 +71,10 @@ final class Put extends Operation {
   private int crc;
 
   private long serial;
+
+  /** Grows with every place that is taken; {@link #NO_PLACE} before one is. */
+  private long placeOrder;
+
   private long reservation;
   private int offset;
   private long remoteKey;
@@ -132,8 +141,18 @@ final class Put extends Operation {
     return keyWord;
   }
 
-  /** Takes space of the lease, or waits for one. */
+  /**
+   * Takes space of the lease, or waits for one. Places of a lease are published in their order,
+   * because the server takes none below one that was published: a put that came later waits for one
+   * that has its place and could not be posted.
+   */
   void takePlace() {
+    placeOrder = NO_PLACE;
+    if (core.hasUnposted(this)) {
+      step = WAIT_PLACE;
+      stall();
+      return;
+    }
     Leases leases = session.leases;
     Lease lease = leases.fitting(head, padded);
     if (lease == null) {
@@ -142,6 +161,7 @@ final class Put extends Operation {
       return;
     }
     place = lease.take(padded);
+    placeOrder = core.nextOrder();
     reservation = lease.reservation;
     remoteKey = lease.remoteKey;
     offset = (int) (((long) lease.regionIndex << session.regionShift) + place >>> 3);
@@ -251,6 +271,15 @@ final class Put extends Operation {
     takePlace();
   }
 
+  /** Whether {@code other} has a place in the same log before this one's and was not posted yet. */
+  boolean follows(Put other) {
+    return other.stalled
+        && (other.step == POST_WRITE || other.step == POST_PUBLISH)
+        && other.placeOrder < placeOrder
+        && other.head == head
+        && other.session == session;
+  }
+
   /**
    * A WRITE of this operation failed. The server decides: it publishes nothing that is not whole.
    */
@@ -262,8 +291,14 @@ final class Put extends Operation {
 
   @Override
   void resume() {
+    if (core.hasUnposted(this)) {
+      stall();
+      return;
+    }
     stalled = false;
-    if (step == POST_WRITE || step == POST_PUBLISH) {
+    if (step == WAIT_PLACE) {
+      takePlace();
+    } else if (step == POST_WRITE || step == POST_PUBLISH) {
       post();
     } else if (step == POST_ERASE) {
       postErase();

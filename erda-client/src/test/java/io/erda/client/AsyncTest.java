@@ -179,6 +179,38 @@ class AsyncTest {
     }
   }
 
+  /**
+   * A put that could not be posted at once was passed by one that came later: the server refuses
+   * the lower place, and the client gave up the whole lease.
+   */
+  @Test
+  void putThatIsPassedKeepsItsPlaceAndItsLease() {
+    int[] refused = {0};
+    store.clientDevice.hook =
+        (opcode, key, offset, length) ->
+            opcode == Opcode.SEND && refused[0]-- > 0 ? HookedDevice.REFUSE : HookedDevice.GO;
+    try (ErdaAsyncClient erda = client(8)) {
+      erda.put(0, segment("warm"), segment("up"));
+      drain(erda);
+      long leases = erda.statistics().leases();
+      int head = store.headOf("k0".getBytes(UTF_8));
+      int submitted = 0;
+      for (int i = 0; submitted < 6; i++) {
+        if (store.headOf(("k" + i).getBytes(UTF_8)) == head) {
+          // Each second one is refused room in the queue, once.
+          refused[0] = submitted % 2 == 0 ? 1 : 0;
+          assertTrue(erda.put(100 + submitted++, segment("k" + i), segment("v" + i)));
+        }
+      }
+      drain(erda);
+      assertEquals(0, store.refusedPlaces, "publications below one that came before");
+      assertEquals(0, erda.statistics().rewrites());
+      assertTrue(
+          erda.statistics().leases() <= leases + 2, leases + " " + erda.statistics().leases());
+      assertEquals(7, heard.size());
+    }
+  }
+
   @Test
   void handlerMaySubmit() {
     List<String> inner = new ArrayList<>();

@@ -73,6 +73,13 @@ final class FakeStore implements LongSupplier {
   final EmbeddedNetwork network;
   final HookedDevice clientDevice;
   final KeyHash hash = new KeyHash(SEED);
+
+  /** By reservation: where the next object may begin. Objects are published in their order. */
+  private final Map<Long, Long> nextPlaces = new HashMap<>();
+
+  /** Publications that came after one of a higher place. */
+  int refusedPlaces;
+
   final MemorySegment root;
   final MemorySegment table;
 
@@ -305,6 +312,10 @@ final class FakeStore implements LongSupplier {
     return i < 0 ? -1 : at + (long) i * Entry.BYTES;
   }
 
+  int headOf(byte[] key) {
+    return Entry.headOf(keyWord(key));
+  }
+
   long keyWord(byte[] key) {
     return Entry.keyWord(hash.of(MemorySegment.ofArray(key), 0, key.length), HEADS);
   }
@@ -495,6 +506,12 @@ final class FakeStore implements LongSupplier {
     long place = geometry.place(offset);
     MemorySegment memory = regions.get(head);
     int bytes = Message.getInt(in, Message.PUBLISH_OBJECT_BYTES);
+    long reservation = Message.getLong(in, Message.PUBLISH_RESERVATION);
+    if (place < nextPlaces.getOrDefault(reservation, 0L)) {
+      refusedPlaces++;
+      return new int[] {Message.HEADER_BYTES, Result.NO_RESERVATION};
+    }
+    nextPlaces.put(reservation, place + ObjectLayout.padded(bytes));
     boolean valid =
         new ObjectChecksum(memory)
                 .valid(

@@ -91,6 +91,7 @@ final class HookedDevice implements Device {
 
     private final QueuePair queuePair;
     private final ArrayDeque<Made> made = new ArrayDeque<>();
+    boolean closed;
 
     HookedQueuePair(QueuePair queuePair) {
       this.queuePair = queuePair;
@@ -259,6 +260,7 @@ final class HookedDevice implements Device {
 
     @Override
     public void close() {
+      closed = true;
       queuePair.close();
     }
   }

@@ -14,7 +14,11 @@ import java.util.function.LongSupplier;
  */
 final class ShmQueuePair extends RingQueuePair {
   private static final long PEER_CHECK_INTERVAL_NS = 1_000_000;
+
+  /** Between two attempts to get into the server's backlog; doubles with each that fails. */
   private static final long CONNECT_RETRY_NS = 1_000_000;
+
+  private static final long CONNECT_RETRY_NS_MAX = 32_000_000;
 
   private final ShmDevice device;
   private final Path directory;
@@ -28,6 +32,7 @@ final class ShmQueuePair extends RingQueuePair {
   private int connectFailure;
   private long lastCheck;
   private long nextAttempt;
+  private long retryNs = CONNECT_RETRY_NS;
   private boolean rung;
   private boolean readable;
 
@@ -122,7 +127,8 @@ final class ShmQueuePair extends RingQueuePair {
     if (nanoTime.getAsLong() - nextAttempt < 0) {
       return Status.SUCCESS;
     }
-    nextAttempt = nanoTime.getAsLong() + CONNECT_RETRY_NS;
+    nextAttempt = nanoTime.getAsLong() + retryNs;
+    retryNs = Math.min(2 * retryNs, CONNECT_RETRY_NS_MAX);
     try {
       ShmSocket connected = ShmSocket.connect(directory);
       if (connected != null) {
@@ -207,11 +213,10 @@ final class ShmQueuePair extends RingQueuePair {
     if (phase() != Phase.CONNECTING) {
       return timeoutNs;
     }
-    long untilDeadline = connectDeadline() - nanoTime.getAsLong();
-    return Math.max(
-        0,
-        Math.min(
-            timeoutNs, socket == null ? Math.min(untilDeadline, CONNECT_RETRY_NS) : untilDeadline));
+    long now = nanoTime.getAsLong();
+    long untilDeadline = connectDeadline() - now;
+    long until = socket == null ? Math.min(untilDeadline, nextAttempt - now) : untilDeadline;
+    return Math.max(0, Math.min(timeoutNs, until));
   }
 
   @Override
