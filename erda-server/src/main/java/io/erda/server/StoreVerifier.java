@@ -23,6 +23,21 @@ public final class StoreVerifier {
 
   private StoreVerifier() {}
 
+  /** Told how far a check has come. */
+  public interface Progress {
+    /**
+     * The check has come from one step to another.
+     *
+     * @param what is counted, in words
+     */
+    void at(String what, long done, long all);
+  }
+
+  /** {@link #verify(Path, Progress)} without being told. */
+  public static VerifyReport verify(Path data) {
+    return verify(data, (what, done, all) -> {});
+  }
+
   /**
    * Looks at every entry and object of the store in {@code data}, as they would be after a start of
    * a server. Recovery takes place in the memory of this process alone: nothing in the directory
@@ -32,14 +47,14 @@ public final class StoreVerifier {
    * @throws ErdaException.Unusable when it is in use, foreign, or of another version
    * @throws ErdaException.Damaged when its structures can't be opened at all
    */
-  public static VerifyReport verify(Path data) {
+  public static VerifyReport verify(Path data, Progress progress) {
     try (OverlayDirectory directory = OverlayDirectory.open(data)) {
       if (!directory.lock()) {
         throw new ErdaException.Unusable("store is in use by another process: " + data);
       }
       requireSuperblock(data, directory);
-      try (StoreEngine engine = StoreEngine.open(directory, null, new SecureRandom())) {
-        return inspect(engine);
+      try (StoreEngine engine = StoreEngine.look(directory, new SecureRandom())) {
+        return inspect(engine, progress);
       }
     } catch (NoSuchFileException e) {
       throw new ErdaException.Unusable("no such directory: " + data, e);
@@ -50,18 +65,47 @@ public final class StoreVerifier {
     }
   }
 
-  private static VerifyReport inspect(StoreEngine engine) {
-    List<VerifyReport.Finding> findings = new ArrayList<>();
-    StoreInspection inspection =
-        new StoreInspection(
-            engine, (key, what) -> findings.add(new VerifyReport.Finding(key, what)));
-    inspection.run();
+  private static VerifyReport inspect(StoreEngine engine, Progress progress) {
+    Told told = new Told();
+    StoreInspection inspection = new StoreInspection(engine, told);
+    inspection.run(progress::at);
     return new VerifyReport(
+        inspection.proven(),
         inspection.entries(),
         inspection.values(),
         inspection.tombstones(),
-        findings,
+        inspection.undecided(),
+        inspection.damaged(),
+        told.findings,
+        told.findingsCount,
+        told.doubts,
+        told.doubtsCount,
         engine.recovery().notes());
+  }
+
+  private static final class Told implements StoreInspection.Findings {
+    final List<VerifyReport.Finding> findings = new ArrayList<>();
+    final List<VerifyReport.Finding> doubts = new ArrayList<>();
+    long findingsCount;
+    long doubtsCount;
+
+    @Override
+    public void found(byte[] key, String what) {
+      findingsCount++;
+      keep(findings, key, what);
+    }
+
+    @Override
+    public void doubtful(byte[] key, String what) {
+      doubtsCount++;
+      keep(doubts, key, what);
+    }
+
+    private static void keep(List<VerifyReport.Finding> kept, byte[] key, String what) {
+      if (kept.size() < VerifyReport.KEPT_MAX) {
+        kept.add(new VerifyReport.Finding(key, what));
+      }
+    }
   }
 
   /** A store that has lost its superblock alone is told from a directory without a store. */

@@ -3,20 +3,42 @@ package io.erda.server;
 import java.util.List;
 
 /**
- * What {@link StoreVerifier} found.
+ * What {@link StoreVerifier} found. Every entry is one of four: {@code entries} is the sum of
+ * {@code values}, {@code tombstones}, {@code undecided} and {@code damaged}.
  *
+ * @param proven whether the store was stopped cleanly and its table is, byte for byte, what the
+ *     server left: then no entry is lost or old
  * @param entries of the table that were looked at
  * @param values whose newest version is whole
  * @param tombstones deleted keys whose entry is still there
- * @param findings what is wrong, empty for a sound store
+ * @param undecided entries whose only version was never committed
+ * @param damaged entries that are damaged, or whose newest version is
+ * @param findings what is wrong, empty for a sound store; at most {@link #KEPT_MAX}
+ * @param findingsCount how many findings there were
+ * @param doubts what may be damage, or may be what a server that was killed leaves; at most {@link
+ *     #KEPT_MAX}; empty where the table is proven
+ * @param doubtsCount how many doubts there were
  * @param notes what recovery did when the store was opened
  */
 public record VerifyReport(
-    long entries, long values, long tombstones, List<Finding> findings, List<String> notes) {
+    boolean proven,
+    long entries,
+    long values,
+    long tombstones,
+    long undecided,
+    long damaged,
+    List<Finding> findings,
+    long findingsCount,
+    List<Finding> doubts,
+    long doubtsCount,
+    List<String> notes) {
+  /** The most findings, and the most doubts, that are kept; the others are counted. */
+  public static final int KEPT_MAX = 100_000;
+
   /**
-   * Something that is wrong.
+   * Something that is wrong, or doubtful.
    *
-   * @param key of the object, or null where it can't be told
+   * @param key that is concerned, or null where it can't be told
    * @param what is wrong, in words with numbers
    */
   public record Finding(byte[] key, String what) {}

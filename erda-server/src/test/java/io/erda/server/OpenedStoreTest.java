@@ -158,6 +158,7 @@ class OpenedStoreTest {
   @Test
   void anInterruptedCreationIsMadeAnew() throws IOException {
     ErdaStore.open(data, SMALL).close();
+    Files.delete(data.resolve("stopped"));
     Files.delete(data.resolve("superblock"));
     try (ErdaStore store = ErdaStore.open(data, SMALL);
         ErdaClient erda = store.client()) {
@@ -188,6 +189,7 @@ class OpenedStoreTest {
   @Test
   void regionsWhoseRecordsGotLostAreNotRemoved() throws IOException {
     create();
+    Files.delete(data.resolve("stopped"));
     byte[] regions = Files.readAllBytes(data.resolve("regions"));
     Files.write(
         data.resolve("regions"), Arrays.copyOf(Arrays.copyOf(regions, 4096), regions.length));

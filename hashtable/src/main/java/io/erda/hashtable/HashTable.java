@@ -112,6 +112,17 @@ public final class HashTable {
     check(segment, findings);
   }
 
+  /** Whether memory that may be a table, formatted or not, holds an entry that was not moved. */
+  public static boolean holdsEntries(MemorySegment memory) {
+    long slots = (memory.byteSize() - TableLayout.ENTRIES_OFFSET) / Entry.BYTES;
+    for (long slot = 0; slot < slots; slot++) {
+      if (inUse(TableLayout.versionWord(memory, slot))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Entries of a neighbourhood: what one READ fetches. */
   public static int neighbourhood() {
     return Neighbourhood.ENTRIES;

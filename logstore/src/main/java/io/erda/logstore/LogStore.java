@@ -368,13 +368,15 @@ public final class LogStore implements AutoCloseable {
   /**
    * An interrupted linking handed nothing out, and its first object's place is empty even in a file
    * that is used again. A file with objects was linked once: then it is the record that got lost,
-   * and what is left must not be removed.
+   * and what is left must not be removed. The first place may be empty in such a file too, when the
+   * client that had it died, so every place is looked at.
    */
   private void requireNeverHandedOut(String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {
       MemorySegment bytes = memory.segment();
-      if (bytes.byteSize() >= Region.HEADER_BYTES + 8
-          && bytes.get(HeaderFields.LONG, Region.HEADER_BYTES) != 0) {
+      if ((bytes.byteSize() >= Region.HEADER_BYTES + 8
+              && bytes.get(HeaderFields.LONG, Region.HEADER_BYTES) != 0)
+          || WholeObjects.anyIn(bytes, geometry)) {
         throw new DamagedLogException(
             name + " holds objects, and no record of the region table names it");
       }
@@ -532,6 +534,11 @@ public final class LogStore implements AutoCloseable {
   /** Nothing more is handed out in a region: for one that is to be cleaned. */
   public void seal(Region region) {
     seal(bySlot[region.slot()]);
+  }
+
+  /** A region's high-water mark: nothing at or above it was handed out. */
+  public long highMark(Region region) {
+    return bySlot[region.slot()].high;
   }
 
   /** Whether a writer holds space in a region. */

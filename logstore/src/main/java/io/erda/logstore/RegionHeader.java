@@ -78,6 +78,18 @@ final class RegionHeader {
     require(what, "segment size", memory.get(HeaderFields.INT, 56), geometry.segmentBytes());
   }
 
+  static int generation(MemorySegment memory) {
+    return memory.get(HeaderFields.INT, 36);
+  }
+
+  static int head(MemorySegment memory) {
+    return memory.get(HeaderFields.INT, 40);
+  }
+
+  static int index(MemorySegment memory) {
+    return memory.get(HeaderFields.INT, 44);
+  }
+
   private static void require(String what, String field, long actual, long expected) {
     if (actual != expected) {
       throw new DamagedLogException(

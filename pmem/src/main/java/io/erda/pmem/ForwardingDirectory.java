@@ -79,6 +79,11 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   @Override
+  public void syncNames() throws IOException {
+    directory.syncNames();
+  }
+
+  @Override
   public boolean lock() throws IOException {
     return directory.lock();
   }

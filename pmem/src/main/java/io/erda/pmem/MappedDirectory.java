@@ -177,8 +177,14 @@ public final class MappedDirectory implements MemoryDirectory {
   public void sync() throws IOException {
     requireOpen();
     if (survives() == Survives.POWER_FAILURE) {
-      Libc.check("fsync", Libc.fsync(descriptor), directory);
+      syncNames();
     }
+  }
+
+  @Override
+  public void syncNames() throws IOException {
+    requireOpen();
+    Libc.check("fsync", Libc.fsync(descriptor), directory);
   }
 
   @Override

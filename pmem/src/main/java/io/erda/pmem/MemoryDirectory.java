@@ -63,6 +63,14 @@ public interface MemoryDirectory extends AutoCloseable {
   void sync() throws IOException;
 
   /**
+   * After it, creations, renames and deletions survive power failure where the device can do that,
+   * whatever is promised otherwise. Costs as much as the device takes.
+   */
+  default void syncNames() throws IOException {
+    sync();
+  }
+
+  /**
    * Takes the directory for one owner, until {@link #close()} or the end of the process.
    *
    * @return false when another owner has it

@@ -21,6 +21,7 @@ import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +43,9 @@ public final class StoreEngine implements AutoCloseable {
   private static final Set<String> UNFINISHED =
       Set.of(SUPERBLOCK_NEW, RootFile.NAME, "regions", "table-1");
 
+  private final MemoryDirectory directory;
+  private final StopRecord.Verdict stopped;
+  private final boolean looking;
   private final Superblock superblock;
   private final RootFile root;
   private final Tables tables;
@@ -60,12 +64,17 @@ public final class StoreEngine implements AutoCloseable {
 
   private StoreEngine(
       MemoryDirectory directory,
+      StopRecord.Verdict stopped,
+      boolean looking,
       Superblock superblock,
       RootFile root,
       Tables tables,
       LogStore log,
       List<String> openingNotes) {
     this.openingNotes = openingNotes;
+    this.directory = directory;
+    this.stopped = stopped;
+    this.looking = looking;
     this.superblock = superblock;
     this.root = root;
     this.tables = tables;
@@ -95,11 +104,29 @@ public final class StoreEngine implements AutoCloseable {
    * @param wanted what puts must survive from now on; null: what the store has promised so far, or
    *     what the directory has at no cost where that is more
    * @throws ErdaException.Unusable when the directory is not a store of this version
-   * @throws ErdaException.Damaged when its structures are not what was written
+   * @throws ErdaException.Damaged when its structures are not what was written, or, where the store
+   *     was stopped cleanly, not what they were then
    * @throws ErdaException.Full when there is no room to create it
    */
   public static StoreEngine open(
       MemoryDirectory directory, StoreOptions create, Promise wanted, RandomGenerator random) {
+    return open(directory, create, wanted, random, false);
+  }
+
+  /**
+   * Opens a store to look at it: also one whose tables are not what they were when it was stopped.
+   * {@link #stopped()} says so. REQUIRES: nothing that is stored in the directory lasts.
+   */
+  public static StoreEngine look(MemoryDirectory directory, RandomGenerator random) {
+    return open(directory, null, null, random, true);
+  }
+
+  private static StoreEngine open(
+      MemoryDirectory directory,
+      StoreOptions create,
+      Promise wanted,
+      RandomGenerator random,
+      boolean looking) {
     try {
       if (!directory.exists(Superblock.NAME)) {
         requireEmpty(directory);
@@ -109,7 +136,7 @@ public final class StoreEngine implements AutoCloseable {
         create(directory, create, StorePromise.ofNewStore(directory, wanted), random);
       }
       List<String> notes = StorePromise.keep(directory, wanted);
-      return openExisting(directory, notes);
+      return openExisting(directory, notes, looking);
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
     } catch (NoSuchFileException e) {
@@ -174,8 +201,8 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /** What is stored from now on relies on everything that is there: it is durable by now. */
-  private static StoreEngine openExisting(MemoryDirectory directory, List<String> notes)
-      throws IOException {
+  private static StoreEngine openExisting(
+      MemoryDirectory directory, List<String> notes, boolean looking) throws IOException {
     Superblock superblock;
     try (PersistentMemory memory = directory.open(Superblock.NAME)) {
       superblock = Superblock.load(memory);
@@ -186,6 +213,7 @@ public final class StoreEngine implements AutoCloseable {
           "root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
     }
     RootFile root = new RootFile(rootMemory);
+    StopRecord.Verdict stopped = checkStopRecord(directory, superblock, root, looking);
     superblock = removeOldTables(directory, superblock);
     Tables.Generation current =
         table(directory, superblock.tableGeneration(), superblock.buckets(), root);
@@ -195,9 +223,32 @@ public final class StoreEngine implements AutoCloseable {
             : null;
     Tables tables = new Tables(current, next);
     LogStore log = LogStore.open(directory, superblock.geometry(), superblock.store());
-    StoreEngine engine = new StoreEngine(directory, superblock, root, tables, log, notes);
+    StoreEngine engine =
+        new StoreEngine(directory, stopped, looking, superblock, root, tables, log, notes);
     engine.recover();
     return engine;
+  }
+
+  /** Before anything is stored. What differs is never served: a key may be lost, or old. */
+  private static StopRecord.Verdict checkStopRecord(
+      MemoryDirectory directory, Superblock superblock, RootFile root, boolean looking)
+      throws IOException {
+    StopRecord.Verdict stopped = StopRecord.check(directory, superblock, root.incarnation());
+    if (stopped.state() == StopRecord.State.DIFFERS) {
+      if (looking) {
+        return stopped;
+      }
+      throw new ErdaException.Damaged(
+          "the store was stopped cleanly and is not what it was then: "
+              + stopped.words().getFirst()
+              + (stopped.words().size() > 1 ? ", and more" : "")
+              + ". Puts may be lost: see what 'erda verify' finds, or bring a backup back. Without"
+              + " the file '"
+              + StopRecord.NAME
+              + "' what is there is opened as it is");
+    }
+    StopRecord.remove(directory);
+    return stopped;
   }
 
   private static Tables.Generation table(
@@ -218,12 +269,15 @@ public final class StoreEngine implements AutoCloseable {
   /**
    * Removes tables that the superblock does not name: one that was being created, or one that was
    * replaced. Both copies of the superblock must say so before: the older one may name them.
+   * Neither holds an entry that is not elsewhere, so one that does means a superblock that is not
+   * this store's newest.
    */
   private static Superblock removeOldTables(MemoryDirectory directory, Superblock superblock)
       throws IOException {
     Superblock stored = superblock;
     for (String name : directory.names()) {
       if (name.matches("table-[0-9]+") && !names(superblock, name)) {
+        requireNoEntries(directory, name);
         if (stored == superblock) {
           try (PersistentMemory memory = directory.open(Superblock.NAME)) {
             superblock.again().store(memory);
@@ -234,6 +288,17 @@ public final class StoreEngine implements AutoCloseable {
       }
     }
     return stored;
+  }
+
+  private static void requireNoEntries(MemoryDirectory directory, String table) throws IOException {
+    try (PersistentMemory memory = directory.open(table)) {
+      if (HashTable.holdsEntries(memory.segment())) {
+        throw new ErdaException.Damaged(
+            table + " holds entries, and " + Superblock.NAME + " does not name it");
+      }
+    } catch (FileSystemException e) {
+      // Too short to be opened: a kill while it was made.
+    }
   }
 
   private static boolean names(Superblock superblock, String table) {
@@ -267,6 +332,9 @@ public final class StoreEngine implements AutoCloseable {
     tables.drain();
     log.closeMarks();
     List<String> notes = new ArrayList<>(openingNotes);
+    if (stopped.state() == StopRecord.State.USELESS) {
+      notes.add(stopped.words().getFirst() + "; the store is opened as one that was killed");
+    }
     if (counts[1] > 0) {
       notes.add("committed " + counts[1] + " whole versions whose acknowledgement was not sent");
     }
@@ -426,6 +494,11 @@ public final class StoreEngine implements AutoCloseable {
     root.beginIncarnation();
   }
 
+  /** What the record of the last stop said when the store was opened. */
+  StopRecord.Verdict stopped() {
+    return stopped;
+  }
+
   public RecoveryReport recovery() {
     return recovery;
   }
@@ -494,20 +567,34 @@ public final class StoreEngine implements AutoCloseable {
       return;
     }
     closed = true;
+    boolean durable = false;
     try {
       if (!abandoned) {
         publication.settle();
         log.storeLowMarks();
         tables.drain();
+        durable = true;
       }
     } finally {
       try {
         log.close(!abandoned);
+        if (durable && !looking) {
+          recordStop();
+        }
       } finally {
         growth.close();
         tables.close();
         root.memory().close();
       }
+    }
+  }
+
+  /** A store without the record is opened as one that was killed: nothing is lost with it. */
+  private void recordStop() {
+    try {
+      StopRecord.write(directory, growth.superblock(), root.incarnation());
+    } catch (IOException e) {
+      // A full disk, or a failed one.
     }
   }
 

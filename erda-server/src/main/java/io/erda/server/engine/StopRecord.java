@@ -1,0 +1,353 @@
+package io.erda.server.engine;
+
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+
+/**
+ * What a server that stops cleanly writes last: the checksum of every page of root, region table
+ * and tables. Objects have checksums of their own, these have not: their words are stored one at a
+ * time, and a checksum beside each would cost every put a second store. So there is one for each
+ * page while nothing changes, and none while a server runs: the first opening removes the record,
+ * durably, before it stores anything.
+ *
+ * <pre>
+ *   0  magic "ERDASTOP" 8 | 8  layout version 4 | 12  CRC32C of the whole file, this field as 0, 4
+ *  16  store UUID 16 | 32  incarnation of the root 8 | 40  buckets 8 | 48  table generation 4
+ *  52  doubling 4 | 56  files 4 | 60  zero 4
+ *      then for each file: name, ASCII, zeros behind it 24 | length 8
+ *      | CRC32C of each 4096 bytes, the last ones may be fewer, 4 each | zeros to a multiple of 8
+ * </pre>
+ */
+final class StopRecord {
+  static final String NAME = "stopped";
+  static final String NEW_NAME = "stopped.new";
+
+  static final long MAGIC = 0x504F_5453_4144_5245L; // "ERDASTOP"
+  static final int LAYOUT_VERSION = 1;
+
+  private static final int PAGE_BYTES = 4096;
+  private static final int HEADER_BYTES = 64;
+  private static final int NAME_BYTES = 24;
+  private static final int FILE_HEADER_BYTES = NAME_BYTES + Long.BYTES;
+  private static final int CHECKSUM_OFFSET = 12;
+
+  /** Mapped memory is looked at through buffers of at most that many bytes. */
+  private static final long WINDOW_BYTES = 1 << 30;
+
+  /** Differences that are told one by one. */
+  private static final int TOLD_MAX = 100;
+
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** What the record says of the store that it was found in. */
+  enum State {
+    /** There is none: the store was not stopped cleanly, or by a program without it. */
+    NONE,
+    /** There is one that says nothing: it is damaged, of another store, or of an earlier stop. */
+    USELESS,
+    /** Everything is as it was left. */
+    PROVEN,
+    /** Something is not as it was left. */
+    DIFFERS
+  }
+
+  /**
+   * A record, compared with the store.
+   *
+   * @param words what differs, or why it says nothing; each a sentence's worth
+   */
+  record Verdict(State state, List<String> words) {}
+
+  /** Writes the record of what is there now. Nothing is stored in the store from now on. */
+  static void write(MemoryDirectory directory, Superblock superblock, long incarnation)
+      throws IOException {
+    List<MemorySegment> files = new ArrayList<>();
+    long bytes = HEADER_BYTES;
+    for (String name : covered(superblock)) {
+      MemorySegment file = file(directory, name);
+      files.add(file);
+      bytes += file.byteSize();
+    }
+    MemorySegment record = MemorySegment.ofArray(new long[Math.toIntExact(bytes / Long.BYTES)]);
+    record.set(LONG, 0, MAGIC);
+    record.set(INT, 8, LAYOUT_VERSION);
+    record.set(LONG, 16, superblock.store().getMostSignificantBits());
+    record.set(LONG, 24, superblock.store().getLeastSignificantBits());
+    record.set(LONG, 32, incarnation);
+    record.set(LONG, 40, superblock.buckets());
+    record.set(INT, 48, superblock.tableGeneration());
+    record.set(INT, 52, superblock.doubling() ? 1 : 0);
+    record.set(INT, 56, files.size());
+    long at = HEADER_BYTES;
+    for (MemorySegment file : files) {
+      MemorySegment.copy(file, 0, record, at, file.byteSize());
+      at += file.byteSize();
+    }
+    record.set(INT, CHECKSUM_OFFSET, checksum(record));
+    store(directory, record);
+  }
+
+  /** The name last: what has it is whole, unless power failed where that is not promised. */
+  private static void store(MemoryDirectory directory, MemorySegment record) throws IOException {
+    if (directory.exists(NEW_NAME)) {
+      directory.delete(NEW_NAME);
+    }
+    boolean done = false;
+    try {
+      try (PersistentMemory memory = directory.create(NEW_NAME, record.byteSize())) {
+        memory.put(0, record, 0, record.byteSize());
+        memory.flush(0, record.byteSize());
+        memory.drain();
+      }
+      directory.sync();
+      directory.rename(NEW_NAME, NAME);
+      done = true;
+      directory.sync();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    } finally {
+      if (!done) {
+        directory.delete(NEW_NAME);
+      }
+    }
+  }
+
+  private static List<String> covered(Superblock superblock) {
+    List<String> names = new ArrayList<>(List.of(RootFile.NAME, "regions"));
+    names.add(Superblock.tableName(superblock.tableGeneration()));
+    if (superblock.doubling()) {
+      names.add(Superblock.tableName(superblock.tableGeneration() + 1));
+    }
+    return names;
+  }
+
+  /** One file's part of a record. */
+  private static MemorySegment file(MemoryDirectory directory, String name) throws IOException {
+    try (PersistentMemory memory = directory.open(name)) {
+      long length = memory.segment().byteSize();
+      MemorySegment part = MemorySegment.ofArray(new long[Math.toIntExact(partBytes(length) / 8)]);
+      byte[] nameBytes = name.getBytes(StandardCharsets.US_ASCII);
+      MemorySegment.copy(nameBytes, 0, part, ValueLayout.JAVA_BYTE, 0, nameBytes.length);
+      part.set(LONG, NAME_BYTES, length);
+      checksums(
+          memory.segment(),
+          (page, checksum) -> part.set(INT, FILE_HEADER_BYTES + 4 * page, checksum));
+      return part;
+    }
+  }
+
+  private static long partBytes(long length) {
+    return FILE_HEADER_BYTES + ((pages(length) * 4 + 7) & -8);
+  }
+
+  private static long pages(long length) {
+    return (length + PAGE_BYTES - 1) / PAGE_BYTES;
+  }
+
+  private interface PageVisitor {
+    void page(long page, int checksum);
+  }
+
+  private static void checksums(MemorySegment memory, PageVisitor visitor) {
+    CRC32C crc = new CRC32C();
+    for (long window = 0; window < memory.byteSize(); window += WINDOW_BYTES) {
+      long bytes = Math.min(WINDOW_BYTES, memory.byteSize() - window);
+      ByteBuffer buffer = memory.asSlice(window, bytes).asByteBuffer();
+      for (int at = 0; at < bytes; at += PAGE_BYTES) {
+        buffer.limit((int) Math.min(bytes, at + PAGE_BYTES)).position(at);
+        crc.reset();
+        crc.update(buffer);
+        visitor.page((window + at) / PAGE_BYTES, (int) crc.getValue());
+      }
+    }
+  }
+
+  /** Compares the record of a store, if there is one, with the store. Changes nothing. */
+  static Verdict check(MemoryDirectory directory, Superblock superblock, long incarnation)
+      throws IOException {
+    if (!directory.exists(NAME)) {
+      return new Verdict(State.NONE, List.of());
+    }
+    try (PersistentMemory memory = directory.open(NAME)) {
+      MemorySegment record = memory.segment();
+      String useless = useless(record, superblock.store(), incarnation);
+      if (useless != null) {
+        return new Verdict(State.USELESS, List.of(NAME + ": " + useless));
+      }
+      Differences differences = new Differences();
+      compareSuperblock(record, superblock, differences);
+      long at = HEADER_BYTES;
+      for (int i = 0; i < record.get(INT, 56); i++) {
+        at += compareFile(directory, record.asSlice(at), differences);
+      }
+      return new Verdict(
+          differences.words.isEmpty() ? State.PROVEN : State.DIFFERS, differences.words());
+    } catch (FileSystemException e) {
+      // Too short to be mapped, or no file.
+      return new Verdict(State.USELESS, List.of(NAME + " can't be read: " + e.getMessage()));
+    }
+  }
+
+  /** Why a record says nothing, or null. */
+  private static String useless(MemorySegment record, UUID store, long incarnation) {
+    if (record.byteSize() < HEADER_BYTES || record.get(LONG, 0) != MAGIC) {
+      return "is not what a server writes when it stops";
+    }
+    if (record.get(INT, 8) != LAYOUT_VERSION) {
+      return "has layout version %d, this program reads layout version %d"
+          .formatted(record.get(INT, 8), LAYOUT_VERSION);
+    }
+    if (record.get(INT, CHECKSUM_OFFSET) != checksum(record)) {
+      return "is damaged: its checksum is wrong";
+    }
+    UUID its = new UUID(record.get(LONG, 16), record.get(LONG, 24));
+    if (!its.equals(store)) {
+      return "is of store " + its;
+    }
+    return record.get(LONG, 32) < incarnation
+        ? "is of incarnation %d, and the store has had %d"
+            .formatted(record.get(LONG, 32), incarnation)
+        : null;
+  }
+
+  private static void compareSuperblock(
+      MemorySegment record, Superblock superblock, Differences differences) {
+    String says = says(superblock.tableGeneration(), superblock.buckets(), superblock.doubling());
+    String said = says(record.get(INT, 48), record.get(LONG, 40), record.get(INT, 52) != 0);
+    if (!says.equals(said)) {
+      differences.add(Superblock.NAME + " says " + says + ", it said " + said);
+    }
+  }
+
+  private static String says(int generation, long buckets, boolean doubling) {
+    return "table "
+        + generation
+        + " of "
+        + buckets
+        + " buckets"
+        + (doubling ? ", which is being doubled" : "");
+  }
+
+  /** Returns the bytes of the file's part of the record. */
+  private static long compareFile(
+      MemoryDirectory directory, MemorySegment part, Differences differences) throws IOException {
+    byte[] nameBytes = part.asSlice(0, NAME_BYTES).toArray(ValueLayout.JAVA_BYTE);
+    String name = new String(nameBytes, StandardCharsets.US_ASCII).trim();
+    long length = part.get(LONG, NAME_BYTES);
+    try (PersistentMemory memory = directory.open(name)) {
+      long actual = memory.segment().byteSize();
+      if (actual != length) {
+        differences.add(name + " has " + actual + " bytes, it had " + length);
+      }
+      differences.begin(name, length);
+      long whole = Math.min(length, actual);
+      checksums(
+          memory.segment().asSlice(0, whole),
+          (page, checksum) -> {
+            if (part.get(INT, FILE_HEADER_BYTES + 4 * page) != checksum) {
+              differences.page(page);
+            }
+          });
+      differences.end();
+    } catch (FileSystemException e) {
+      differences.add(name + " is missing or can't be read");
+    }
+    return partBytes(length);
+  }
+
+  /** Collects what differs; pages side by side are one difference. */
+  private static final class Differences {
+    final List<String> words = new ArrayList<>();
+    private long count;
+    private String name;
+    private long length;
+    private long first = -1;
+    private long last;
+
+    void add(String what) {
+      count++;
+      if (words.size() < TOLD_MAX) {
+        words.add(what);
+      }
+    }
+
+    void begin(String file, long fileLength) {
+      name = file;
+      length = fileLength;
+    }
+
+    void page(long page) {
+      if (first >= 0 && page == last + 1) {
+        last = page;
+        return;
+      }
+      end();
+      first = page;
+      last = page;
+    }
+
+    void end() {
+      if (first >= 0) {
+        add(
+            "%s: bytes %d to %d are not what they were"
+                .formatted(
+                    name, first * PAGE_BYTES, Math.min(length, (last + 1) * PAGE_BYTES) - 1));
+      }
+      first = -1;
+    }
+
+    List<String> words() {
+      if (count > words.size()) {
+        words.add((count - words.size()) + " more places differ");
+      }
+      return List.copyOf(words);
+    }
+  }
+
+  /**
+   * Removes the record, durably even where no power failure is to be survived: one that came back
+   * would call what was stored since damage.
+   */
+  static void remove(MemoryDirectory directory) throws IOException {
+    if (directory.exists(NEW_NAME)) {
+      directory.delete(NEW_NAME);
+    }
+    if (directory.exists(NAME)) {
+      directory.delete(NAME);
+      directory.syncNames();
+    }
+  }
+
+  private static int checksum(MemorySegment record) {
+    CRC32C crc = new CRC32C();
+    for (long at = 0; at < record.byteSize(); at += PAGE_BYTES) {
+      byte[] page =
+          record
+              .asSlice(at, Math.min(PAGE_BYTES, record.byteSize() - at))
+              .toArray(ValueLayout.JAVA_BYTE);
+      if (at == 0) {
+        Arrays.fill(page, CHECKSUM_OFFSET, CHECKSUM_OFFSET + 4, (byte) 0);
+      }
+      crc.update(page);
+    }
+    return (int) crc.getValue();
+  }
+
+  private StopRecord() {}
+}

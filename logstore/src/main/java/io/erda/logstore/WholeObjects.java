@@ -1,0 +1,100 @@
+package io.erda.logstore;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * A walk over all whole objects that lie below the high-water marks of a log, one segment a step:
+ * live ones, replaced ones, and those that were never published. In time proportional to the bytes,
+ * whatever lies there. Stores nothing. One thread, the log's.
+ */
+public final class WholeObjects {
+  private final LogStore log;
+  private final LogStore.ScanVisitor visitor;
+  private final ObjectScan scan = new ObjectScan();
+  private final List<Region> regions;
+  private int at;
+  private long place = Region.HEADER_BYTES;
+  private long looked;
+  private long end;
+
+  /**
+   * @param visitor is shown every whole object that does not lie inside another whole one, by
+   *     region and rising place
+   */
+  public WholeObjects(LogStore log, LogStore.ScanVisitor visitor) {
+    this.log = log;
+    this.visitor = visitor;
+    this.regions = log.regions();
+  }
+
+  /** Bytes that there are to look at. */
+  public long bytes() {
+    long bytes = 0;
+    for (Region region : regions) {
+      bytes += log.highMark(region) - Region.HEADER_BYTES;
+    }
+    return bytes;
+  }
+
+  /** Bytes looked at so far. */
+  public long looked() {
+    return looked;
+  }
+
+  /** Looks at what is left of a segment. Returns whether there was one. */
+  public boolean doWork() {
+    while (at < regions.size() && place >= log.highMark(regions.get(at))) {
+      at++;
+      place = Region.HEADER_BYTES;
+    }
+    if (at == regions.size()) {
+      return false;
+    }
+    Region region = regions.get(at);
+    LogGeometry geometry = log.geometry();
+    long to = Math.min(log.highMark(region), geometry.segmentEnd(place));
+    end = place;
+    scan.scan(
+        region.memory().segment(),
+        region.head(),
+        region.generation(),
+        geometry.offset(region.index(), place),
+        place,
+        to,
+        (found, bytes) -> {
+          if (found >= end) {
+            end = found + ObjectLayout.padded(bytes);
+            visitor.object(region, geometry.offset(region.index(), found), found, bytes);
+          }
+        });
+    looked += to - place;
+    place = to;
+    return true;
+  }
+
+  /** Whether a file with a region's header holds a whole object of that region. */
+  static boolean anyIn(MemorySegment file, LogGeometry geometry) {
+    if (file.byteSize() != geometry.regionBytes()) {
+      return false;
+    }
+    int generation = RegionHeader.generation(file);
+    int head = RegionHeader.head(file);
+    int index = RegionHeader.index(file);
+    int[] found = new int[1];
+    ObjectScan scan = new ObjectScan();
+    for (long from = Region.HEADER_BYTES; from < geometry.regionBytes() && found[0] == 0; ) {
+      long to = geometry.segmentEnd(from);
+      scan.scan(
+          file,
+          head,
+          generation,
+          geometry.offset(index, from),
+          from,
+          to,
+          (place, bytes) -> found[0]++);
+      from = to;
+    }
+    return found[0] > 0;
+  }
+}
