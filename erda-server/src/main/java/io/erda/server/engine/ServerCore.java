@@ -724,7 +724,7 @@ public final class ServerCore implements AutoCloseable {
       return Result.NO_RESERVATION;
     }
     reservation.nextPlace = place + ObjectLayout.padded(bytes);
-    reservation.lastUsedNs = nanoTime.getAsLong();
+    reservation.lastUsedNs = lastRequestNs;
     PublishRequest request = batch[batchCount];
     request.extent = extent;
     request.place = place;
