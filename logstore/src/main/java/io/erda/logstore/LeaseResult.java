@@ -11,6 +11,9 @@ public sealed interface LeaseResult {
   /** Another region is allowed, but the file system has no room for it. */
   record DiskFull(String message) implements LeaseResult {}
 
+  /** Another region is allowed, but its file could not be made just now, with room for it. */
+  record NotNow(String message) implements LeaseResult {}
+
   /** Another region is needed, and its file is being made: ask again. */
   record NotReady() implements LeaseResult {}
 }

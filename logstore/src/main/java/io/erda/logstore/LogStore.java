@@ -449,8 +449,8 @@ public final class LogStore implements AutoCloseable {
    * @param bytesWanted granted while open extents hold less than {@link #openBytesMax()}; less than
    *     {@code bytesMin} counts as that
    * @throws IllegalStateException between {@link #open} and {@link #closeMarks}
-   * @throws UncheckedIOException when the directory fails otherwise than for want of space; the log
-   *     stays as it was
+   * @throws UncheckedIOException when the directory fails while a file that was made gets its name;
+   *     the log stays as it was
    */
   public LeaseResult lease(int head, int bytesMin, int bytesWanted) {
     return lease(head, bytesMin, bytesWanted, true);
@@ -906,12 +906,12 @@ public final class LogStore implements AutoCloseable {
     try {
       while (spares.count() <= left) {
         if (!mayMake) {
-          return new LeaseResult.DiskFull(spares.failure());
+          return noFile();
         }
         long failures = spares.failures();
         spares.make();
         if (spares.failures() != failures) {
-          return new LeaseResult.DiskFull(spares.failure());
+          return noFile();
         }
         if (spares.making()) {
           return new LeaseResult.NotReady();
@@ -922,6 +922,12 @@ public final class LogStore implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("can't link a region to head " + head, e);
     }
+  }
+
+  private LeaseResult noFile() {
+    return spares.outOfSpace()
+        ? new LeaseResult.DiskFull(spares.failure())
+        : new LeaseResult.NotNow(spares.failure());
   }
 
   /** Gives a file the header and the name of {@link #generation}, which is used up with it. */

@@ -39,6 +39,7 @@ final class SpareFiles {
   private long failures;
   private String failure;
   private boolean full;
+  private boolean outOfSpace;
 
   SpareFiles(MemoryDirectory directory, long bytes) {
     this.directory = directory;
@@ -61,7 +62,12 @@ final class SpareFiles {
     return creation != null;
   }
 
-  /** How often there was no room for one. */
+  /** Whether it was for want of space that none could be made the last time. */
+  boolean outOfSpace() {
+    return outOfSpace;
+  }
+
+  /** How often none could be made, for want of space mostly. */
   long failures() {
     return failures;
   }
@@ -115,9 +121,11 @@ final class SpareFiles {
         spares.addLast(new Spare(creating, memory));
         full = false;
       }
-    } catch (OutOfSpaceException e) {
+    } catch (IOException e) {
+      // Nothing depends on a file that was to be: it is tried again.
       failures++;
       full = true;
+      outOfSpace = e instanceof OutOfSpaceException;
       failure = e.getMessage();
     } finally {
       if (!goesOn) {

@@ -458,7 +458,7 @@ class LogStoreTest {
   void otherFailuresOfTheDirectoryLeaveTheLogAsItWas() throws IOException {
     LogStore log = create(SMALL);
     directory.failNextCreate = new IOException("no");
-    assertThrows(UncheckedIOException.class, () -> log.lease(0, 16, 16));
+    assertEquals(new LeaseResult.NotNow("no"), log.lease(0, 16, 16));
     directory.failNextSync = new IOException("no");
     assertThrows(UncheckedIOException.class, () -> log.lease(0, 16, 16));
     assertEquals(List.of("regions"), directory.names());

@@ -1,6 +1,7 @@
 package io.erda.pmem;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** A nameless file whose space is allocated in steps, and which gets its name last. */
@@ -58,7 +59,7 @@ final class MappedCreation implements Creation {
       Libc.check("linkat", Libc.link(descriptor, file), file);
       done = true;
       close();
-      return finish.open();
+      return opened();
     } catch (OutOfSpaceException e) {
       throw MappedFile.outOfSpace(file, length, e);
     } finally {
@@ -78,7 +79,21 @@ final class MappedCreation implements Creation {
   /** Where it can't be done in steps. */
   private PersistentMemory atOnce() throws IOException {
     MappedFile.create(file, length, kind);
-    return finish.open();
+    return opened();
+  }
+
+  /** A file that can't be mapped must not keep its name: it would be in the next one's way. */
+  private PersistentMemory opened() throws IOException {
+    boolean done = false;
+    try {
+      PersistentMemory memory = finish.open();
+      done = true;
+      return memory;
+    } finally {
+      if (!done) {
+        Files.deleteIfExists(file);
+      }
+    }
   }
 
   @Override

@@ -851,6 +851,8 @@ public final class ServerCore implements AutoCloseable {
           refuse(request, Result.LOG_FULL, "LOG");
         }
       }
+      case LeaseResult.NotNow not ->
+          refuse(connection, slot, Message.LEASE, Result.NOT_NOW, not.message());
       case LeaseResult.DiskFull full -> {
         if (mayWait(request) && (cleaner.waitsFor(head) || fileComes())) {
           waitingLeases.add(request);

@@ -2,11 +2,13 @@ package io.erda.server.engine;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
 import io.erda.logstore.LogGeometry;
+import io.erda.pmem.Creation;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
@@ -44,6 +46,9 @@ class FailedStoreTest {
   /** Whose drains fail, by name. */
   private Predicate<String> failing = name -> false;
 
+  /** Whether no file can be made. */
+  private boolean creationFails;
+
   private long nowNs = 1;
 
   /** Memories whose drain fails when it is told to, as msync(2) does of a device that broke. */
@@ -54,10 +59,27 @@ class FailedStoreTest {
             new Class<?>[] {MemoryDirectory.class},
             (proxy, method, arguments) -> {
               Object result = call(files, method, arguments);
+              if (result instanceof Creation creation && creationFails) {
+                return failing(creation);
+              }
               return result instanceof PersistentMemory memory
                   ? failing((String) arguments[0], memory)
                   : result;
             });
+  }
+
+  private static Creation failing(Creation creation) {
+    return new Creation() {
+      @Override
+      public PersistentMemory step() throws IOException {
+        throw new IOException("spare: too many open files");
+      }
+
+      @Override
+      public void close() {
+        creation.close();
+      }
+    };
   }
 
   private PersistentMemory failing(String name, PersistentMemory memory) {
@@ -137,6 +159,24 @@ class FailedStoreTest {
     assertEquals(0, core.engine().tables().size());
     files.delete("ballast");
     assertEquals(Result.OK, put(client, KEY), "there is space again");
+    core.close();
+  }
+
+  /** As when the process has too many files open: what it is refused for is over soon. */
+  @Test
+  void aFileThatCanNotBeMadeJustNow() throws IOException {
+    ServerCore core = serve();
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    creationFails = true;
+    Message.putInt(client.request(), Message.LEASE_HEAD, 0);
+    Message.putInt(client.request(), Message.LEASE_BYTES_MIN, 128);
+    MemorySegment refusal = client.ask(Message.LEASE, Message.LEASE_REQUEST_BYTES);
+    assertEquals(Result.NOT_NOW, Message.result(refusal, 0));
+    String why = Message.reason(refusal, 0, Message.length(refusal, 0));
+    assertTrue(why.contains("too many open files"), why);
+    assertNull(core.readOnlyReason());
+    creationFails = false;
+    assertEquals(Result.OK, put(client, KEY), "written again without a restart");
     core.close();
   }
 
