@@ -186,6 +186,8 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
               }
             });
     checks.prestartAllCoreThreads();
+    Thread interrupted = new Thread(() -> tally.print(out), "interrupted");
+    Runtime.getRuntime().addShutdownHook(interrupted);
     String noGuest = null;
     try {
       sessions(new Guest.Parts(image, app), first);
@@ -194,6 +196,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
     } finally {
       awaitChecks();
     }
+    Runtime.getRuntime().removeShutdownHook(interrupted);
     tally.print(out);
     if (noGuest != null) {
       out.println("ended early: " + noGuest);

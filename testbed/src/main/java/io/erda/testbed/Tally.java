@@ -67,6 +67,7 @@ final class Tally {
       out.println(troubles + " times something was wrong in a running guest");
     }
     out.println(failed() == 0 ? "nothing acknowledged was lost" : failed() + " failures");
+    out.flush();
   }
 
   private void row(PrintWriter out, String name, Predicate<Cut> of) {
