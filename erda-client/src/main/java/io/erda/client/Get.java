@@ -648,6 +648,14 @@ final class Get extends Operation {
     }
     // The other READs of this attempt end in nothing.
     serial++;
+    if (status == Status.DENIED || status == Status.UNTRUSTED) {
+      fail(
+          new ErdaException.Unusable(
+              describe()
+                  + ": a file of the store can't be read from here: "
+                  + Status.name(status)));
+      return;
+    }
     boolean stale = status == Status.REMOTE_ACCESS;
     readErrors += stale ? 0 : 1;
     staleMaps += stale ? 1 : 0;

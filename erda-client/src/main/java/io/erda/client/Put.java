@@ -9,6 +9,7 @@ import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -82,6 +83,9 @@ final class Put extends Operation {
   private int rewrites;
   private int invalid;
 
+  /** Why a WRITE of this operation could not be begun; SUCCESS when none was refused. */
+  private int writeRefused;
+
   Put(ClientCore core, int slot) {
     super(core, slot);
   }
@@ -105,6 +109,7 @@ final class Put extends Operation {
     keyWord = 0;
     rewrites = 0;
     invalid = 0;
+    writeRefused = Status.SUCCESS;
     needsServer = true;
     restart();
   }
@@ -234,7 +239,14 @@ final class Put extends Operation {
         writeAgain(result);
       }
       case Result.INVALID_OBJECT -> {
-        if (++invalid > INVALID_MAX) {
+        if (writeRefused != Status.SUCCESS) {
+          fail(
+              new ErdaException.Unusable(
+                  describe()
+                      + ": a file of the store can't be written from here: "
+                      + Status.name(writeRefused)
+                      + "; the key is untouched"));
+        } else if (++invalid > INVALID_MAX) {
           fail(
               new ErdaException.Damaged(
                   describe()
@@ -283,8 +295,14 @@ final class Put extends Operation {
   /**
    * A WRITE of this operation failed. The server decides: it publishes nothing that is not whole.
    */
-  void onWriteFailed(long ofSerial) {
-    if (ofSerial == serial && session != null) {
+  void onWriteFailed(long ofSerial, int status) {
+    if (ofSerial != serial) {
+      return;
+    }
+    if (status != Status.REMOTE_ACCESS) {
+      // The server is told of an object that is not there, and says so.
+      writeRefused = status;
+    } else if (session != null) {
       session.leases.drop(head, reservation);
     }
   }

@@ -352,8 +352,10 @@ final class Session implements CompletionHandler {
       case Opcode.READ ->
           core.gets[(int) wrId & SLOT_MASK].onReadFailed(wrId >>> SLOT_BITS, status);
       case Opcode.WRITE -> {
-        if (status == Status.REMOTE_ACCESS) {
-          core.put((int) wrId & SLOT_MASK).onWriteFailed(wrId >>> SLOT_BITS);
+        if (status == Status.REMOTE_ACCESS
+            || status == Status.DENIED
+            || status == Status.UNTRUSTED) {
+          core.put((int) wrId & SLOT_MASK).onWriteFailed(wrId >>> SLOT_BITS, status);
         } else if (status != Status.SUCCESS) {
           onBroken("a WRITE", status);
         }
@@ -397,12 +399,27 @@ final class Session implements CompletionHandler {
       case Status.UNREACHABLE -> fail("no server is there");
       case Status.TIMEOUT ->
           fail("no answer within " + core.options.connectTimeout().toMillis() + " ms");
+      case Status.DENIED, Status.UNTRUSTED, Status.TAKEN -> {
+        // Waiting changes none of them.
+        String text = "no connection to " + core.address + ": " + why(status);
+        failWith(new ErdaException.Refused(text), text);
+      }
       case Status.NO_SPACE -> {
         String text = "no connection to " + core.address + ": " + Status.name(status);
         failWith(new ErdaException.Full(ErdaException.Full.What.DISK, text), text);
       }
       default -> fail(Status.name(status));
     }
+  }
+
+  private static String why(int status) {
+    return switch (status) {
+      case Status.DENIED ->
+          "permission denied: this user may not use the store, or its server may not use what this"
+              + " user makes there (./erda server --group, --mode)";
+      case Status.TAKEN -> "the store is " + Status.name(status);
+      default -> Status.name(status);
+    };
   }
 
   private void onRefusal(MemorySegment data) {

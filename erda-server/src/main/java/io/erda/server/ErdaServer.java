@@ -4,7 +4,6 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Listener;
 import io.erda.rdma.ShmDevice;
-import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -21,9 +20,6 @@ import java.util.function.Consumer;
  * processes; an embedded {@link ErdaStore} does not.
  */
 public final class ErdaServer implements AutoCloseable {
-  /** Where, below the data directory, clients find the server. */
-  private static final String SHM = "shm";
-
   private final Path data;
   private final OpenedStore store;
   private final ServerThread server;
@@ -42,33 +38,19 @@ public final class ErdaServer implements AutoCloseable {
    *     version, damaged, full
    */
   public static ErdaServer start(Path data, ServerOptions options) {
-    Path shm = data.resolve(SHM);
-    ShmDevice[] device = new ShmDevice[1];
-    OpenedStore store = null;
+    OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.SERVE);
+    ShmDevice device = store.shm();
     try {
-      store = OpenedStore.open(data, options, true, () -> device[0] = device(shm, options));
       ServerCore core =
           new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
-      core.listen(device[0], listen(device[0], shm));
+      core.listen(device, listen(device, data.resolve(OpenedStore.SHM)));
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
       store.addFigures(core);
-      return new ErdaServer(
-          data, store, ServerThread.start(core, device[0], store, options, false));
+      return new ErdaServer(data, store, ServerThread.start(core, device, store, options, false));
     } catch (RuntimeException e) {
-      if (device[0] != null) {
-        device[0].close();
-      }
-      if (store != null) {
-        store.close();
-      }
+      store.close();
       throw e;
     }
-  }
-
-  private static ShmDevice device(Path shm, ServerOptions options) throws IOException {
-    return ShmDevice.open(
-        ShmOptions.toServe(shm, System::nanoTime)
-            .withWrites(options.counted(), options.writeLatencyNs()));
   }
 
   private static Listener listen(ShmDevice device, Path shm) {

@@ -13,7 +13,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A store that lives in one JVM with its clients; no other process reaches it while it is open.
+ * A store that lives in one JVM with its clients; no other process reaches it while it is open. A
+ * client of a server that served the store before is told so at its next call.
  *
  * <p>Owns the store and one server thread, which sleeps when there is nothing to do. Any thread may
  * call any method; a client belongs to one thread at a time and is closed by whoever asked for it.
@@ -49,13 +50,16 @@ public final class ErdaStore implements AutoCloseable {
 
   /** {@link #open(Path)}, created and served as the options say. */
   public static ErdaStore open(Path data, ServerOptions options) {
-    OpenedStore store = OpenedStore.open(data, options, true, () -> {});
+    OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.HOLD);
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
     try {
       ServerCore core =
           new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
       core.listen(device, device.listen(ADDRESS));
+      if (store.shm() != null) {
+        core.countStrangersOf(store.shm());
+      }
       store.addFigures(core);
       return new ErdaStore(network, ServerThread.start(core, device, store, options, true), store);
     } catch (IOException | RuntimeException e) {

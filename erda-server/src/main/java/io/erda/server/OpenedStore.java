@@ -8,6 +8,8 @@ import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.StoreCounter;
 import io.erda.pmem.WriteDelay;
 import io.erda.protocol.ErdaException;
+import io.erda.rdma.ShmDevice;
+import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreOptions;
@@ -16,17 +18,23 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** A directory that is locked and whose store is open. Owns both. */
-record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter counter)
+/**
+ * A directory that is locked and whose store is open. Owns both.
+ *
+ * @param shm where clients of other processes are, fenced before the store was recovered; null when
+ *     there never was one
+ */
+record OpenedStore(
+    MemoryDirectory directory, StoreEngine engine, StoreCounter counter, ShmDevice shm)
     implements AutoCloseable {
   private static final String SUPERBLOCK = "superblock";
   private static final String REGIONS = "regions";
@@ -34,39 +42,45 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
   /** What an interrupted creation may have left besides {@link #REGIONS}, which it makes first. */
   private static final Set<String> UNFINISHED = Set.of("root", "table-1", "superblock.new");
 
-  /** Something to do between locking the directory and recovering the store. */
-  interface BeforeRecovery {
-    void run() throws IOException;
+  /** What a store is opened for. */
+  enum Purpose {
+    /** To serve it to the processes of this host; it is created where there is none. */
+    SERVE,
+    /** To use it in this process alone; it is created where there is none. */
+    HOLD
   }
 
+  /** Where, below the data directory, clients find the server. */
+  static final String SHM = "shm";
+
   /**
-   * Opens the store in {@code data}, or creates it there.
+   * Opens the store in {@code data}, or creates it there. Whoever does that to write takes {@code
+   * shm/} over first: clients of an earlier server may live, so they are fenced before recovery
+   * looks at what they stored, and counted for as long as the store is open.
    *
-   * @param create whether to create directory and store where there is none
-   * @param before fences what clients of an earlier server still hold, so that nothing of theirs
-   *     lands behind recovery's back
    * @throws ErdaException with one line that says what is wrong
    */
-  static OpenedStore open(Path data, ServerOptions options, boolean create, BeforeRecovery before) {
+  static OpenedStore open(Path data, ServerOptions options, Purpose purpose) {
     StoreOptions creation = creation(options);
     StoreCounter counter = options.counted() ? new StoreCounter() : null;
-    MemoryDirectory directory = decorated(directory(data, create), options, counter);
+    MemoryDirectory directory = decorated(directory(data), options, counter);
+    ShmDevice shm = null;
     boolean done = false;
     try {
       if (!directory.lock()) {
         throw new ErdaException.Unusable("store is in use by another process: " + data);
       }
-      requireStoreOrEmpty(data, create);
-      before.run();
+      requireStoreOrEmpty(data);
+      StoreAccess.set(data, options);
+      shm = takeOver(data.resolve(SHM), options, purpose);
       StoreEngine engine =
-          StoreEngine.open(
-              directory, create ? creation : null, options.promise(), new SecureRandom());
+          StoreEngine.open(directory, creation, options.promise(), new SecureRandom());
       TableLimits growth = TableLimits.DEFAULT;
       engine
           .growth()
           .limits(new TableLimits(options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
       done = true;
-      return new OpenedStore(directory, engine, counter);
+      return new OpenedStore(directory, engine, counter, shm);
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(
           e.what(), e.getMessage() + Limits.explain(options.regionBytes()));
@@ -76,9 +90,25 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     } finally {
       if (!done) {
+        if (shm != null) {
+          shm.close();
+        }
         directory.close();
       }
     }
+  }
+
+  /** Null when nobody was ever served here, and nobody will be. */
+  private static ShmDevice takeOver(Path shm, ServerOptions options, Purpose purpose)
+      throws IOException {
+    if (purpose == Purpose.SERVE) {
+      return ShmDevice.open(
+          ShmOptions.toServe(shm, System::nanoTime)
+              .withWrites(options.counted(), options.writeLatencyNs()));
+    }
+    return Files.exists(shm, LinkOption.NOFOLLOW_LINKS)
+        ? ShmDevice.open(ShmOptions.toHold(shm, System::nanoTime))
+        : null;
   }
 
   private static StoreOptions creation(ServerOptions options) {
@@ -89,14 +119,9 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     }
   }
 
-  private static MemoryDirectory directory(Path data, boolean create) {
+  private static MemoryDirectory directory(Path data) {
     try {
-      if (create) {
-        Files.createDirectories(data);
-      } else {
-        // Not Files.exists: to it, what may not be looked at does not exist.
-        Files.readAttributes(data, BasicFileAttributes.class);
-      }
+      StoreAccess.createDirectory(data);
       return MappedDirectory.open(data);
     } catch (AccessDeniedException e) {
       throw new ErdaException.Unusable("permission denied: " + e.getMessage(), e);
@@ -141,12 +166,9 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     }
   }
 
-  private static void requireStoreOrEmpty(Path data, boolean create) throws IOException {
+  private static void requireStoreOrEmpty(Path data) throws IOException {
     if (Files.exists(data.resolve(SUPERBLOCK))) {
       return;
-    }
-    if (!create) {
-      throw new ErdaException.Unusable("there is no store in " + data);
     }
     boolean begun = Files.exists(data.resolve(REGIONS));
     try (Stream<Path> files = Files.list(data)) {
@@ -175,7 +197,7 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
   private static boolean replaceable(String name, boolean begun) {
     return name.equals("lost+found")
         || name.equals(REGIONS)
-        || name.equals("shm")
+        || name.equals(SHM)
         || (begun && UNFINISHED.contains(name));
   }
 
@@ -184,6 +206,9 @@ record OpenedStore(MemoryDirectory directory, StoreEngine engine, StoreCounter c
     try {
       engine.close();
     } finally {
+      if (shm != null) {
+        shm.close();
+      }
       directory.close();
     }
   }

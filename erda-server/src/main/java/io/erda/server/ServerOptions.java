@@ -41,6 +41,8 @@ public final class ServerOptions {
   private boolean counted;
   private int writeLatencyNs;
   private boolean cleaning = true;
+  private int mode = StoreAccess.OWNER;
+  private String group;
 
   private ServerOptions() {}
 
@@ -58,6 +60,8 @@ public final class ServerOptions {
     counted = other.counted;
     writeLatencyNs = other.writeLatencyNs;
     cleaning = other.cleaning;
+    mode = other.mode;
+    group = other.group;
   }
 
   /** Heads of the log, 1…256; 0: as many as the capacity needs. */
@@ -221,6 +225,38 @@ public final class ServerOptions {
   public ServerOptions withCleaning(boolean value) {
     ServerOptions copy = new ServerOptions(this);
     copy.cleaning = value;
+    return copy;
+  }
+
+  /**
+   * Who may use the store, as the mode of its directory: 0700 its owner, 0770 its group too, 0777
+   * everybody. Set whenever the store is opened, whatever it was before.
+   */
+  public int mode() {
+    return mode;
+  }
+
+  /**
+   * The same, with another {@link #mode}.
+   *
+   * @throws IllegalArgumentException when it is none of the three
+   */
+  public ServerOptions withMode(int value) {
+    StoreAccess.requireMode(value);
+    ServerOptions copy = new ServerOptions(this);
+    copy.mode = value;
+    return copy;
+  }
+
+  /** The group that the store is given to, by name or number; null: it keeps the one it has. */
+  public String group() {
+    return group;
+  }
+
+  /** The same, with another {@link #group}. */
+  public ServerOptions withGroup(String value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.group = value;
     return copy;
   }
 

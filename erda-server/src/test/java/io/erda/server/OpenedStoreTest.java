@@ -75,6 +75,48 @@ class OpenedStoreTest {
     }
   }
 
+  /** Who may read a directory can lock it, and keep the server from starting for ever. */
+  @Test
+  void aStoreIsItsOwnersUnlessOthersAreLetIn() throws IOException {
+    Path made = data.resolve("made");
+    ErdaServer.start(made, SMALL).close();
+    assertEquals(0700, mode(made));
+    assertEquals(0700, mode(made.resolve("shm")));
+    ErdaServer.start(made, SMALL.withMode(0770)).close();
+    assertEquals(02750, mode(made));
+    assertEquals(02770, mode(made.resolve("shm")));
+    assertEquals(0660, mode(made.resolve("root")));
+    assertEquals(0660, mode(made.resolve("shm").resolve("registry")));
+    Files.setAttribute(made, "unix:mode", 0755);
+    ErdaStore.open(made, SMALL).close();
+    assertEquals(0700, mode(made));
+    assertThrows(IllegalArgumentException.class, () -> SMALL.withMode(0750));
+    assertTrue(
+        refusal(
+                ErdaException.BadArgument.class,
+                () -> ErdaServer.start(made, SMALL.withGroup("no-such-group")))
+            .contains("no group no-such-group"));
+  }
+
+  private static int mode(Path file) throws IOException {
+    return (Integer) Files.getAttribute(file, "unix:mode") & 07777;
+  }
+
+  /** All of it was lost in a power failure soon after it was written, or somebody made room. */
+  @Test
+  void whatLiesInShmKeepsNoStoreFromOpening() throws IOException {
+    ErdaServer.start(data, SMALL).close();
+    Path shm = data.resolve("shm");
+    Files.write(shm.resolve("registry"), new byte[2_097_408]);
+    ErdaServer.start(data, SMALL).close();
+    ErdaStore.open(data, SMALL).close();
+    Files.delete(shm.resolve("registry"));
+    Files.createDirectories(shm.resolve("registry").resolve("inside"));
+    ErdaStore.open(data, SMALL).close();
+    ErdaServer.start(data, SMALL).close();
+    assertEquals(List.of(), StoreVerifier.verify(data).findings());
+  }
+
   @Test
   void foreign() throws IOException {
     Files.writeString(data.resolve("Thesis.doc"), "not a store");

@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.Promise;
-import io.erda.rdma.ShmDevice;
-import io.erda.rdma.ShmOptions;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,18 +41,9 @@ class ReadersDuringRecoveryTest {
       requireReads(client);
       for (int i = 0; i < 3; i++) {
         // As far as a server comes before it says that it serves.
-        ShmDevice[] device = new ShmDevice[1];
-        OpenedStore opened =
-            OpenedStore.open(
-                data,
-                options,
-                true,
-                () ->
-                    device[0] =
-                        ShmDevice.open(ShmOptions.toServe(data.resolve("shm"), System::nanoTime)));
+        OpenedStore opened = OpenedStore.open(data, options, OpenedStore.Purpose.SERVE);
         requireReads(client);
         opened.close();
-        device[0].close();
         requireReads(client);
         assertEquals(List.of(), StoreVerifier.verify(data).findings());
         requireReads(client);

@@ -86,6 +86,8 @@ final class Libc {
   private static final MemorySegment FLOCK = find("flock");
   private static final MemorySegment LINKAT = find("linkat");
   private static final MemorySegment MADVISE = find("madvise");
+  private static final MemorySegment FCHMOD = find("fchmod");
+  private static final MemorySegment FCHOWN = find("fchown");
   private static final MemorySegment STRERROR = find("strerror");
 
   private Libc() {}
@@ -134,6 +136,16 @@ final class Libc {
   /** Of the whole file system that the open file is on. */
   static int syncfs(int descriptor) {
     return call(SYNCFS, descriptor, 0, 0, 0, 0);
+  }
+
+  /** Sets the permissions, whatever the umask is. */
+  static int fchmod(int descriptor, int mode) {
+    return call(FCHMOD, descriptor, mode, 0, 0, 0);
+  }
+
+  /** Gives the file to a group. */
+  static int changeGroup(int descriptor, int group) {
+    return call(FCHOWN, descriptor, -1, group, 0, 0);
   }
 
   /**

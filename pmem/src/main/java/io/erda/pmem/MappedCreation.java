@@ -41,6 +41,7 @@ final class MappedCreation implements Creation {
     try {
       if (allocated < length) {
         if (allocated == 0) {
+          MappedFile.share(descriptor, file);
           requireRoom();
         }
         long bytes = Math.min(STEP, length - allocated);

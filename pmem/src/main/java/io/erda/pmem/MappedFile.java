@@ -11,6 +11,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Map;
 import jdk.nio.mapmode.ExtendedMapMode;
 
 /** How a file of a {@link MappedDirectory} comes to be: space first, name second, mapping last. */
@@ -19,6 +20,8 @@ final class MappedFile {
   private static final long STEP = 256L << 20;
 
   private static final int ZEROS = 1 << 20;
+  private static final int SET_GROUP_ID = 02000;
+  private static final int OWNER_FILE = 0600;
 
   /** How the memory of one directory is mapped and made durable. */
   enum Kind {
@@ -82,8 +85,31 @@ final class MappedFile {
     }
   }
 
+  /**
+   * Where others than its owner may use a directory, which its set-group-ID bit says, they may read
+   * and write the files in it, whatever the umask is. Elsewhere a file stays as it is.
+   */
+  static void share(int descriptor, Path file) throws IOException {
+    Map<String, Object> directory = Files.readAttributes(file.getParent(), "unix:mode,gid");
+    int mode = (Integer) directory.get("mode");
+    if ((mode & SET_GROUP_ID) == 0) {
+      return;
+    }
+    int shared = OWNER_FILE | ((mode & 0010) != 0 ? 0060 : 0) | ((mode & 0001) != 0 ? 0006 : 0);
+    Path opened = Path.of("/proc/self/fd/" + descriptor);
+    Map<String, Object> is = Files.readAttributes(opened, "unix:mode,gid");
+    // Another user's file is that user's to share: who can't use it is told so then.
+    if (!is.get("gid").equals(directory.get("gid"))) {
+      Libc.changeGroup(descriptor, (Integer) directory.get("gid"));
+    }
+    if (((Integer) is.get("mode") & 0777) != shared) {
+      Libc.fchmod(descriptor, shared);
+    }
+  }
+
   private static void allocate(int descriptor, Path file, long length, Kind kind)
       throws IOException {
+    share(descriptor, file);
     if (!reserve(descriptor, file, length)) {
       writeZeros(descriptor, file, length);
     }
@@ -215,6 +241,7 @@ final class MappedFile {
   private static long fill(Path file) throws IOException {
     int descriptor = Libc.check("open", Libc.open(file, Libc.O_RDWR), file);
     try {
+      share(descriptor, file);
       long length = Files.size(file);
       if (length == 0) {
         throw new FileSystemException(

@@ -7,11 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
@@ -23,7 +20,7 @@ import java.util.regex.Pattern;
  * <p>Owns a mapping and a descriptor; the descriptor may outlive the mapping.
  */
 final class QueueFile {
-  private static final String PREFIX = "queue-";
+  static final String PREFIX = "queue-";
   private static final Pattern NAME = Pattern.compile("queue-[0-9]{1,10}-[0-9]{1,10}");
   private static final int NAMES_TRIED = 1 << 16;
 
@@ -32,8 +29,12 @@ final class QueueFile {
   // connection of that name ended, and would refuse the new one or remove its file.
   private static final AtomicInteger NEXT = new AtomicInteger();
 
-  private final Path file;
+  private final ShmDirectory directory;
+  private final String name;
+
+  /** Null, as the queue, for a file that is not mapped. */
   private final Arena arena;
+
   private final MemorySegment queue;
 
   /** Who takes the file when its owner is gone: the server's for a peer's; null for one's own. */
@@ -45,7 +46,8 @@ final class QueueFile {
   private int descriptor;
 
   private QueueFile(
-      Path file,
+      ShmDirectory directory,
+      String name,
       Arena arena,
       MemorySegment queue,
       int descriptor,
@@ -53,7 +55,8 @@ final class QueueFile {
       boolean lent) {
     this.spares = spares;
     this.lent = lent;
-    this.file = file;
+    this.directory = directory;
+    this.name = name;
     this.arena = arena;
     this.queue = queue;
     this.descriptor = descriptor;
@@ -63,13 +66,12 @@ final class QueueFile {
     return NAME.matcher(name).matches();
   }
 
-  /** Where the next one of this process may be; whether it is free only its creation tells. */
-  static Path nextName(Path directory) {
-    return directory.resolve(
-        PREFIX
-            + ProcessHandle.current().pid()
-            + "-"
-            + (NEXT.getAndIncrement() & Integer.MAX_VALUE));
+  /** What the next one of this process may be called; if it is free only its creation tells. */
+  static String nextName() {
+    return PREFIX
+        + ProcessHandle.current().pid()
+        + "-"
+        + (NEXT.getAndIncrement() & Integer.MAX_VALUE);
   }
 
   /**
@@ -78,7 +80,7 @@ final class QueueFile {
    *
    * @throws OutOfSpaceException when there is neither
    */
-  static QueueFile obtain(Path directory) throws IOException {
+  static QueueFile obtain(ShmDirectory directory) throws IOException {
     try {
       return create(directory);
     } catch (AccessDeniedException | NoSuchFileException e) {
@@ -93,16 +95,11 @@ final class QueueFile {
   }
 
   /** A new one. */
-  static QueueFile create(Path directory) throws IOException {
+  static QueueFile create(ShmDirectory directory) throws IOException {
     for (int tries = 0; tries < NAMES_TRIED; tries++) {
-      Path file = nextName(directory);
-      try (FileChannel channel =
-          FileChannel.open(
-              file,
-              StandardOpenOption.CREATE_NEW,
-              StandardOpenOption.READ,
-              StandardOpenOption.WRITE)) {
-        QueueFile created = create(file, channel);
+      String name = nextName();
+      try {
+        QueueFile created = create(directory, name, directory.create(name));
         if (created != null) {
           return created;
         }
@@ -110,100 +107,129 @@ final class QueueFile {
         // Another connection of this process, or of one with the same ID in another namespace.
       }
     }
-    throw new IOException(directory + ": no free name for a queue file");
+    throw new IOException(directory.path() + ": no free name for a queue file");
   }
 
   /**
    * Null when a server that started just then took the unlocked file for a dead peer's and removed
    * it.
    */
-  private static QueueFile create(Path file, FileChannel channel) throws IOException {
-    Arena arena = Arena.ofShared();
-    int descriptor = -1;
+  private static QueueFile create(ShmDirectory directory, String name, int descriptor)
+      throws IOException {
+    boolean done = false;
     try {
-      descriptor = Posix.open(file);
       // A server that starts just now may hold the lock for a moment: it looks whether this file's
       // owner is dead.
-      if (Posix.tryLock(descriptor) && Files.exists(file)) {
-        if (!Posix.allocate(descriptor, file, QueueLayout.BYTES)) {
+      if (!Posix.tryLock(descriptor) || !directory.isNameOf(name, descriptor)) {
+        return null;
+      }
+      if (!Posix.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
+        try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
           ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
         }
-        MemorySegment queue =
-            channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
-        return new QueueFile(file, arena, queue, descriptor, null, false);
       }
-    } catch (NoSuchFileException e) {
-      // Removed by that server before it was locked.
+      QueueFile file = mapped(directory, name, descriptor, null, false);
+      done = true;
+      return file;
     } catch (IOException | RuntimeException e) {
-      release(arena, descriptor);
-      Files.deleteIfExists(file);
+      directory.delete(name);
       throw e;
-    }
-    release(arena, descriptor);
-    return null;
-  }
-
-  private static void release(Arena arena, int descriptor) {
-    arena.close();
-    if (descriptor >= 0) {
-      Posix.close(descriptor);
+    } finally {
+      if (!done) {
+        Posix.close(descriptor);
+      }
     }
   }
 
-  /**
-   * A spare that the caller has locked and named {@code file}: full of zeros. The descriptor is the
-   * file's from here on, whatever happens.
-   */
-  static QueueFile lent(Path file, int descriptor) throws IOException {
+  private static QueueFile mapped(
+      ShmDirectory directory, String name, int descriptor, SpareQueueFiles spares, boolean lent)
+      throws IOException {
     Arena arena = Arena.ofShared();
-    try (FileChannel channel =
-        FileChannel.open(
-            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+    boolean done = false;
+    try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
       MemorySegment queue =
           channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
-      return new QueueFile(file, arena, queue, descriptor, null, true);
-    } catch (IOException | RuntimeException e) {
-      release(arena, descriptor);
-      throw e;
+      done = true;
+      return new QueueFile(directory, name, arena, queue, descriptor, spares, lent);
+    } finally {
+      if (!done) {
+        arena.close();
+      }
     }
   }
 
   /**
-   * A peer's, or null when it is no plain file of the right size.
-   *
-   * @param spares who takes it when the peer is gone
+   * A spare that the caller has locked and named {@code name}: full of zeros. The descriptor is the
+   * file's from here on, whatever happens.
    */
-  static QueueFile open(Path file, SpareQueueFiles spares) throws IOException {
-    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-      return null;
-    }
-    Arena arena = Arena.ofShared();
-    int descriptor = -1;
-    try (FileChannel channel =
-        FileChannel.open(
-            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
-      if (channel.size() == QueueLayout.BYTES) {
-        descriptor = Posix.open(file);
-        return new QueueFile(
-            file,
-            arena,
-            channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena),
-            descriptor,
-            spares,
-            false);
+  static QueueFile lent(ShmDirectory directory, String name, int descriptor) throws IOException {
+    boolean done = false;
+    try {
+      QueueFile file = mapped(directory, name, descriptor, null, true);
+      done = true;
+      return file;
+    } finally {
+      if (!done) {
+        Posix.close(descriptor);
       }
-    } catch (IOException | RuntimeException e) {
-      release(arena, descriptor);
-      throw e;
     }
-    release(arena, descriptor);
-    return null;
   }
 
-  Path file() {
+  /**
+   * A peer's, or null when it is no plain file of the right size and of the one name.
+   *
+   * @param spares who takes it when the peer is gone
+   * @throws AccessDeniedException when this user may not open it
+   */
+  static QueueFile open(ShmDirectory directory, String name, SpareQueueFiles spares)
+      throws IOException {
+    QueueFile file = openAny(directory, name, spares);
+    if (file.queue == null) {
+      file.forget();
+      return null;
+    }
     return file;
   }
 
+  /**
+   * A peer's, which is not mapped when its size is wrong: its owner may live all the same.
+   *
+   * @throws IOException when it is no plain file, gone, or not for this user
+   */
+  static QueueFile openAny(ShmDirectory directory, String name, SpareQueueFiles spares)
+      throws IOException {
+    int descriptor = directory.open(name, true);
+    boolean done = false;
+    try {
+      ShmDirectory.Attributes attributes = ShmDirectory.attributes(descriptor);
+      QueueFile file =
+          attributes.bytes() == QueueLayout.BYTES && attributes.links() == 1
+              ? mapped(directory, name, descriptor, spares, false)
+              : new QueueFile(directory, name, null, null, descriptor, spares, false);
+      done = true;
+      return file;
+    } finally {
+      if (!done) {
+        Posix.close(descriptor);
+      }
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Of the file as it is now. */
+  ShmDirectory.Attributes attributes() throws IOException {
+    return ShmDirectory.attributes(descriptor);
+  }
+
+  /** The user whose file it is. */
+  UserPrincipal owner() throws IOException {
+    return ShmDirectory.owner(descriptor);
+  }
+
+  /** Null when the size of the file was wrong. */
   MemorySegment queue() {
     return queue;
   }
@@ -215,8 +241,7 @@ final class QueueFile {
    */
   boolean isShortened() {
     try {
-      if (descriptor < 0
-          || Files.size(Path.of("/proc/self/fd/" + descriptor)) >= QueueLayout.BYTES) {
+      if (descriptor < 0 || ShmDirectory.attributes(descriptor).bytes() >= QueueLayout.BYTES) {
         return false;
       }
       Posix.mapZerosOver(queue);
@@ -239,8 +264,8 @@ final class QueueFile {
         return false;
       }
       // Another process may have its name by now.
-      if (!spares.keep(file, descriptor) && SpareQueueFiles.isFile(file, descriptor)) {
-        Files.deleteIfExists(file);
+      if (!spares.keep(name, descriptor) && directory.isNameOf(name, descriptor)) {
+        directory.delete(name);
       }
     } catch (IOException e) {
       // Not proven, or left for the next server to remove.
@@ -252,7 +277,9 @@ final class QueueFile {
 
   /** Ends the mapping; whether the owner left can still be asked. */
   void unmap() {
-    arena.close();
+    if (arena != null) {
+      arena.close();
+    }
   }
 
   /**
@@ -271,7 +298,7 @@ final class QueueFile {
     unmap();
     try {
       if (!lent) {
-        Files.deleteIfExists(file);
+        directory.delete(name);
       }
     } catch (IOException e) {
       // The next server that starts removes what nobody has locked.

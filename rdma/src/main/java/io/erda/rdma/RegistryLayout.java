@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  *   256  slot 0, slot 1, … of 256 bytes each:
  *          0  key (8), 0 while nothing is registered here; stored last, cleared first
  *          8  offset in the file (8) · length (8) · inode (8)
- *         32  access (4) · path length (4) · path, UTF-8, relative to the registry's directory (216)
+ *         32  access (4) · name length (4) · file name, UTF-8, in the directory around the registry's (216)
  * </pre>
  *
  * <p>A remote key is {@code sequence << 16 | slot}; sequences only grow, over restarts too, so a
@@ -20,7 +20,7 @@ final class RegistryLayout {
   /** "ERDAREG\0" as a little-endian word. */
   static final long MAGIC = 0x00474552_41445245L;
 
-  static final int VERSION = 1;
+  static final int VERSION = 2;
   static final int SLOTS = 8192;
   static final int SLOT_BYTES = 256;
 
@@ -37,9 +37,9 @@ final class RegistryLayout {
   static final long LENGTH = 16;
   static final long INODE = 24;
   static final long ACCESS = 32;
-  static final long PATH_LENGTH = 36;
-  static final long PATH = 40;
-  static final int PATH_BYTES_MAX = SLOT_BYTES - (int) PATH;
+  static final long NAME_LENGTH = 36;
+  static final long NAME = 40;
+  static final int NAME_BYTES_MAX = SLOT_BYTES - (int) NAME;
 
   private static final int SLOT_BITS = 16;
 

@@ -147,6 +147,11 @@ abstract class RingQueuePair implements QueuePair {
    */
   abstract RemoteRegion reach(long key, boolean toWrite);
 
+  /** Why {@link #reach} or {@link #openRegistry} returned null the last time, a status. */
+  int reachFailure() {
+    return registry == null ? Status.UNREACHABLE : Status.REMOTE_ACCESS;
+  }
+
   /**
    * Where the peer's valid keys are shown; called once, when the connection is accepted. Null fails
    * the connection.
@@ -193,9 +198,9 @@ abstract class RingQueuePair implements QueuePair {
     LocalRegion to = LocalRegion.of(local, device, localOffset, length);
     RemoteRegion from = region(remoteKey, false);
     int status;
-    if (from == null
-        || (from.access() & Access.REMOTE_READ) == 0
-        || !from.contains(remoteOffset, length)) {
+    if (from == null) {
+      status = unreached();
+    } else if ((from.access() & Access.REMOTE_READ) == 0 || !from.contains(remoteOffset, length)) {
       status = refusal();
     } else {
       status = read(to, localOffset, from, remoteOffset, length);
@@ -291,7 +296,10 @@ abstract class RingQueuePair implements QueuePair {
       return status;
     }
     RemoteRegion to = region(remoteKey, true);
-    if (to == null || !isAllowed(to, Access.REMOTE_WRITE, remoteOffset, length)) {
+    if (to == null) {
+      return unreached();
+    }
+    if (!isAllowed(to, Access.REMOTE_WRITE, remoteOffset, length)) {
       return Status.REMOTE_ACCESS;
     }
     try {
@@ -501,6 +509,11 @@ abstract class RingQueuePair implements QueuePair {
     return Status.REMOTE_ACCESS;
   }
 
+  private int unreached() {
+    int status = refusal();
+    return status == Status.REMOTE_ACCESS ? reachFailure() : status;
+  }
+
   private int refusal() {
     if (registry == null && requester) {
       return Status.FLUSHED;
@@ -685,7 +698,7 @@ abstract class RingQueuePair implements QueuePair {
     registry =
         openRegistry((long) QueueLayout.WORD.getAcquire(queue, QueueLayout.REGISTRY_ID_OFFSET));
     // Accepted and closed again already: connected, then disconnected.
-    return decided(handler, registry == null ? Status.UNREACHABLE : Status.SUCCESS);
+    return decided(handler, registry == null ? reachFailure() : Status.SUCCESS);
   }
 
   private int decided(CompletionHandler handler, int status) {

@@ -12,14 +12,11 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,12 +27,13 @@ import java.util.List;
  * nothing on them. Messages go through rings in a file per connection; an idle end sleeps on a
  * socket.
  *
- * <p>A device that was given a directory serves in it: it holds the directory's lock until it is
- * closed, shows its regions there, and before anything else fences what clients of an earlier
- * server still hold. Only the requester READs and WRITEs. What clients write into rings, headers
- * and sockets is checked and can't break the server, and who shortens its queue file loses its own
- * connection ({@link QueuePair#isMemoryLost}). A region's file that is shortened is an {@link
- * InternalError} for whoever touches what is gone: see {@link io.erda.pmem.FaultPoint}.
+ * <p>A device that was given a directory serves in it, or holds it for a process that serves
+ * nobody: it has the directory's lock until it is closed, shows its regions there, and before
+ * anything else fences what clients of an earlier server still hold. Only the requester READs and
+ * WRITEs. What clients write into rings, headers and sockets is checked and can't break the server,
+ * and who shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}). A
+ * region's file that is shortened is an {@link InternalError} for whoever touches what is gone: see
+ * {@link io.erda.pmem.FaultPoint}.
  *
  * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would:
  * peers' WRITEs fail from then on, their READs go on. Closing a queue pair itself ends both;
@@ -46,35 +44,23 @@ public final class ShmDevice implements Device {
   /** The most regions that peers may use at a time. */
   public static final int REGIONS_MAX = RegistryLayout.SLOTS;
 
-  private static final String LOCK = "server.lock";
-
   private final ShmOptions options;
   private final Selector selector;
   private final List<ShmQueuePair> queuePairs = new ArrayList<>();
   private final List<ShmQueuePair> departing = new ArrayList<>();
-  private final List<QueueFile> strangers = new ArrayList<>();
-  private final int lock;
-  private final ShmRegistry registry;
 
-  /** Null, as the registry, for a device that only connects. */
-  private final SpareQueueFiles spares;
+  /** Null for a device that only connects. */
+  private final Serving serving;
 
   private ShmListener listener;
   private DeviceStatistics finished = DeviceStatistics.NONE;
   private volatile boolean woken;
   private boolean closed;
 
-  private ShmDevice(
-      ShmOptions options,
-      Selector selector,
-      int lock,
-      ShmRegistry registry,
-      SpareQueueFiles spares) {
+  private ShmDevice(ShmOptions options, Selector selector, Serving serving) {
     this.options = options;
-    this.spares = spares;
     this.selector = selector;
-    this.lock = lock;
-    this.registry = registry;
+    this.serving = serving;
   }
 
   /**
@@ -89,99 +75,13 @@ public final class ShmDevice implements Device {
 
   private static ShmDevice openOnce(ShmOptions options) throws IOException {
     Selector selector = Selector.open();
-    if (options.directory() == null) {
-      return new ShmDevice(options, selector, -1, null, null);
-    }
-    int lock = -1;
     try {
-      Files.createDirectories(options.directory());
-      lock = lock(options.directory());
-      SpareQueueFiles spares = new SpareQueueFiles(options.directory());
-      spares.open();
-      List<QueueFile> strangers = new ArrayList<>();
-      sweep(options.directory(), strangers, spares);
-      ShmRegistry registry = ShmRegistry.create(options.directory());
-      // Last: what a server needs to start goes before what its clients may need some day.
-      spares.makeMissing(options.nanoTime().getAsLong());
-      ShmDevice device = new ShmDevice(options, selector, lock, registry, spares);
-      device.strangers.addAll(strangers);
-      return device;
+      return options.directory() == null
+          ? new ShmDevice(options, selector, null)
+          : new ShmDevice(options, selector, Serving.begin(options));
     } catch (IOException | RuntimeException e) {
       selector.close();
-      if (lock >= 0) {
-        Posix.close(lock);
-      }
       throw e;
-    }
-  }
-
-  private static int lock(Path directory) throws IOException {
-    Path file = directory.resolve(LOCK);
-    Files.newByteChannel(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
-    int lock = Posix.open(file);
-    if (Posix.tryLock(lock)) {
-      return lock;
-    }
-    Posix.close(lock);
-    throw new IOException("another server is running in " + directory);
-  }
-
-  /**
-   * Removes what dead clients left, and fences the living ones of an earlier server: nothing they
-   * WRITE from now on counts.
-   */
-  private static void sweep(Path directory, List<QueueFile> strangers, SpareQueueFiles spares)
-      throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "queue-*")) {
-      for (Path path : files) {
-        QueueFile file = openQuietly(path, spares);
-        if (file == null || file.isOwnerGone()) {
-          if (file != null) {
-            file.unmap();
-          }
-          continue;
-        }
-        long state =
-            (long) QueueLayout.WORD.getAcquire(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET);
-        if (state == QueueLayout.OPEN) {
-          QueueLayout.WORD.setVolatile(
-              file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.GONE);
-        }
-        file.unmap();
-        if (state == QueueLayout.PENDING) {
-          // It never had a key.
-          file.forget();
-        } else {
-          strangers.add(file);
-        }
-      }
-    }
-  }
-
-  private static QueueFile openQuietly(Path path, SpareQueueFiles spares) throws IOException {
-    try {
-      QueueFile file = QueueFile.open(path, spares);
-      if (file == null && QueueFile.isName(path.getFileName().toString())) {
-        removeUnlocked(path);
-      }
-      return file;
-    } catch (NoSuchFileException | AccessDeniedException e) {
-      // Gone meanwhile; or of a user whose connection no server of ours could have accepted.
-      return null;
-    }
-  }
-
-  /** A file that a client died over while it made it. */
-  private static void removeUnlocked(Path path) throws IOException {
-    if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
-      int descriptor = Posix.open(path);
-      try {
-        if (Posix.tryLock(descriptor)) {
-          Files.deleteIfExists(path);
-        }
-      } finally {
-        Posix.close(descriptor);
-      }
     }
   }
 
@@ -195,17 +95,22 @@ public final class ShmDevice implements Device {
     if (!LocalRegion.isRemote(access)) {
       return new LocalRegion(this, memory, access, 0);
     }
-    if (registry == null) {
-      throw new IllegalArgumentException("a device without a directory has no regions for peers");
+    if (!isServer()) {
+      throw new IllegalArgumentException("a device that does not serve has no regions for peers");
     }
-    return new LocalRegion(this, memory, access, registry.add(backing, memory.byteSize(), access));
+    long key = serving.registry().add(backing, memory.byteSize(), access);
+    return new LocalRegion(this, memory, access, key);
   }
 
   @Override
   public void deregister(MemoryRegion region) {
     if (region.remoteKey() != 0) {
-      registry.remove(region.remoteKey());
+      serving.registry().remove(region.remoteKey());
     }
+  }
+
+  private boolean isServer() {
+    return serving != null && serving.registry() != null;
   }
 
   /**
@@ -213,7 +118,7 @@ public final class ShmDevice implements Device {
    */
   @Override
   public Listener listen(String address) throws IOException {
-    if (registry == null
+    if (!isServer()
         || !Path.of(address)
             .toAbsolutePath()
             .normalize()
@@ -223,7 +128,7 @@ public final class ShmDevice implements Device {
     if (listener != null) {
       throw new IOException("listening in " + address + " already");
     }
-    listener = new ShmListener(this, options.directory(), options.nanoTime());
+    listener = new ShmListener(this, serving.directory(), options.nanoTime());
     return listener;
   }
 
@@ -239,43 +144,45 @@ public final class ShmDevice implements Device {
   }
 
   private ShmQueuePair connecting(String address, MemorySegment privateData, Duration timeout) {
+    ShmDirectory directory = null;
+    int status;
     try {
-      Path directory = Path.of(address);
-      int status = lookForServer(directory);
-      if (status != Status.SUCCESS) {
-        return ShmQueuePair.failed(this, address, status, options);
+      directory = ShmDirectory.open(Path.of(address));
+      status = lookForServer(directory);
+      if (status == Status.SUCCESS) {
+        ShmDirectory opened = directory;
+        QueueFile file = Uninterrupted.call(() -> QueueFile.obtain(opened));
+        QueueLayout.initialise(
+            file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
+        return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
       }
-      QueueFile file = Uninterrupted.call(() -> QueueFile.obtain(directory));
-      QueueLayout.initialise(
-          file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
-      return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
     } catch (InvalidPathException | NoSuchFileException e) {
-      return ShmQueuePair.failed(this, address, Status.UNREACHABLE, options);
+      status = Status.UNREACHABLE;
     } catch (AccessDeniedException e) {
-      return ShmQueuePair.failed(this, address, Status.DENIED, options);
+      status = Status.DENIED;
+    } catch (NotDirectoryException | UntrustedFileException e) {
+      status = Status.UNTRUSTED;
     } catch (OutOfSpaceException e) {
-      return ShmQueuePair.failed(this, address, Status.NO_SPACE, options);
+      status = Status.NO_SPACE;
     } catch (IOException e) {
-      return ShmQueuePair.failed(
-          this, address, isFull(Path.of(address)) ? Status.NO_SPACE : Status.LOCAL, options);
+      status = directory != null && isFull(directory) ? Status.NO_SPACE : Status.LOCAL;
     }
+    if (directory != null) {
+      directory.close();
+    }
+    return ShmQueuePair.failed(this, address, status, options);
   }
 
-  private static int lookForServer(Path directory) {
-    try {
-      // Not Files.exists: to it, what may not be looked at does not exist.
-      Files.readAttributes(directory.resolve(ShmSocket.FILE), BasicFileAttributes.class);
+  private static int lookForServer(ShmDirectory directory) throws IOException {
+    if (directory.attributes(ShmSocket.FILE) != null) {
       return Status.SUCCESS;
-    } catch (AccessDeniedException e) {
-      return Status.DENIED;
-    } catch (IOException e) {
-      return Status.UNREACHABLE;
     }
+    return Serving.isHeld(directory) ? Status.TAKEN : Status.UNREACHABLE;
   }
 
-  private static boolean isFull(Path directory) {
+  private static boolean isFull(ShmDirectory directory) {
     try {
-      return Files.getFileStore(directory).getUsableSpace() < QueueLayout.BYTES;
+      return Files.getFileStore(directory.at(".")).getUsableSpace() < QueueLayout.BYTES;
     } catch (IOException e) {
       return false;
     }
@@ -302,11 +209,11 @@ public final class ShmDevice implements Device {
   }
 
   SpareQueueFiles spares() {
-    return spares;
+    return serving.spares();
   }
 
   long registryId() {
-    return registry.id();
+    return serving.registry().id();
   }
 
   @Override
@@ -338,9 +245,8 @@ public final class ShmDevice implements Device {
   /** {@inheritDoc} All of them are fenced. */
   @Override
   public int strangers() {
-    strangers.removeIf(QueueFile::isOwnerGone);
     askDeparting();
-    return strangers.size() + departing.size();
+    return (serving == null ? 0 : serving.strangers().count()) + departing.size();
   }
 
   @Override
@@ -486,15 +392,13 @@ public final class ShmDevice implements Device {
       queuePair.closeAs(QueueLayout.GONE);
     }
     departing.forEach(ShmQueuePair::forgetPeer);
-    strangers.forEach(QueueFile::forget);
     try {
       selector.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    if (registry != null) {
-      registry.close();
-      Posix.close(lock);
+    if (serving != null) {
+      serving.close();
     }
   }
 }

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -26,7 +26,7 @@ final class ShmListener implements Listener {
   private static final int WAITING_MAX = 256;
 
   private final ShmDevice device;
-  private final Path directory;
+  private final ShmDirectory directory;
   private final ServerSocketChannel server;
   private final LongSupplier nanoTime;
   private final List<Handshake> handshakes = new ArrayList<>();
@@ -41,7 +41,7 @@ final class ShmListener implements Listener {
   private long lastCheck;
   private boolean closed;
 
-  ShmListener(ShmDevice device, Path directory, LongSupplier nanoTime) throws IOException {
+  ShmListener(ShmDevice device, ShmDirectory directory, LongSupplier nanoTime) throws IOException {
     this.device = device;
     this.directory = directory;
     this.nanoTime = nanoTime;
@@ -89,13 +89,21 @@ final class ShmListener implements Listener {
       if (name == null || device.isConnected(name) || isWaiting(name)) {
         return null;
       }
-      QueueFile file = QueueFile.open(directory.resolve(name), device.spares());
+      ShmSocket socket = new ShmSocket(channel);
+      UserPrincipal user = socket.peer();
+      QueueFile file;
+      try {
+        file = QueueFile.open(directory, name, device.spares());
+      } catch (AccessDeniedException e) {
+        socket.deny();
+        return null;
+      }
       if (file == null) {
         return null;
       }
       Request request = null;
       try {
-        request = request(file);
+        request = request(file, socket, user);
         faults.surface();
         return request;
       } catch (InternalError e) {
@@ -113,15 +121,31 @@ final class ShmListener implements Listener {
     }
 
     /** Null when the file is not one of a client that asks now. */
-    private Request request(QueueFile file) {
+    private Request request(QueueFile file, ShmSocket socket, UserPrincipal user)
+        throws IOException {
       MemorySegment queue = file.queue();
       MemorySegment data = QueueLayout.privateData(queue, QueueLayout.REQUESTER_DATA_OFFSET);
       boolean fresh =
           (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET)
               == QueueLayout.PENDING;
-      return QueueLayout.validate(queue) != null || data == null || !fresh || file.isOwnerGone()
+      return QueueLayout.validate(queue) != null
+              || data == null
+              || !fresh
+              || !mayName(user, file)
+              || file.isOwnerGone()
           ? null
-          : new Request(file, new ShmSocket(channel), copied(data));
+          : new Request(file, socket, user.getName(), copied(data));
+    }
+
+    /**
+     * Whether a queue file is the peer's own, or one that this server lent to it. Else it may be a
+     * file that somebody else was to have overwritten.
+     */
+    private boolean mayName(UserPrincipal user, QueueFile file) throws IOException {
+      int owner = file.attributes().userId();
+      return owner == Posix.user()
+          || owner == directory.attributes().userId()
+          || file.owner().equals(user);
     }
   }
 
@@ -133,7 +157,7 @@ final class ShmListener implements Listener {
 
   private boolean isWaiting(String name) {
     for (Request request : unanswered) {
-      if (request.file.file().endsWith(name)) {
+      if (request.file.name().equals(name)) {
         return true;
       }
     }
@@ -204,7 +228,7 @@ final class ShmListener implements Listener {
 
   @Override
   public String address() {
-    return directory.toString();
+    return directory.path().toString();
   }
 
   @Override
@@ -214,7 +238,7 @@ final class ShmListener implements Listener {
     }
     closed = true;
     try {
-      Files.deleteIfExists(directory.resolve(ShmSocket.FILE));
+      directory.delete(ShmSocket.FILE);
       server.close();
     } catch (IOException e) {
       // The next server replaces the socket.
@@ -235,11 +259,13 @@ final class ShmListener implements Listener {
     private final QueueFile file;
     private final ShmSocket socket;
     private final MemorySegment privateData;
+    private final String user;
     private final long pid;
     private boolean answered;
 
-    Request(QueueFile file, ShmSocket socket, MemorySegment privateData) {
+    Request(QueueFile file, ShmSocket socket, String user, MemorySegment privateData) {
       this.file = file;
+      this.user = user;
       this.socket = socket;
       this.privateData = privateData;
       this.pid = file.queue().get(QueueLayout.LONG, QueueLayout.PID_OFFSET);
@@ -252,7 +278,8 @@ final class ShmListener implements Listener {
 
     @Override
     public String peer() {
-      return "process " + pid;
+      // The kernel vouches for the user, the process for its number alone.
+      return "process " + pid + " of user " + user;
     }
 
     @Override

@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.function.LongSupplier;
 
 /**
@@ -21,7 +24,9 @@ final class ShmQueuePair extends RingQueuePair {
   private static final long CONNECT_RETRY_NS_MAX = 32_000_000;
 
   private final ShmDevice device;
-  private final Path directory;
+
+  /** Null, as the file, of a responder. */
+  private final ShmDirectory directory;
 
   /** Null for an attempt that failed at once. */
   private final QueueFile file;
@@ -30,6 +35,11 @@ final class ShmQueuePair extends RingQueuePair {
   private ShmSocket socket;
   private ShmRegistryView view;
   private int connectFailure;
+  private int reachFailure = Status.REMOTE_ACCESS;
+
+  /** The user whose the server is; known when the socket is connected. */
+  private UserPrincipal server;
+
   private long lastCheck;
   private long nextAttempt;
   private long retryNs = CONNECT_RETRY_NS;
@@ -38,7 +48,7 @@ final class ShmQueuePair extends RingQueuePair {
 
   private ShmQueuePair(
       ShmDevice device,
-      Path directory,
+      ShmDirectory directory,
       QueueFile file,
       MemorySegment queue,
       boolean requester,
@@ -62,9 +72,13 @@ final class ShmQueuePair extends RingQueuePair {
     this.nextAttempt = lastCheck;
   }
 
-  /** A requester that will connect when it is polled. */
+  /** A requester that will connect when it is polled. Owns the directory from here on. */
   static ShmQueuePair connecting(
-      ShmDevice device, Path directory, QueueFile file, long timeoutNs, ShmOptions options) {
+      ShmDevice device,
+      ShmDirectory directory,
+      QueueFile file,
+      long timeoutNs,
+      ShmOptions options) {
     ShmQueuePair queuePair =
         new ShmQueuePair(
             device,
@@ -72,7 +86,7 @@ final class ShmQueuePair extends RingQueuePair {
             file,
             file.queue(),
             true,
-            directory.toString(),
+            directory.path().toString(),
             timeoutNs,
             options.nanoTime(),
             options);
@@ -109,7 +123,7 @@ final class ShmQueuePair extends RingQueuePair {
 
   private void lost() {
     if (phase() == Phase.CONNECTING) {
-      connectFailure = Status.UNREACHABLE;
+      connectFailure = socket != null && socket.isDenied() ? Status.DENIED : Status.UNREACHABLE;
     } else {
       breakOff();
     }
@@ -133,19 +147,35 @@ final class ShmQueuePair extends RingQueuePair {
       ShmSocket connected = ShmSocket.connect(directory);
       if (connected != null) {
         use(connected);
-        connected.sendHello(file.file().getFileName().toString());
+        server = connected.peer();
+        connected.sendHello(file.name());
       }
     } catch (IOException e) {
-      Path file = directory.resolve(ShmSocket.FILE);
+      Path at = directory.at(ShmSocket.FILE);
       connectFailure =
-          Files.exists(file) && !Files.isWritable(file) ? Status.DENIED : Status.UNREACHABLE;
+          Files.exists(at, LinkOption.NOFOLLOW_LINKS) && !Files.isWritable(at)
+              ? Status.DENIED
+              : Status.UNREACHABLE;
     }
     return connectFailure;
   }
 
   @Override
   RemoteRegion reach(long key, boolean toWrite) {
-    return view.reach(key, toWrite);
+    reachFailure = Status.REMOTE_ACCESS;
+    try {
+      return view.reach(key, toWrite);
+    } catch (AccessDeniedException e) {
+      reachFailure = Status.DENIED;
+    } catch (UntrustedFileException e) {
+      reachFailure = Status.UNTRUSTED;
+    }
+    return null;
+  }
+
+  @Override
+  int reachFailure() {
+    return reachFailure;
   }
 
   @Override
@@ -160,7 +190,14 @@ final class ShmQueuePair extends RingQueuePair {
 
   @Override
   MemorySegment openRegistry(long registryId) {
-    view = ShmRegistryView.open(directory, registryId);
+    reachFailure = Status.UNREACHABLE;
+    try {
+      view = ShmRegistryView.open(directory, registryId, server);
+    } catch (AccessDeniedException e) {
+      reachFailure = Status.DENIED;
+    } catch (UntrustedFileException e) {
+      reachFailure = Status.UNTRUSTED;
+    }
     return view == null ? null : view.registry();
   }
 
@@ -255,7 +292,7 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   boolean isOf(String queueFileName) {
-    return file != null && file.file().endsWith(queueFileName);
+    return file != null && file.name().equals(queueFileName);
   }
 
   /** Gives up asking. */
@@ -277,6 +314,7 @@ final class ShmQueuePair extends RingQueuePair {
     }
     if (isRequester()) {
       file.remove();
+      directory.close();
     } else {
       file.unmap();
       device.departing(this);

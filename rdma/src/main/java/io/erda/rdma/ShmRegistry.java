@@ -7,23 +7,35 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 
 /**
  * The registry of a serving device ({@link RegistryLayout}). A new file for each server, moved over
  * the old one: peers of the old server keep the file they mapped. Owns its mapping; the file stays,
  * because it says which key comes next.
+ *
+ * <p>Nothing that lies where the registry belongs keeps a server from starting. A key must not come
+ * twice as long as a peer lives that may have kept it, and such a peer lives on this host since
+ * before: so the keys go on from the largest of what the old registry says, if it is one, and what
+ * the monotonic clock says. That clock never shows one time twice while the host runs, and runs
+ * faster than regions can be registered.
  */
 final class ShmRegistry implements AutoCloseable {
   static final String FILE = "registry";
 
-  private final Path directory;
+  private static final String NEW = FILE + ".new";
+  private static final long SEQUENCE_END = 1L << 46;
+
+  /** One key sequence to 1024 ns. */
+  private static final int CLOCK_SHIFT = 10;
+
+  private final ShmDirectory directory;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment registry;
   private final long id;
@@ -31,31 +43,35 @@ final class ShmRegistry implements AutoCloseable {
   private long nextSequence;
   private int cursor;
 
-  private ShmRegistry(Path directory, Path file, long id) throws IOException {
+  private ShmRegistry(ShmDirectory directory, int descriptor, long id) throws IOException {
     this.directory = directory;
     this.id = id;
     this.nextSequence = id + 1;
-    this.registry = map(file, arena);
+    this.registry = map(descriptor, directory.file(FILE), arena);
     registry.set(QueueLayout.INT, RegistryLayout.VERSION_OFFSET, RegistryLayout.VERSION);
     registry.set(QueueLayout.INT, RegistryLayout.SLOTS_OFFSET, RegistryLayout.SLOTS);
     // Of a registry that is used again: a key that was valid must not seem so any more when what it
     // stood for changes, and no number may come twice, wherever this is interrupted.
+    endKeys(registry);
+    QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
+    QueueLayout.WORD.setRelease(registry, RegistryLayout.ID_OFFSET, id);
+    QueueLayout.WORD.setRelease(registry, RegistryLayout.MAGIC_OFFSET, RegistryLayout.MAGIC);
+  }
+
+  private static void endKeys(MemorySegment registry) {
     for (int slot = 0; slot < RegistryLayout.SLOTS; slot++) {
       long at = RegistryLayout.slotOffset(slot) + RegistryLayout.KEY;
       if ((long) QueueLayout.WORD.getAcquire(registry, at) != 0) {
         QueueLayout.WORD.setVolatile(registry, at, 0L);
       }
     }
-    QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
-    QueueLayout.WORD.setRelease(registry, RegistryLayout.ID_OFFSET, id);
-    QueueLayout.WORD.setRelease(registry, RegistryLayout.MAGIC_OFFSET, RegistryLayout.MAGIC);
+    // No store that comes after this, to a region's file or to a slot, is seen before a key's end.
+    VarHandle.fullFence();
   }
 
-  private static MemorySegment map(Path file, Arena arena) throws IOException {
-    int descriptor = Posix.open(file);
+  private static MemorySegment map(int descriptor, Path file, Arena arena) throws IOException {
     boolean mapped = false;
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
       // A copy of a store may have holes, and a store into one on a full disk is a SIGBUS.
       if (!Posix.allocate(descriptor, file, RegistryLayout.BYTES)
           && channel.size() < RegistryLayout.BYTES) {
@@ -66,7 +82,6 @@ final class ShmRegistry implements AutoCloseable {
       mapped = true;
       return registry;
     } finally {
-      Posix.close(descriptor);
       if (!mapped) {
         arena.close();
       }
@@ -81,53 +96,107 @@ final class ShmRegistry implements AutoCloseable {
    * the new one. Where the disk has no room for another file the old one is used again: then all
    * their keys end here, and they learn of it by that.
    *
+   * @param nowNs of the monotonic clock of the host
    * @throws OutOfSpaceException when there is no room, and none was there before
    */
-  static ShmRegistry create(Path directory) throws IOException {
-    Path file = directory.resolve(FILE);
-    boolean exists = Files.exists(file);
-    long sequence = exists ? nextSequence(file) : 1;
+  static ShmRegistry create(ShmDirectory directory, long nowNs) throws IOException {
+    long sequence = Math.max(storedSequence(directory), sequenceOf(nowNs));
     try {
       return replace(directory, sequence);
     } catch (IOException e) {
-      if (!exists || Files.size(file) != RegistryLayout.BYTES) {
+      int old = openOwn(directory);
+      if (old < 0) {
         throw e;
       }
-      return new ShmRegistry(directory, file, sequence);
+      try {
+        return new ShmRegistry(directory, old, sequence);
+      } finally {
+        Posix.close(old);
+      }
     }
   }
 
-  private static ShmRegistry replace(Path directory, long sequence) throws IOException {
-    Path fresh = directory.resolve(FILE + ".new");
-    Files.deleteIfExists(fresh);
+  /** Ends every key that the registry of the directory shows. The caller holds its lock. */
+  static void endAllKeys(ShmDirectory directory) throws IOException {
+    int old = openOwn(directory);
+    if (old < 0) {
+      return;
+    }
+    try (Arena arena = Arena.ofShared();
+        FileChannel channel = ShmDirectory.channel(old, true)) {
+      endKeys(channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena));
+    } finally {
+      Posix.close(old);
+    }
+  }
+
+  private static ShmRegistry replace(ShmDirectory directory, long sequence) throws IOException {
+    directory.clear(NEW);
+    int fresh = directory.create(NEW);
     boolean done = false;
     try {
-      Files.createFile(fresh);
       ShmRegistry registry = new ShmRegistry(directory, fresh, sequence);
-      Files.move(fresh, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+      if (Files.isDirectory(directory.at(FILE), LinkOption.NOFOLLOW_LINKS)) {
+        directory.clear(FILE);
+      }
+      directory.rename(NEW, FILE);
       done = true;
       return registry;
     } finally {
+      Posix.close(fresh);
       if (!done) {
-        Files.deleteIfExists(fresh);
+        directory.delete(NEW);
       }
     }
   }
 
-  private static long nextSequence(Path file) throws IOException {
+  /** A descriptor of the registry that is there, or -1 when it can't be used again. */
+  private static int openOwn(ShmDirectory directory) {
+    int descriptor = -1;
+    try {
+      descriptor = directory.open(FILE, true);
+      ShmDirectory.Attributes attributes = ShmDirectory.attributes(descriptor);
+      // With another name, or of another user than whoever has the directory, it is something else.
+      if (attributes.bytes() == RegistryLayout.BYTES
+          && attributes.links() == 1
+          && (attributes.userId() == Posix.user()
+              || attributes.userId() == directory.attributes().userId())) {
+        return descriptor;
+      }
+    } catch (IOException e) {
+      // There is none, or none that may be written.
+    }
+    if (descriptor >= 0) {
+      Posix.close(descriptor);
+    }
+    return -1;
+  }
+
+  private static long sequenceOf(long nowNs) {
+    return 1 + (nowNs >>> CLOCK_SHIFT & (SEQUENCE_END >>> 1) - 1);
+  }
+
+  /** What the registry that is there says comes next; 0 when it is none. */
+  private static long storedSequence(ShmDirectory directory) {
     ByteBuffer head = ByteBuffer.allocate((int) RegistryLayout.FIRST_SLOT_OFFSET);
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      while (head.hasRemaining() && channel.read(head) >= 0) {}
+    int descriptor = -1;
+    try {
+      descriptor = directory.open(FILE, false);
+      try (FileChannel channel = ShmDirectory.channel(descriptor, false)) {
+        while (head.hasRemaining() && channel.read(head) >= 0) {}
+      }
+    } catch (IOException e) {
+      return 0;
+    } finally {
+      if (descriptor >= 0) {
+        Posix.close(descriptor);
+      }
     }
     MemorySegment header = MemorySegment.ofArray(head.array());
     long magic = header.get(QueueLayout.LONG.withByteAlignment(1), RegistryLayout.MAGIC_OFFSET);
     long next =
         header.get(QueueLayout.LONG.withByteAlignment(1), RegistryLayout.NEXT_SEQUENCE_OFFSET);
-    if (magic != RegistryLayout.MAGIC || next <= 0 || next >= 1L << 46) {
-      throw new IOException(
-          file + " is not a registry of regions; where no client runs, remove it");
-    }
-    return next;
+    return magic == RegistryLayout.MAGIC && next > 0 && next < SEQUENCE_END ? next : 0;
   }
 
   /** Really there: no store into the mapping fails for want of space. */
@@ -152,11 +221,11 @@ final class ShmRegistry implements AutoCloseable {
       throw new IllegalArgumentException(
           "region of " + length + " bytes in a backing of " + backing.length());
     }
-    byte[] path = path(backing.file());
+    byte[] name = name(backing.file());
     int slot = freeSlot();
     long key = RegistryLayout.key(nextSequence++, slot);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
-    writeSlot(registry, slot, backing.offset(), length, inode(backing.file()), access, path, key);
+    writeSlot(registry, slot, backing.offset(), length, inode(backing.file()), access, name, key);
     used[slot] = true;
     return key;
   }
@@ -169,16 +238,16 @@ final class ShmRegistry implements AutoCloseable {
       long length,
       long inode,
       int access,
-      byte[] path,
+      byte[] name,
       long key) {
     long at = RegistryLayout.slotOffset(slot);
     registry.set(QueueLayout.LONG, at + RegistryLayout.FILE_OFFSET, offset);
     registry.set(QueueLayout.LONG, at + RegistryLayout.LENGTH, length);
     registry.set(QueueLayout.LONG, at + RegistryLayout.INODE, inode);
     registry.set(QueueLayout.INT, at + RegistryLayout.ACCESS, access);
-    registry.set(QueueLayout.INT, at + RegistryLayout.PATH_LENGTH, path.length);
+    registry.set(QueueLayout.INT, at + RegistryLayout.NAME_LENGTH, name.length);
     MemorySegment.copy(
-        path, 0, registry, ValueLayout.JAVA_BYTE, at + RegistryLayout.PATH, path.length);
+        name, 0, registry, ValueLayout.JAVA_BYTE, at + RegistryLayout.NAME, name.length);
     QueueLayout.WORD.setVolatile(registry, at + RegistryLayout.KEY, key);
   }
 
@@ -188,6 +257,8 @@ final class ShmRegistry implements AutoCloseable {
     long at = RegistryLayout.slotOffset(slot) + RegistryLayout.KEY;
     if ((long) QueueLayout.WORD.getAcquire(registry, at) == key) {
       QueueLayout.WORD.setVolatile(registry, at, 0L);
+      // What is stored into the region's file or the slot after this is not seen before it.
+      VarHandle.fullFence();
       used[slot] = false;
     }
   }
@@ -203,27 +274,27 @@ final class ShmRegistry implements AutoCloseable {
   }
 
   /**
-   * Relative to the directory where that can be said: a store that moves, or is seen elsewhere in a
-   * container, still works.
+   * The file's name in the directory around the registry's: there alone peers look for it. A store
+   * that moves, or is seen elsewhere in a container, still works.
    */
-  private byte[] path(Path file) {
+  private byte[] name(Path file) {
     Path absolute = file.toAbsolutePath().normalize();
-    Path base = directory.toAbsolutePath().normalize();
-    boolean near =
-        absolute.startsWith(base)
-            || base.getParent() != null && absolute.startsWith(base.getParent());
-    byte[] path =
-        (near ? base.relativize(absolute) : absolute).toString().getBytes(StandardCharsets.UTF_8);
-    if (path.length > RegistryLayout.PATH_BYTES_MAX) {
+    Path around = directory.path().toAbsolutePath().normalize().getParent();
+    if (!around.equals(absolute.getParent())) {
       throw new IllegalArgumentException(
-          "path of "
-              + path.length
+          "a region for peers has its file in " + around + ", not " + absolute);
+    }
+    byte[] name = absolute.getFileName().toString().getBytes(StandardCharsets.UTF_8);
+    if (name.length > RegistryLayout.NAME_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "a name of "
+              + name.length
               + " bytes, at most "
-              + RegistryLayout.PATH_BYTES_MAX
+              + RegistryLayout.NAME_BYTES_MAX
               + ": "
               + file);
     }
-    return path;
+    return name;
   }
 
   static long inode(Path file) {

@@ -1,7 +1,6 @@
 package io.erda.rdma;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -9,9 +8,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import jdk.nio.mapmode.ExtendedMapMode;
@@ -24,101 +22,198 @@ final class ShmRegistryView implements AutoCloseable {
   /** Regions that stay mapped after they were left. */
   private static final int LEFT_MAX = 4;
 
-  private final Path directory;
+  private final ShmDirectory directory;
   private final Arena arena;
   private final MemorySegment registry;
+  private final UserPrincipal server;
+
+  /** The last user whose files were found to be the server's; −1 before the first. */
+  private int trustedUser = -1;
 
   /** The last ones left first: what they map may come back under another key. */
   private final ArrayDeque<RemoteRegion> left = new ArrayDeque<>();
 
-  private ShmRegistryView(Path directory, Arena arena, MemorySegment registry) {
+  private ShmRegistryView(
+      ShmDirectory directory, Arena arena, MemorySegment registry, UserPrincipal server) {
+    this.server = server;
     this.directory = directory;
     this.arena = arena;
     this.registry = registry;
   }
 
-  /** The view, or null when there is no registry with this ID (any more). */
-  static ShmRegistryView open(Path directory, long id) {
+  /**
+   * The view, or null when there is no registry with this ID (any more).
+   *
+   * @param server the user whose server this is
+   * @throws AccessDeniedException when this user may not read it
+   * @throws UntrustedFileException when it is no plain file of the server's
+   */
+  static ShmRegistryView open(ShmDirectory directory, long id, UserPrincipal server)
+      throws AccessDeniedException, UntrustedFileException {
     Arena arena = Arena.ofShared();
-    MemorySegment registry =
-        map(directory.resolve(ShmRegistry.FILE), 0, RegistryLayout.BYTES, false, arena);
-    if (registry == null
-        || RegistryLayout.validate(registry) != null
-        || registry.get(QueueLayout.LONG, RegistryLayout.ID_OFFSET) != id) {
-      arena.close();
+    ShmRegistryView view = null;
+    try {
+      int descriptor = directory.open(ShmRegistry.FILE, false);
+      try {
+        MemorySegment registry = map(descriptor, 0, RegistryLayout.BYTES, false, arena);
+        if (registry != null
+            && RegistryLayout.validate(registry) == null
+            && registry.get(QueueLayout.LONG, RegistryLayout.ID_OFFSET) == id) {
+          ShmRegistryView found = new ShmRegistryView(directory, arena, registry, server);
+          found.requireServers(ShmRegistry.FILE, descriptor);
+          view = found;
+        }
+      } finally {
+        Posix.close(descriptor);
+      }
+    } catch (AccessDeniedException | UntrustedFileException e) {
+      throw e;
+    } catch (IOException e) {
       return null;
+    } finally {
+      if (view == null) {
+        arena.close();
+      }
     }
-    return new ShmRegistryView(directory, arena, registry);
+    return view;
+  }
+
+  /**
+   * A file of the user whose server this is; or of whoever has both directories, where another user
+   * of the store runs the server; or any, where the superuser does. Else it may be a file that
+   * somebody else was lured to write: his own, for instance, under a second name.
+   */
+  private void requireServers(String name, int descriptor) throws IOException {
+    int user = ShmDirectory.attributes(descriptor).userId();
+    if (user == trustedUser) {
+      return;
+    }
+    UserPrincipal owner = ShmDirectory.owner(descriptor);
+    if (!owner.equals(server)
+        && !ShmSocket.isSuperuser(server)
+        && !(user == directory.attributes().userId()
+            && user == directory.attributesAround().userId())) {
+      throw new UntrustedFileException(
+          name, "belongs to " + owner.getName() + ", the server to " + server.getName());
+    }
+    trustedUser = user;
   }
 
   MemorySegment registry() {
     return registry;
   }
 
-  /** Maps what a key names, or null. */
-  RemoteRegion reach(long key, boolean toWrite) {
-    int slot = RegistryLayout.slot(key);
-    if (key == 0 || slot >= RegistryLayout.SLOTS) {
-      return null;
+  /** What a slot says. Each field is read once. */
+  private record Slot(long offset, long length, int access, long inode, String name) {
+    boolean isWritable() {
+      return (access & (Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0;
     }
-    long at = RegistryLayout.slotOffset(slot);
+  }
+
+  /** What the slot of a key says, all of it while the key was valid; null when it is not. */
+  private Slot slot(long key, long at) {
     if ((long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
       return null;
     }
-    long offset = registry.get(QueueLayout.LONG, at + RegistryLayout.FILE_OFFSET);
-    long length = registry.get(QueueLayout.LONG, at + RegistryLayout.LENGTH);
-    int access = registry.get(QueueLayout.INT, at + RegistryLayout.ACCESS);
-    boolean writable = toWrite && (access & (Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0;
-    Path file = path(at);
-    if (file == null) {
+    Slot slot =
+        new Slot(
+            registry.get(QueueLayout.LONG, at + RegistryLayout.FILE_OFFSET),
+            registry.get(QueueLayout.LONG, at + RegistryLayout.LENGTH),
+            registry.get(QueueLayout.INT, at + RegistryLayout.ACCESS),
+            registry.get(QueueLayout.LONG, at + RegistryLayout.INODE),
+            name(at));
+    // The loads of the slot come before that of the key.
+    VarHandle.acquireFence();
+    return isValid(key, at) && slot.name != null ? slot : null;
+  }
+
+  private boolean isValid(long key, long at) {
+    return (long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) == key;
+  }
+
+  /**
+   * Maps what a key names; null when the key is not valid.
+   *
+   * @throws AccessDeniedException when this user may not open the file
+   * @throws UntrustedFileException when it is no plain file of the server's
+   */
+  RemoteRegion reach(long key, boolean toWrite)
+      throws AccessDeniedException, UntrustedFileException {
+    int number = RegistryLayout.slot(key);
+    if (key == 0 || number >= RegistryLayout.SLOTS) {
       return null;
     }
-    RemoteRegion again = again(key, at, offset, length, access, toWrite);
+    long at = RegistryLayout.slotOffset(number);
+    Slot slot = slot(key, at);
+    if (slot == null) {
+      return null;
+    }
+    RemoteRegion again = again(key, at, slot, toWrite);
     if (again != null) {
       return again;
     }
+    boolean writable = toWrite && slot.isWritable();
     Arena mapping = Arena.ofShared();
-    MemorySegment memory = map(file, offset, length, writable, mapping);
-    // The file that was mapped is the file that was registered only if the key is still valid: it
-    // is revoked before a name is reused.
-    if (memory == null
-        || !isSameFile(file, at)
-        || (long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
-      mapping.close();
+    MemorySegment memory = null;
+    try {
+      memory = map(slot, writable, mapping);
+    } finally {
+      // The file that was mapped is the file that was registered only if the key is still valid: it
+      // is revoked before a name is reused.
+      if (memory == null || !isValid(key, at)) {
+        memory = null;
+        mapping.close();
+      }
+    }
+    return memory == null
+        ? null
+        : new RemoteRegion(
+            key,
+            registry.address() + at + RegistryLayout.KEY,
+            memory,
+            writable,
+            memory.address(),
+            slot.length,
+            slot.access,
+            slot.inode,
+            slot.offset,
+            mapping);
+  }
+
+  /** Null when it is another file than the one that was registered. */
+  private MemorySegment map(Slot slot, boolean writable, Arena arena)
+      throws AccessDeniedException, UntrustedFileException {
+    try {
+      int descriptor = directory.openRegion(slot.name, writable);
+      try {
+        if (ShmDirectory.attributes(descriptor).inode() != slot.inode) {
+          return null;
+        }
+        requireServers(slot.name, descriptor);
+        return map(descriptor, slot.offset, slot.length, writable, arena);
+      } finally {
+        Posix.close(descriptor);
+      }
+    } catch (AccessDeniedException | UntrustedFileException e) {
+      throw e;
+    } catch (IOException e) {
       return null;
     }
-    return new RemoteRegion(
-        key,
-        registry.address() + at + RegistryLayout.KEY,
-        memory,
-        writable,
-        memory.address(),
-        length,
-        access,
-        registry.get(QueueLayout.LONG, at + RegistryLayout.INODE),
-        offset,
-        mapping);
   }
 
   /**
    * A file that was left and is used again: mapped as it is, its pages are there already. Where it
    * is mapped it exists, so no other file can have its inode number.
    */
-  private RemoteRegion again(
-      long key, long at, long offset, long length, int access, boolean toWrite) {
-    long inode = registry.get(QueueLayout.LONG, at + RegistryLayout.INODE);
-    VarHandle.acquireFence();
-    if ((long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
-      return null;
-    }
+  private RemoteRegion again(long key, long at, Slot slot, boolean toWrite) {
     for (Iterator<RemoteRegion> each = left.iterator(); each.hasNext(); ) {
       RemoteRegion known = each.next();
-      if (known.inode() == inode
-          && known.fileOffset() == offset
-          && known.length() == length
+      if (known.inode() == slot.inode
+          && known.fileOffset() == slot.offset
+          && known.length() == slot.length
           && (known.writable() || !toWrite)) {
         each.remove();
-        return known.under(key, registry.address() + at + RegistryLayout.KEY, access);
+        return known.under(key, registry.address() + at + RegistryLayout.KEY, slot.access);
       }
     }
     return null;
@@ -132,19 +227,15 @@ final class ShmRegistryView implements AutoCloseable {
     }
   }
 
-  private Path path(long slotAt) {
-    int length = registry.get(QueueLayout.INT, slotAt + RegistryLayout.PATH_LENGTH);
-    if (length <= 0 || length > RegistryLayout.PATH_BYTES_MAX) {
+  private String name(long slotAt) {
+    int length = registry.get(QueueLayout.INT, slotAt + RegistryLayout.NAME_LENGTH);
+    if (length <= 0 || length > RegistryLayout.NAME_BYTES_MAX) {
       return null;
     }
-    byte[] path = new byte[length];
+    byte[] name = new byte[length];
     MemorySegment.copy(
-        registry, ValueLayout.JAVA_BYTE, slotAt + RegistryLayout.PATH, path, 0, length);
-    try {
-      return directory.resolve(new String(path, StandardCharsets.UTF_8));
-    } catch (InvalidPathException e) {
-      return null;
-    }
+        registry, ValueLayout.JAVA_BYTE, slotAt + RegistryLayout.NAME, name, 0, length);
+    return new String(name, StandardCharsets.UTF_8);
   }
 
   /** Whether the file of a key, which is mapped, still has its name. */
@@ -154,17 +245,9 @@ final class ShmRegistryView implements AutoCloseable {
       return false;
     }
     long at = RegistryLayout.slotOffset(slot);
-    Path file = path(at);
-    return file != null && isSameFile(file, at);
-  }
-
-  private boolean isSameFile(Path file, long slotAt) {
-    try {
-      return ShmRegistry.inode(file)
-          == registry.get(QueueLayout.LONG, slotAt + RegistryLayout.INODE);
-    } catch (UncheckedIOException e) {
-      return false;
-    }
+    String name = name(at);
+    return name != null
+        && directory.hasAround(name, registry.get(QueueLayout.LONG, at + RegistryLayout.INODE));
   }
 
   /**
@@ -172,12 +255,11 @@ final class ShmRegistryView implements AutoCloseable {
    * the process.
    */
   private static MemorySegment map(
-      Path file, long offset, long length, boolean writable, Arena arena) {
+      int descriptor, long offset, long length, boolean writable, Arena arena) {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
-        try (FileChannel channel =
-            writable ? openToWrite(file) : FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel = ShmDirectory.channel(descriptor, writable)) {
           if (offset < 0 || length < 0 || length > channel.size() - offset) {
             return null;
           }
@@ -215,10 +297,6 @@ final class ShmRegistryView implements AutoCloseable {
       }
     }
     return channel.map(FileChannel.MapMode.READ_WRITE, offset, length, arena);
-  }
-
-  private static FileChannel openToWrite(Path file) throws IOException {
-    return FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
   }
 
   @Override

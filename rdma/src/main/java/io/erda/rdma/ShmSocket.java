@@ -11,8 +11,10 @@ import java.nio.ByteOrder;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+import jdk.net.ExtendedSocketOptions;
 
 /**
  * The socket beside a connection: carries HELLO, then is a doorbell, and by its end the sign that
@@ -30,12 +32,19 @@ final class ShmSocket {
   private static final long HELLO_MAGIC = 0x004c4548_41445245L;
 
   private static final int BACKLOG = 1024;
-  private static final int SHORT_PATH_BYTES = 100;
+
+  /** What the server sends in place of a ring before it closes: it may not open the queue file. */
+  private static final byte DENIED = 2;
+
+  /** The number of the superuser. */
+  private static final String SUPERUSER = "0";
+
   private static final int DRAINS_MAX = 16;
 
   private final SocketChannel channel;
   private final ByteBuffer bell = ByteBuffer.allocateDirect(1);
   private final ByteBuffer drain = ByteBuffer.allocateDirect(64);
+  private boolean denied;
 
   ShmSocket(SocketChannel channel) {
     this.channel = channel;
@@ -48,11 +57,12 @@ final class ShmSocket {
   /**
    * Binds in the directory, over what a dead server left. The caller holds the directory's lock.
    */
-  static ServerSocketChannel listen(Path directory) throws IOException {
-    Files.deleteIfExists(directory.resolve(FILE));
+  static ServerSocketChannel listen(ShmDirectory directory) throws IOException {
+    directory.clear(FILE);
     ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     try {
-      withAddress(directory, address -> server.bind(address, BACKLOG));
+      server.bind(address(directory), BACKLOG);
+      directory.shareSocket(FILE);
       server.configureBlocking(false);
       return server;
     } catch (IOException | RuntimeException e) {
@@ -62,18 +72,16 @@ final class ShmSocket {
   }
 
   /** A connected socket, or null when the server's backlog is full: try again. */
-  static ShmSocket connect(Path directory) throws IOException {
+  static ShmSocket connect(ShmDirectory directory) throws IOException {
     SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
     try {
       channel.configureBlocking(false);
-      boolean[] connected = new boolean[1];
-      withAddress(directory, address -> connected[0] = channel.connect(address));
-      if (connected[0]) {
+      if (channel.connect(address(directory))) {
         return new ShmSocket(channel);
       }
     } catch (SocketException e) {
       channel.close();
-      if (e instanceof ConnectException || !Files.isWritable(directory.resolve(FILE))) {
+      if (e instanceof ConnectException || !Files.isWritable(directory.at(FILE))) {
         throw e;
       }
     } catch (IOException | RuntimeException e) {
@@ -84,26 +92,22 @@ final class ShmSocket {
     return null;
   }
 
-  private interface AddressUser {
-    void use(SocketAddress address) throws IOException;
+  /**
+   * Through the open directory: its own path may be longer than the 100 bytes of such an address,
+   * and may lead elsewhere by now.
+   */
+  private static SocketAddress address(ShmDirectory directory) {
+    return UnixDomainSocketAddress.of(directory.at(FILE));
   }
 
-  /**
-   * A UNIX address holds some 100 bytes; a longer path is named through a descriptor of its
-   * directory.
-   */
-  private static void withAddress(Path directory, AddressUser user) throws IOException {
-    Path path = directory.resolve(FILE);
-    if (path.toString().getBytes(StandardCharsets.UTF_8).length <= SHORT_PATH_BYTES) {
-      user.use(UnixDomainSocketAddress.of(path));
-      return;
-    }
-    int descriptor = Posix.openDirectory(directory);
-    try {
-      user.use(UnixDomainSocketAddress.of("/proc/self/fd/" + descriptor + "/" + FILE));
-    } finally {
-      Posix.close(descriptor);
-    }
+  /** The user of the other end, as the kernel noted it when the connection was made. */
+  UserPrincipal peer() throws IOException {
+    return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+  }
+
+  static boolean isSuperuser(UserPrincipal user) throws IOException {
+    return user.equals(
+        FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(SUPERUSER));
   }
 
   /** Names the queue file to the server. */
@@ -150,6 +154,20 @@ final class ShmSocket {
     }
   }
 
+  /** Tells the peer that this user may not open its queue file. */
+  void deny() {
+    try {
+      channel.write(ByteBuffer.wrap(new byte[] {DENIED}));
+    } catch (IOException e) {
+      // It sees the end of the socket.
+    }
+  }
+
+  /** Whether what was drained so far says that the server may not open the queue file. */
+  boolean isDenied() {
+    return denied;
+  }
+
   /**
    * Takes what rang, or a part of what nobody needs to ring so often; false when the peer's end is
    * closed.
@@ -157,6 +175,7 @@ final class ShmSocket {
   boolean drain() {
     try {
       int count = channel.read(drain.clear());
+      denied |= count > 0 && drain.get(0) == DENIED;
       // Behind the last ring its end may be found. A peer that writes without end is left to the
       // next time.
       for (int turn = 1; turn < DRAINS_MAX && count > 0; turn++) {

@@ -3,13 +3,7 @@ package io.erda.rdma;
 import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
@@ -34,43 +28,42 @@ final class SpareQueueFiles {
   private static final Pattern NAME = Pattern.compile("spare-[0-9]{1,10}");
   private static final long TEND_INTERVAL_NS = 1_000_000_000L;
 
-  private final Path directory;
+  private final ShmDirectory directory;
   private int kept;
   private long next;
   private boolean changed;
   private long lastTended;
 
-  SpareQueueFiles(Path directory) {
+  SpareQueueFiles(ShmDirectory directory) {
     this.directory = directory;
   }
 
   /** For a server that starts: looks what is there, and removes what is no spare. */
   void open() throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, PREFIX + "*")) {
-      for (Path file : files) {
-        if (isName(file)) {
-          next = Math.max(next, number(file) + 1);
-          examine(file);
-        }
+    for (String name : directory.names(PREFIX)) {
+      if (isName(name)) {
+        next = Math.max(next, number(name) + 1);
+        examine(name);
       }
     }
     count();
   }
 
   /** What is too short was being made when a server died; a copy of a store may have holes. */
-  private void examine(Path file) throws IOException {
-    int descriptor = locked(file);
+  private void examine(String name) throws IOException {
+    int descriptor = locked(directory, name);
     if (descriptor < 0) {
       return;
     }
     try {
-      if (Files.size(file) == QueueLayout.BYTES
-          && Posix.allocate(descriptor, file, QueueLayout.BYTES)) {
+      if (ShmDirectory.attributes(descriptor).bytes() == QueueLayout.BYTES
+          && Posix.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
+        directory.share(descriptor);
         return;
       }
-      Files.delete(file);
+      directory.delete(name);
     } catch (OutOfSpaceException e) {
-      Files.delete(file);
+      directory.delete(name);
     } finally {
       Posix.close(descriptor);
     }
@@ -113,47 +106,46 @@ final class SpareQueueFiles {
 
   private void count() throws IOException {
     kept = 0;
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, PREFIX + "*")) {
-      for (Path file : files) {
-        kept += isName(file) ? 1 : 0;
-      }
+    for (String name : directory.names(PREFIX)) {
+      kept += isName(name) ? 1 : 0;
     }
   }
 
   /** False when there is no room. */
   private boolean make() throws IOException {
-    Path file = directory.resolve(PREFIX + next++);
-    int descriptor = -1;
+    String name = PREFIX + next++;
+    int descriptor = directory.create(name);
     boolean made = false;
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-      descriptor = Posix.open(file);
+    try {
       // Who is quicker and takes it finds it too short, and lets it go.
       if (Posix.tryLock(descriptor)) {
-        if (!Posix.allocate(descriptor, file, QueueLayout.BYTES)) {
-          ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
-        }
+        fill(descriptor, name);
         made = true;
       }
     } catch (OutOfSpaceException e) {
       return false;
     } finally {
       if (!made) {
-        Files.deleteIfExists(file);
+        directory.delete(name);
       }
-      if (descriptor >= 0) {
-        Posix.close(descriptor);
-      }
+      Posix.close(descriptor);
     }
     return made;
   }
 
+  private void fill(int descriptor, String name) throws IOException {
+    if (!Posix.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
+      try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
+        ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
+      }
+    }
+  }
+
   private void reclaim(Predicate<String> inUse) {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "queue-*")) {
-      for (Path file : files) {
-        String name = file.getFileName().toString();
+    try {
+      for (String name : directory.names(QueueFile.PREFIX)) {
         if (kept < KEPT && QueueFile.isName(name) && !inUse.test(name)) {
-          reclaim(file);
+          reclaim(name);
         }
       }
     } catch (IOException e) {
@@ -161,11 +153,11 @@ final class SpareQueueFiles {
     }
   }
 
-  private void reclaim(Path file) throws IOException {
-    int descriptor = locked(file);
+  private void reclaim(String name) {
+    int descriptor = locked(directory, name);
     if (descriptor >= 0) {
       try {
-        keep(file, descriptor);
+        keep(name, descriptor);
       } finally {
         Posix.close(descriptor);
       }
@@ -177,21 +169,22 @@ final class SpareQueueFiles {
    *
    * @return false when the file stays what and where it is
    */
-  boolean keep(Path file, int descriptor) {
+  boolean keep(String name, int descriptor) {
     changed = true;
     if (!isOneMissing()) {
       return false;
     }
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
-      if (channel.size() != QueueLayout.BYTES
-          || !isFile(file, descriptor)
-          || ((Number) Files.getAttribute(file, "unix:nlink", LinkOption.NOFOLLOW_LINKS)).intValue()
-              != 1) {
+    try {
+      ShmDirectory.Attributes attributes = ShmDirectory.attributes(descriptor);
+      if (attributes.bytes() != QueueLayout.BYTES
+          || attributes.links() != 1
+          || !directory.isNameOf(name, descriptor)) {
         return false;
       }
-      ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
-      Files.move(file, directory.resolve(PREFIX + next++), StandardCopyOption.ATOMIC_MOVE);
+      try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
+        ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
+      }
+      directory.rename(name, PREFIX + next++);
       kept++;
       return true;
     } catch (IOException e) {
@@ -205,7 +198,7 @@ final class SpareQueueFiles {
    */
   private boolean isOneMissing() {
     try {
-      if (Files.getFileStore(directory).getUsableSpace() < 2L * KEPT * QueueLayout.BYTES) {
+      if (Files.getFileStore(directory.at(".")).getUsableSpace() < 2L * KEPT * QueueLayout.BYTES) {
         count();
       }
     } catch (IOException e) {
@@ -215,31 +208,29 @@ final class SpareQueueFiles {
   }
 
   /** A spare of the server in {@code directory}, named and locked as a new queue file, or null. */
-  static QueueFile take(Path directory) throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, PREFIX + "*")) {
-      for (Path file : files) {
-        QueueFile taken = isName(file) ? take(directory, file) : null;
-        if (taken != null) {
-          return taken;
-        }
+  static QueueFile take(ShmDirectory directory) throws IOException {
+    for (String name : directory.names(PREFIX)) {
+      QueueFile taken = isName(name) ? take(directory, name) : null;
+      if (taken != null) {
+        return taken;
       }
     }
     return null;
   }
 
-  private static QueueFile take(Path directory, Path spare) throws IOException {
-    int descriptor = locked(spare);
+  private static QueueFile take(ShmDirectory directory, String spare) throws IOException {
+    int descriptor = locked(directory, spare);
     if (descriptor < 0) {
       return null;
     }
     boolean taken = false;
     try {
-      Path file = QueueFile.nextName(directory);
-      if (Files.size(spare) == QueueLayout.BYTES
-          && !Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-        Files.move(spare, file, StandardCopyOption.ATOMIC_MOVE);
+      String name = QueueFile.nextName();
+      if (ShmDirectory.attributes(descriptor).bytes() == QueueLayout.BYTES
+          && !directory.exists(name)) {
+        directory.rename(spare, name);
         taken = true;
-        return QueueFile.lent(file, descriptor);
+        return QueueFile.lent(directory, name, descriptor);
       }
       return null;
     } finally {
@@ -250,18 +241,15 @@ final class SpareQueueFiles {
   }
 
   /** A descriptor of the file that has this name now, locked; -1 when that can't be had. */
-  private static int locked(Path file) {
+  private static int locked(ShmDirectory directory, String name) {
     int descriptor = -1;
     try {
-      if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-        return -1;
-      }
-      descriptor = Posix.open(file);
-      if (Posix.tryLock(descriptor) && isFile(file, descriptor)) {
+      descriptor = directory.open(name, true);
+      if (Posix.tryLock(descriptor) && directory.isNameOf(name, descriptor)) {
         return descriptor;
       }
     } catch (IOException e) {
-      // Of another user, or gone.
+      // Of another user, or gone, or no file at all.
     }
     if (descriptor >= 0) {
       Posix.close(descriptor);
@@ -269,20 +257,11 @@ final class SpareQueueFiles {
     return -1;
   }
 
-  /** Whether a name still is the name of an open file. */
-  static boolean isFile(Path file, int descriptor) throws IOException {
-    try {
-      return Files.isSameFile(file, Path.of("/proc/self/fd/" + descriptor));
-    } catch (NoSuchFileException e) {
-      return false;
-    }
+  private static boolean isName(String name) {
+    return NAME.matcher(name).matches();
   }
 
-  private static boolean isName(Path file) {
-    return NAME.matcher(file.getFileName().toString()).matches();
-  }
-
-  private static long number(Path file) {
-    return Long.parseLong(file.getFileName().toString().substring(PREFIX.length()));
+  private static long number(String name) {
+    return Long.parseLong(name.substring(PREFIX.length()));
   }
 }

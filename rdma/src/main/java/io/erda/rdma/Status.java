@@ -41,6 +41,12 @@ public final class Status {
    */
   public static final int NO_SPACE = 10;
 
+  /** Another process has taken the address's store for itself, and serves nobody. */
+  public static final int TAKEN = 11;
+
+  /** A file of the peer's is not what a peer may name: a link, or another user's. */
+  public static final int UNTRUSTED = 12;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -55,6 +61,9 @@ public final class Status {
       case LOCAL -> "local error";
       case DENIED -> "permission denied";
       case NO_SPACE -> "no space left on the device";
+      case TAKEN -> "open in another process, which serves nobody";
+      case UNTRUSTED ->
+          "a file there is a symbolic link, no file, or another user's than the server";
       default -> "status " + status;
     };
   }

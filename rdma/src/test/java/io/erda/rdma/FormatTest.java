@@ -51,7 +51,7 @@ final class FormatTest {
           4096,
           77,
           3,
-          "../data/region-0".getBytes(StandardCharsets.UTF_8),
+          "region-0-1".getBytes(StandardCharsets.UTF_8),
           RegistryLayout.key(2, 0));
       assertHolds(example("slot"), registry, RegistryLayout.FIRST_SLOT_OFFSET);
       assertEquals(2_097_408, RegistryLayout.BYTES);

@@ -67,16 +67,6 @@ final class ShmDeviceTest extends DeviceContract {
     }
   }
 
-  @Test
-  void aForeignRegistryIsNotReplaced() throws IOException {
-    server.close();
-    Files.writeString(Path.of(fixture.address()).resolve("registry"), "something else");
-    IOException e = assertThrows(IOException.class, this::serveAgain);
-    assertTrue(e.getMessage().contains("not a registry"), e.getMessage());
-    Files.delete(Path.of(fixture.address()).resolve("registry"));
-    serveAgain().close();
-  }
-
   /** "No server is there" would send its reader looking in the wrong place. */
   @Test
   void aDirectoryThatMayNotBeLookedAtIsToldFromOneWithoutServer() throws IOException {

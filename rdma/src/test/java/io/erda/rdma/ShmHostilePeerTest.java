@@ -96,7 +96,7 @@ final class ShmHostilePeerTest {
   }
 
   private void garbageHello(ShmFixture fixture, Listener listener) throws IOException {
-    ShmSocket socket = ShmSocket.connect(Path.of(fixture.address()));
+    ShmSocket socket = connect(fixture.address());
     byte[] bytes = new byte[random.nextInt(200)];
     random.nextBytes(bytes);
     if (random.nextBoolean()) {
@@ -105,7 +105,7 @@ final class ShmHostilePeerTest {
         "queue-1-1",
         "registry",
         "socket",
-        "server.lock",
+        "held",
         "",
         "queue-1-1/../../x",
         "queue-0-0\0"
@@ -129,14 +129,14 @@ final class ShmHostilePeerTest {
   }
 
   private void hostile(ShmFixture fixture, Listener listener) throws IOException {
-    Path served = Path.of(fixture.address());
+    ShmDirectory served = ShmDirectory.open(Path.of(fixture.address()));
     QueueFile file = QueueFile.create(served);
     QueueLayout.initialise(file.queue(), 1, false, NOTHING);
     if (random.nextInt(4) == 0) {
       scribble(file.queue(), 0, 1700, 1 + random.nextInt(20));
     }
     ShmSocket socket = ShmSocket.connect(served);
-    socket.sendHello(file.file().getFileName().toString());
+    socket.sendHello(file.name());
     ConnectionRequest request = null;
     for (int i = 0; i < 200 && request == null; i++) {
       fixture.server().await(0);
@@ -151,6 +151,13 @@ final class ShmHostilePeerTest {
     }
     socket.close();
     file.remove();
+    served.close();
+  }
+
+  private static ShmSocket connect(String address) throws IOException {
+    try (ShmDirectory served = ShmDirectory.open(Path.of(address))) {
+      return ShmSocket.connect(served);
+    }
   }
 
   private void abuse(
@@ -230,18 +237,13 @@ final class ShmHostilePeerTest {
       Files.createSymbolicLink(served.resolve("queue-1-2"), served.resolve("registry"));
       Files.createDirectory(served.resolve("queue-1-3"));
       // Right in every way, but nobody holds its lock.
-      QueueFile unlocked = QueueFile.create(served);
+      ShmDirectory shm = ShmDirectory.open(served);
+      QueueFile unlocked = QueueFile.create(shm);
       QueueLayout.initialise(unlocked.queue(), 1, false, NOTHING);
       unlocked.forget();
       for (String name :
-          new String[] {
-            "queue-1-1",
-            "queue-1-2",
-            "queue-1-3",
-            "queue-9-9",
-            unlocked.file().getFileName().toString()
-          }) {
-        ShmSocket socket = ShmSocket.connect(served);
+          new String[] {"queue-1-1", "queue-1-2", "queue-1-3", "queue-9-9", unlocked.name()}) {
+        ShmSocket socket = ShmSocket.connect(shm);
         socket.sendHello(name);
         boolean open = true;
         for (int i = 0; i < 1000 && open; i++) {
@@ -253,6 +255,7 @@ final class ShmHostilePeerTest {
         socket.close();
       }
       unlocked.unmap();
+      shm.close();
     }
     // The next server sweeps what it can, and is not hindered by what it can't.
     try (ShmDevice next =
@@ -267,15 +270,15 @@ final class ShmHostilePeerTest {
     try (ShmFixture fixture = new ShmFixture(directory);
         Arena arena = Arena.ofConfined()) {
       Listener listener = fixture.server().listen(fixture.address());
-      Path served = Path.of(fixture.address());
+      ShmDirectory served = ShmDirectory.open(Path.of(fixture.address()));
       QueueFile file = QueueFile.create(served);
       QueueLayout.initialise(file.queue(), 1, false, arena.allocate(4));
       ShmSocket first = ShmSocket.connect(served);
-      first.sendHello(file.file().getFileName().toString());
+      first.sendHello(file.name());
       ConnectionRequest request = next(listener);
       for (int round = 0; round < 2; round++) {
         ShmSocket second = ShmSocket.connect(served);
-        second.sendHello(file.file().getFileName().toString());
+        second.sendHello(file.name());
         for (int i = 0; i < 100; i++) {
           fixture.server().await(0);
           assertEquals(null, listener.poll());
@@ -287,6 +290,7 @@ final class ShmHostilePeerTest {
       }
       first.close();
       file.remove();
+      served.close();
     }
   }
 }

@@ -78,6 +78,10 @@ public final class ServerCore implements AutoCloseable {
   private final ServerLimits limits;
   private final LongSupplier nanoTime;
   private final List<Port> ports = new ArrayList<>();
+
+  /** Devices that the store is not served on, where clients of earlier servers may live. */
+  private final List<Device> abandoned = new ArrayList<>();
+
   private final List<Connection> connections = new ArrayList<>();
   private final PublishRequest[] batch = new PublishRequest[BATCH_MAX];
   private final Map<String, LongSupplier> figures = new LinkedHashMap<>();
@@ -174,6 +178,11 @@ public final class ServerCore implements AutoCloseable {
   /** Serves the store on a device. */
   public void listen(Device device, Listener listener) {
     ports.add(new Port(device, listener, engine));
+  }
+
+  /** Counts the strangers of a device that the store is not served on, too. Borrows the device. */
+  public void countStrangersOf(Device device) {
+    abandoned.add(device);
   }
 
   public StoreEngine engine() {
@@ -344,6 +353,9 @@ public final class ServerCore implements AutoCloseable {
     int strangers = 0;
     for (Port port : ports) {
       strangers += port.device.strangers();
+    }
+    for (Device device : abandoned) {
+      strangers += device.strangers();
     }
     return strangers;
   }

@@ -122,6 +122,20 @@ public final class ServerCommand implements Callable<Integer> {
   private Integer connections;
 
   @Option(
+      names = "--mode",
+      paramLabel = "OCTAL",
+      description =
+          "Who may use the store: 700 its owner alone, 770 its group too, 777 everybody; 700 by"
+              + " default. Set at each start.")
+  private String mode;
+
+  @Option(
+      names = "--group",
+      paramLabel = "NAME",
+      description = "The group that the store is given to, with --mode 770.")
+  private String group;
+
+  @Option(
       names = "--counted",
       description = "Count bytes whose value changed (./erda stats); slows stores down.")
   private boolean counted;
@@ -243,7 +257,9 @@ public final class ServerCommand implements Callable<Integer> {
   }
 
   private ServerOptions options() {
-    ServerOptions options = ServerOptions.DEFAULTS.withCounted(counted).withPromise(promise);
+    ServerOptions options =
+        ServerOptions.DEFAULTS.withCounted(counted).withPromise(promise).withGroup(group);
+    options = mode == null ? options : withMode(options, mode);
     options = heads == null ? options : options.withHeads(atLeastOne("--heads", heads));
     options = regionBytes == null ? options : options.withRegionBytes(regionBytes);
     options =
@@ -265,6 +281,16 @@ public final class ServerCommand implements Callable<Integer> {
     return writeLatencyNs == null
         ? options
         : options.withWriteLatencyNs(notNegative("--write-latency-ns", writeLatencyNs));
+  }
+
+  private static ServerOptions withMode(ServerOptions options, String octal) {
+    try {
+      return options.withMode(Integer.parseInt(octal, 8));
+    } catch (NumberFormatException e) {
+      throw new UserError("--mode is 700, 770 or 777: " + octal, 2);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("--" + e.getMessage(), 2);
+    }
   }
 
   private static int toInt(String flag, long value) {

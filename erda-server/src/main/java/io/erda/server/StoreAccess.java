@@ -1,0 +1,122 @@
+package io.erda.server;
+
+import io.erda.protocol.ErdaException;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
+import java.util.Map;
+
+/**
+ * Who may use a store: the owner of its directory alone, or its group, or everybody. Who may read a
+ * directory can lock it and what is in it, and so keep its server from starting; so nobody may by
+ * default.
+ *
+ * <p>A directory that others may use has the set-group-ID bit: what is made in it is the group's,
+ * and the store's files can then be read and written by whoever may enter their directory ({@link
+ * io.erda.pmem.MappedDirectory}). Only in {@code shm/} may others make files.
+ */
+final class StoreAccess {
+  static final int OWNER = 0700;
+  private static final int GROUP = 0770;
+  private static final int EVERYBODY = 0777;
+
+  private static final int SET_GROUP_ID = 02000;
+  private static final int OTHERS_WRITE = 0022;
+  private static final int PERMISSIONS = 07777;
+
+  private StoreAccess() {}
+
+  /**
+   * @throws IllegalArgumentException when somebody could use a part of the store only
+   */
+  static void requireMode(int mode) {
+    if (mode != OWNER && mode != GROUP && mode != EVERYBODY) {
+      throw new IllegalArgumentException(
+          "mode "
+              + Integer.toOctalString(mode)
+              + ": a client reads and writes the files of the store, so it is 700 (the owner), 770"
+              + " (the group) or 777 (everybody)");
+    }
+  }
+
+  /** Makes a store's directory, for its owner alone until {@link #set}, where there is none. */
+  static void createDirectory(Path data) throws IOException {
+    if (Files.isDirectory(data)) {
+      return;
+    }
+    Path parent = data.toAbsolutePath().getParent();
+    if (parent != null) {
+      Files.createDirectories(parent);
+    }
+    try {
+      Files.createDirectory(
+          data, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException e) {
+      if (!Files.isDirectory(data)) {
+        throw e;
+      }
+    }
+  }
+
+  /**
+   * Sets who may use the store. The caller holds its lock, and nobody is served yet.
+   *
+   * @throws ErdaException.Unusable when this user may not set what was asked for
+   */
+  static void set(Path data, ServerOptions options) throws IOException {
+    GroupPrincipal group = group(data, options);
+    boolean asked = options.mode() != OWNER || group != null;
+    int mode = options.mode() == OWNER ? OWNER : options.mode() | SET_GROUP_ID;
+    try {
+      Path shm = data.resolve(OpenedStore.SHM);
+      if (asked && !Files.exists(shm, LinkOption.NOFOLLOW_LINKS)) {
+        createDirectory(shm);
+      }
+      if (Files.isDirectory(shm, LinkOption.NOFOLLOW_LINKS)) {
+        set(shm, mode, group);
+      }
+      set(data, mode & ~OTHERS_WRITE, group);
+    } catch (FileSystemException e) {
+      if (asked) {
+        throw new ErdaException.Unusable(
+            "who may use "
+                + data
+                + " can be set by its owner alone, to a group of his: "
+                + OpenedStore.reason(e),
+            e);
+      }
+      // The owner has said who may use it, and this user may.
+    }
+  }
+
+  private static GroupPrincipal group(Path data, ServerOptions options) throws IOException {
+    if (options.group() == null) {
+      return null;
+    }
+    try {
+      return data.getFileSystem()
+          .getUserPrincipalLookupService()
+          .lookupPrincipalByGroupName(options.group());
+    } catch (UserPrincipalNotFoundException e) {
+      throw new ErdaException.BadArgument("there is no group " + options.group());
+    }
+  }
+
+  private static void set(Path file, int mode, GroupPrincipal group) throws IOException {
+    if (group != null) {
+      Files.getFileAttributeView(file, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+          .setGroup(group);
+    }
+    Map<String, Object> is = Files.readAttributes(file, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+    if (((Integer) is.get("mode") & PERMISSIONS) != mode) {
+      Files.setAttribute(file, "unix:mode", mode);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package io.erda.rdma;
+
+import java.io.IOException;
+
+/**
+ * A directory that a device has taken over: locked, its clients of earlier servers fenced, what
+ * dead ones left removed. Then it either has a registry of its own, or is held: all keys have
+ * ended, and clients that come are told so.
+ *
+ * <p>The lock is flock(2) on the directory itself, so no file in it can be in the way. Owns all of
+ * it. One thread.
+ */
+final class Serving implements AutoCloseable {
+  /** Locked by whoever holds the directory and serves nobody. */
+  private static final String HELD = "held";
+
+  private final ShmDirectory directory;
+  private final SpareQueueFiles spares;
+  private final Strangers strangers;
+
+  /** Null for a directory that is held. */
+  private final ShmRegistry registry;
+
+  /** The descriptor of {@link #HELD}, or −1. */
+  private final int held;
+
+  private Serving(
+      ShmDirectory directory,
+      SpareQueueFiles spares,
+      Strangers strangers,
+      ShmRegistry registry,
+      int held) {
+    this.directory = directory;
+    this.spares = spares;
+    this.strangers = strangers;
+    this.registry = registry;
+    this.held = held;
+  }
+
+  /**
+   * Takes the directory of the options over.
+   *
+   * @throws IOException when another device has it
+   */
+  static Serving begin(ShmOptions options) throws IOException {
+    ShmDirectory directory = ShmDirectory.openToServe(options.directory());
+    Strangers strangers = null;
+    boolean done = false;
+    try {
+      if (!directory.tryLock()) {
+        throw new IOException("another server is running in " + options.directory());
+      }
+      SpareQueueFiles spares = new SpareQueueFiles(directory);
+      spares.open();
+      strangers = Strangers.fence(directory, spares);
+      Serving serving =
+          options.holds()
+              ? hold(directory, spares, strangers)
+              : serve(directory, spares, strangers, options.nanoTime().getAsLong());
+      done = true;
+      return serving;
+    } finally {
+      if (!done) {
+        if (strangers != null) {
+          strangers.close();
+        }
+        directory.close();
+      }
+    }
+  }
+
+  private static Serving serve(
+      ShmDirectory directory, SpareQueueFiles spares, Strangers strangers, long nowNs)
+      throws IOException {
+    directory.clear(HELD);
+    ShmRegistry registry = ShmRegistry.create(directory, nowNs);
+    // Last: what a server needs to start goes before what its clients may need some day.
+    spares.makeMissing(nowNs);
+    return new Serving(directory, spares, strangers, registry, -1);
+  }
+
+  private static Serving hold(ShmDirectory directory, SpareQueueFiles spares, Strangers strangers)
+      throws IOException {
+    // A socket that a dead server left would be tried before anything else is looked at.
+    directory.clear(ShmSocket.FILE);
+    ShmRegistry.endAllKeys(directory);
+    directory.clear(HELD);
+    int held = directory.create(HELD);
+    boolean locked = false;
+    try {
+      // Clients that ask have it for a moment; then they see no lock, and the next ones do.
+      locked = Posix.tryLock(held);
+      return new Serving(directory, spares, strangers, null, held);
+    } finally {
+      if (!locked) {
+        Posix.close(held);
+      }
+    }
+  }
+
+  /** Whether a process has this directory for itself. */
+  static boolean isHeld(ShmDirectory directory) {
+    int descriptor = -1;
+    try {
+      descriptor = directory.open(HELD, false);
+      return Posix.isLocked(descriptor);
+    } catch (IOException e) {
+      return false;
+    } finally {
+      if (descriptor >= 0) {
+        Posix.close(descriptor);
+      }
+    }
+  }
+
+  ShmDirectory directory() {
+    return directory;
+  }
+
+  SpareQueueFiles spares() {
+    return spares;
+  }
+
+  Strangers strangers() {
+    return strangers;
+  }
+
+  ShmRegistry registry() {
+    return registry;
+  }
+
+  @Override
+  public void close() {
+    strangers.close();
+    if (registry != null) {
+      registry.close();
+    }
+    if (held >= 0) {
+      Posix.close(held);
+    }
+    directory.close();
+  }
+}

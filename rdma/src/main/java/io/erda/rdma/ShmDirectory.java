@@ -1,0 +1,375 @@
+package io.erda.rdma;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The directory that a device serves in or connects to, and the one around it, where the files of
+ * the regions are. Each is opened once. Everything in them is named relative to the open directory,
+ * by one plain name, and a symbolic link is never followed: whoever can write in the directory, or
+ * moves it meanwhile, can't make this process use another file than one of these two directories.
+ *
+ * <p>Owns two descriptors. One thread.
+ */
+final class ShmDirectory implements AutoCloseable {
+  /** What a new directory may be used by: its owner alone. */
+  static final int PRIVATE = 0700;
+
+  private static final int READ_WRITE = 0666;
+  private static final int ASIDE_MAX = 1000;
+
+  /** Those that are asked for; names of users and groups would be looked up elsewhere. */
+  private static final String ASKED = "unix:isRegularFile,ino,size,nlink,mode,uid,gid";
+
+  /** Of a file. {@code mode} are the permissions, {@code links} how many names it has. */
+  record Attributes(
+      boolean regular, long inode, long bytes, int links, int mode, int userId, int groupId) {}
+
+  private final Path path;
+  private final int descriptor;
+  private final int around;
+
+  private ShmDirectory(Path path, int descriptor, int around) {
+    this.path = path;
+    this.descriptor = descriptor;
+    this.around = around;
+  }
+
+  /**
+   * Opens a directory to connect to the server in it.
+   *
+   * @throws NotDirectoryException also for a symbolic link
+   */
+  static ShmDirectory open(Path path) throws IOException {
+    return open(path, Posix.O_PATH);
+  }
+
+  /** Opens a directory to serve in it, and makes it, for its owner alone, where there is none. */
+  static ShmDirectory openToServe(Path path) throws IOException {
+    Path absolute = path.toAbsolutePath();
+    if (!Files.exists(absolute, LinkOption.NOFOLLOW_LINKS)) {
+      Files.createDirectories(absolute.getParent());
+      try {
+        Posix.makeDirectory(absolute, PRIVATE);
+      } catch (FileAlreadyExistsException e) {
+        // Another server was quicker: which of the two serves is decided by the lock.
+      }
+    }
+    // The lock needs a directory that is open for reading.
+    return open(absolute, Posix.O_RDONLY);
+  }
+
+  private static ShmDirectory open(Path path, int flags) throws IOException {
+    Path absolute = path.toAbsolutePath();
+    Path parent = absolute.getParent();
+    if (parent == null) {
+      throw new NotDirectoryException(path + ": the root of all files is no place for a device");
+    }
+    int around =
+        Posix.open(
+            Posix.WORKING_DIRECTORY,
+            parent.toString(),
+            Posix.O_PATH | Posix.O_DIRECTORY,
+            0,
+            parent);
+    try {
+      int descriptor =
+          Posix.open(
+              around,
+              absolute.getFileName().toString(),
+              flags | Posix.O_DIRECTORY | Posix.O_NOFOLLOW,
+              0,
+              path);
+      return new ShmDirectory(path, descriptor, around);
+    } catch (NotDirectoryException e) {
+      Posix.close(around);
+      throw new NotDirectoryException(
+          path + " is not a directory (a symbolic link is not followed here)");
+    } catch (IOException e) {
+      Posix.close(around);
+      throw e;
+    }
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /** What a file is called in messages. */
+  Path file(String name) {
+    return path.resolve(name);
+  }
+
+  /** A short path by which the JDK finds a name in the open directory, wherever it is now. */
+  Path at(String name) {
+    return reopened(descriptor).resolve(name);
+  }
+
+  /** A path by which the JDK finds the very file that a descriptor has open. */
+  private static Path reopened(int fd) {
+    return Path.of("/proc/self/fd/" + fd);
+  }
+
+  /** Takes the directory for one server; false when another one has it. */
+  boolean tryLock() throws IOException {
+    return Posix.tryLock(descriptor);
+  }
+
+  boolean exists(String name) {
+    return Files.exists(at(name), LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /** The names that begin with {@code prefix}, of whatever kind. */
+  List<String> names(String prefix) throws IOException {
+    List<String> names = new ArrayList<>();
+    try (DirectoryStream<Path> files =
+        Files.newDirectoryStream(reopened(descriptor), prefix + "*")) {
+      for (Path file : files) {
+        names.add(file.getFileName().toString());
+      }
+    }
+    return names;
+  }
+
+  /**
+   * A descriptor of a plain file in this directory.
+   *
+   * @throws UntrustedFileException when it is something else
+   */
+  int open(String name, boolean toWrite) throws IOException {
+    return openPlain(descriptor, name, toWrite, file(name));
+  }
+
+  /**
+   * A descriptor of a plain file in the directory around this one.
+   *
+   * @param name as a peer wrote it
+   * @throws UntrustedFileException when it is something else, or the name leads elsewhere
+   */
+  int openRegion(String name, boolean toWrite) throws IOException {
+    Path parent = path.toAbsolutePath().getParent();
+    if (!isPlainName(name)) {
+      throw new UntrustedFileException(parent.toString(), "a region's file of the name " + name);
+    }
+    return openPlain(around, name, toWrite, parent.resolve(name));
+  }
+
+  /**
+   * Whether the file of a region is still found where it was: by the path, because the directory
+   * that was opened may have been moved, and another one may have its place.
+   */
+  boolean hasAround(String name, long inode) {
+    try {
+      Path file = path.toAbsolutePath().getParent().resolve(name);
+      return isPlainName(name) && attributes(file, LinkOption.NOFOLLOW_LINKS).inode == inode;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Whether a name can lead nowhere else than into the directory that it is looked up in. */
+  static boolean isPlainName(String name) {
+    return !name.isEmpty()
+        && !name.equals(".")
+        && !name.equals("..")
+        && name.indexOf('/') < 0
+        && name.indexOf('\0') < 0;
+  }
+
+  private static int openPlain(int directory, String name, boolean toWrite, Path file)
+      throws IOException {
+    // Without waiting for the other end of a pipe.
+    int flags = (toWrite ? Posix.O_RDWR : Posix.O_RDONLY) | Posix.O_NOFOLLOW | Posix.O_NONBLOCK;
+    int fd = Posix.open(directory, name, flags, 0, file);
+    boolean plain = false;
+    try {
+      plain = attributes(fd).regular;
+    } finally {
+      if (!plain) {
+        Posix.close(fd);
+      }
+    }
+    if (!plain) {
+      throw new UntrustedFileException(file.toString(), "is no plain file");
+    }
+    return fd;
+  }
+
+  /**
+   * A descriptor of a new, empty file, to be used by whom this directory may be used by.
+   *
+   * @throws FileAlreadyExistsException when the name is taken, by whatever
+   */
+  int create(String name) throws IOException {
+    int flags = Posix.O_RDWR | Posix.O_CREAT | Posix.O_EXCL | Posix.O_NOFOLLOW;
+    int fd = Posix.open(descriptor, name, flags, 0600, file(name));
+    boolean done = false;
+    try {
+      share(fd);
+      done = true;
+      return fd;
+    } finally {
+      if (!done) {
+        Posix.close(fd);
+        delete(name);
+      }
+    }
+  }
+
+  /**
+   * Lets whoever may use this directory use a file in it too, whatever the umask is. The superuser
+   * gives it to the directory's owner, whose server could not open it else.
+   */
+  void share(int fd) throws IOException {
+    Attributes directory = attributes();
+    Attributes file = attributes(fd);
+    boolean superuser = Posix.user() == 0 && directory.userId != file.userId;
+    if (superuser || directory.groupId != file.groupId) {
+      // A user who is not of the group keeps the file: the others can't open it then, and say so.
+      boolean ignored = Posix.changeOwner(fd, superuser ? directory.userId : -1, directory.groupId);
+    }
+    Posix.changeMode(fd, directory.mode & READ_WRITE);
+  }
+
+  /** The same for a socket that was just bound. */
+  void shareSocket(String name) throws IOException {
+    int fd = Posix.open(descriptor, name, Posix.O_PATH | Posix.O_NOFOLLOW, 0, file(name));
+    try {
+      Files.setPosixFilePermissions(reopened(fd), permissions(attributes().mode & READ_WRITE));
+    } finally {
+      Posix.close(fd);
+    }
+  }
+
+  private static Set<PosixFilePermission> permissions(int mode) {
+    Set<PosixFilePermission> all = EnumSet.noneOf(PosixFilePermission.class);
+    PosixFilePermission[] falling = PosixFilePermission.values();
+    for (int i = 0; i < falling.length; i++) {
+      if ((mode & 0400 >>> i) != 0) {
+        all.add(falling[i]);
+      }
+    }
+    return all;
+  }
+
+  /** The user whose an open file is. */
+  static UserPrincipal owner(int fd) throws IOException {
+    return Files.getOwner(reopened(fd));
+  }
+
+  static Attributes attributes(int fd) throws IOException {
+    return attributes(reopened(fd));
+  }
+
+  Attributes attributes() throws IOException {
+    return attributes(descriptor);
+  }
+
+  /** The directory around this one. */
+  Attributes attributesAround() throws IOException {
+    return attributes(around);
+  }
+
+  private static Attributes attributes(Path file, LinkOption... options) throws IOException {
+    Map<String, Object> all = Files.readAttributes(file, ASKED, options);
+    return new Attributes(
+        (Boolean) all.get("isRegularFile"),
+        ((Number) all.get("ino")).longValue(),
+        ((Number) all.get("size")).longValue(),
+        ((Number) all.get("nlink")).intValue(),
+        ((Number) all.get("mode")).intValue() & 0777,
+        ((Number) all.get("uid")).intValue(),
+        ((Number) all.get("gid")).intValue());
+  }
+
+  /** Of what has a name here, without opening it; null when nothing has. */
+  Attributes attributes(String name) throws IOException {
+    try {
+      return attributes(at(name), LinkOption.NOFOLLOW_LINKS);
+    } catch (NoSuchFileException e) {
+      return null;
+    }
+  }
+
+  /** Whether a name still is the name of an open file. */
+  boolean isNameOf(String name, int fd) throws IOException {
+    try {
+      return Files.isSameFile(at(name), reopened(fd)) && !Files.isSymbolicLink(at(name));
+    } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
+  /** Opens, once more, the file that a descriptor has open. */
+  static FileChannel channel(int fd, boolean toWrite) throws IOException {
+    return FileChannel.open(
+        reopened(fd),
+        toWrite
+            ? new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE}
+            : new OpenOption[] {StandardOpenOption.READ});
+  }
+
+  /** Removes a file's name, if it is there. */
+  void delete(String name) throws IOException {
+    try {
+      Posix.remove(descriptor, name, false, file(name));
+    } catch (NoSuchFileException e) {
+      // As it should be.
+    }
+  }
+
+  /** Renames a file; what had the new name is replaced. */
+  void rename(String from, String to) throws IOException {
+    Posix.rename(descriptor, from, to, file(from));
+  }
+
+  /**
+   * Frees a name, whatever it is the name of: a file or an empty directory is removed, a directory
+   * with something in it gets another name.
+   */
+  void clear(String name) throws IOException {
+    if (!Files.isDirectory(at(name), LinkOption.NOFOLLOW_LINKS)) {
+      delete(name);
+      return;
+    }
+    try {
+      Posix.remove(descriptor, name, true, file(name));
+    } catch (DirectoryNotEmptyException e) {
+      setAside(name);
+    }
+  }
+
+  private void setAside(String name) throws IOException {
+    for (int number = 0; number < ASIDE_MAX; number++) {
+      String aside = "aside-" + number + "-" + name;
+      if (!exists(aside)) {
+        rename(name, aside);
+        return;
+      }
+    }
+    throw new IOException(file(name) + " is a directory, and " + ASIDE_MAX + " were set aside");
+  }
+
+  @Override
+  public void close() {
+    Posix.close(descriptor);
+    Posix.close(around);
+  }
+}

@@ -1,0 +1,169 @@
+package io.erda.rdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Processes of several users in one directory: real ones, which only the superuser can start. Each
+ * connection works, or says what is true. Skipped for other users.
+ */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+final class ShmUsersTest {
+  private static final int SERVER = 65534;
+  private static final int OTHER = 12345;
+  private static final int GROUP = 4242;
+
+  @TempDir private Path directory;
+
+  private final List<Process> processes = new ArrayList<>();
+  private Path served;
+
+  @BeforeEach
+  void requireSuperuser() throws IOException {
+    Assumptions.assumeTrue(
+        Files.getAttribute(directory, "unix:uid").equals(0), "only the superuser has other users");
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Files.createDirectory(directory.resolve("data"));
+    served = directory.resolve("data").resolve("shm");
+    Files.createDirectory(served);
+  }
+
+  @AfterEach
+  void endProcesses() throws InterruptedException {
+    for (Process process : processes) {
+      process.destroyForcibly();
+      process.waitFor(10, TimeUnit.SECONDS);
+    }
+  }
+
+  /** The superuser's queue file is given to the directory's owner, whose server opens it. */
+  @Test
+  void theSuperusersToolReachesAUsersServer() throws Exception {
+    own(SERVER, SERVER, 0700);
+    serve(List.of("--reuid=" + SERVER, "--regid=" + SERVER, "--clear-groups"));
+    assertEquals("success", says(start(List.of(), "077", "sleep")));
+  }
+
+  /** What a member makes is the group's, whatever the umask says. */
+  @Test
+  void aMemberOfTheGroupWritesWhateverTheUmask() throws Exception {
+    own(SERVER, GROUP, 02770);
+    serve(List.of("--reuid=" + SERVER, "--regid=" + GROUP, "--clear-groups"));
+    BufferedReader client =
+        start(List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--groups=" + GROUP), "077", "write");
+    assertEquals("success", says(client));
+    assertEquals("writing", says(client));
+  }
+
+  /** The server's user is not of the group that the directory belongs to. */
+  @Test
+  void aServerThatMayNotOpenAClientsFileSaysSo() throws Exception {
+    own(SERVER, GROUP, 02770);
+    serve(List.of("--reuid=" + SERVER, "--regid=" + SERVER, "--clear-groups"));
+    assertEquals(
+        "permission denied",
+        says(
+            start(
+                List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--groups=" + GROUP),
+                "077",
+                "sleep")));
+  }
+
+  @Test
+  void whoMayNotEnterIsToldSo() throws Exception {
+    own(SERVER, SERVER, 0700);
+    serve(List.of("--reuid=" + SERVER, "--regid=" + SERVER, "--clear-groups"));
+    List<String> other = List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--clear-groups");
+    assertEquals("permission denied", says(start(other, "022", "sleep")));
+    assertNotEquals(0, run(other, "flock", "-n", served.toString(), "true"), "it can be locked");
+  }
+
+  /** A member may not write the region, though he may connect: his WRITE says so. */
+  @Test
+  void aRegionThatMayNotBeWrittenIsNoDamage() throws Exception {
+    own(SERVER, GROUP, 02770);
+    serve(List.of("--reuid=" + SERVER, "--regid=" + GROUP, "--clear-groups"));
+    Path region = directory.resolve("data").resolve("region");
+    Files.setPosixFilePermissions(region, PosixFilePermissions.fromString("rw-r-----"));
+    BufferedReader client =
+        start(List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--groups=" + GROUP), "077", "write");
+    assertEquals("success", says(client));
+    assertEquals("write permission denied, read success", says(client));
+  }
+
+  private void own(int user, int group, int mode) throws IOException {
+    for (Path each : List.of(served.getParent(), served)) {
+      Files.setAttribute(each, "unix:uid", user);
+      Files.setAttribute(each, "unix:gid", group);
+      Files.setAttribute(each, "unix:mode", mode);
+    }
+  }
+
+  private void serve(List<String> user) throws Exception {
+    BufferedReader server = start(user, "007", "serve");
+    assertEquals("ready", says(server));
+  }
+
+  private int run(List<String> user, String... command) throws Exception {
+    List<String> all = new ArrayList<>(List.of("setpriv"));
+    all.addAll(user);
+    all.addAll(List.of(command));
+    return new ProcessBuilder(all).start().waitFor();
+  }
+
+  /** What {@link ShmPeer} says of itself, as a process of another user. */
+  private BufferedReader start(List<String> user, String umask, String how) throws IOException {
+    List<String> command = new ArrayList<>();
+    if (!user.isEmpty()) {
+      command.add("setpriv");
+      command.addAll(user);
+    }
+    command.addAll(List.of("sh", "-c", "umask " + umask + "; exec \"$@\"", "sh"));
+    command.addAll(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            ShmPeer.class.getName(),
+            how,
+            served.toString(),
+            directory.resolve("data").resolve("region").toString()));
+    Process process =
+        new ProcessBuilder(command)
+            .directory(Path.of("/").toFile())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    processes.add(process);
+    return new BufferedReader(
+        new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  private static String says(BufferedReader output) throws IOException {
+    String line = output.readLine();
+    assertNotNull(line, "the process ended");
+    assertTrue(!line.isEmpty());
+    return line.equals("accepted") ? says(output) : line;
+  }
+}
