@@ -94,6 +94,11 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   @Override
+  public int boot() {
+    return directory.boot();
+  }
+
+  @Override
   public Survives survives() {
     return directory.survives();
   }

@@ -209,6 +209,11 @@ public final class MappedDirectory implements MemoryDirectory {
   }
 
   @Override
+  public int boot() {
+    return MappedFile.boot();
+  }
+
+  @Override
   public Survives survives() {
     return kind.survives();
   }

@@ -129,6 +129,15 @@ final class MappedFile {
         e);
   }
 
+  /** See {@link MemoryDirectory#boot}. */
+  static int boot() {
+    try {
+      return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).hashCode() | 1;
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+
   /** What a file system says of its room. */
   private interface Room {
     long bytes(FileStore store) throws IOException;

@@ -53,6 +53,14 @@ public interface MemoryDirectory extends AutoCloseable {
   /** Makes {@code from} the name of the memory instead, replacing {@code to}, in one step. */
   void rename(String from, String to) throws IOException;
 
+  /**
+   * A number that is another one after the machine was started anew, so after every power failure;
+   * 0 where that can't be told.
+   */
+  default int boot() {
+    return 0;
+  }
+
   /** Whether the name exists. */
   boolean exists(String name);
 

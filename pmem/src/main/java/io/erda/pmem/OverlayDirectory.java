@@ -225,6 +225,11 @@ public final class OverlayDirectory implements MemoryDirectory {
   }
 
   @Override
+  public int boot() {
+    return MappedFile.boot();
+  }
+
+  @Override
   public Survives survives() {
     return survives;
   }

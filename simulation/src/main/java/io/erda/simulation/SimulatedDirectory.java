@@ -103,6 +103,11 @@ public final class SimulatedDirectory implements MemoryDirectory {
   }
 
   @Override
+  public int boot() {
+    return disk.boot();
+  }
+
+  @Override
   public Survives survives() {
     return keepsPromise ? disk.domain.survives() : Survives.PROCESS_CRASH;
   }

@@ -24,6 +24,9 @@ import java.util.random.RandomGenerator;
  * may come from several.
  */
 public final class SimulatedDisk {
+  /** Counts power failures, from 1. */
+  private int boot = 1;
+
   /** What a requested crash counts. */
   public enum Event {
     STORE,
@@ -227,6 +230,7 @@ public final class SimulatedDisk {
    * #processCrash()}. Returns how many words were lost.
    */
   public int powerFailure(RandomGenerator seeded) {
+    boot++;
     restoreNames(seeded);
     int lost = 0;
     // In the order they were made: addresses are the machine's, and a seed must mean the same run.
@@ -519,5 +523,9 @@ public final class SimulatedDisk {
 
   void countNicWord() {
     nicWords++;
+  }
+
+  int boot() {
+    return boot;
   }
 }

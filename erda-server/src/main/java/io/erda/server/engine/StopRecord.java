@@ -2,6 +2,7 @@ package io.erda.server.engine;
 
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +27,7 @@ import java.util.zip.CRC32C;
  * <pre>
  *   0  magic "ERDASTOP" 8 | 8  layout version 4 | 12  CRC32C of the whole file, this field as 0, 4
  *  16  store UUID 16 | 32  incarnation of the root 8 | 40  buckets 8 | 48  table generation 4
- *  52  doubling 4 | 56  files 4 | 60  zero 4
+ *  52  doubling 4 | 56  files 4 | 60  boot 4
  *      then for each file: name, ASCII, zeros behind it 24 | length 8
  *      | CRC32C of each 4096 bytes, the last ones may be fewer, 4 each | zeros to a multiple of 8
  * </pre>
@@ -43,6 +44,7 @@ final class StopRecord {
   private static final int NAME_BYTES = 24;
   private static final int FILE_HEADER_BYTES = NAME_BYTES + Long.BYTES;
   private static final int CHECKSUM_OFFSET = 12;
+  private static final int BOOT_OFFSET = 60;
 
   /** Mapped memory is looked at through buffers of at most that many bytes. */
   private static final long WINDOW_BYTES = 1 << 30;
@@ -94,6 +96,7 @@ final class StopRecord {
     record.set(INT, 48, superblock.tableGeneration());
     record.set(INT, 52, superblock.doubling() ? 1 : 0);
     record.set(INT, 56, files.size());
+    record.set(INT, BOOT_OFFSET, boot(directory));
     long at = HEADER_BYTES;
     for (MemorySegment file : files) {
       MemorySegment.copy(file, 0, record, at, file.byteSize());
@@ -101,6 +104,14 @@ final class StopRecord {
     }
     record.set(INT, CHECKSUM_OFFSET, checksum(record));
     store(directory, record);
+  }
+
+  /**
+   * What is promised to survive power failure is proven for good. What is not may be lost with the
+   * next one, record or table alone: that is no damage, and the store opens as it always did.
+   */
+  private static int boot(MemoryDirectory directory) {
+    return directory.survives() == Survives.POWER_FAILURE ? 0 : directory.boot();
   }
 
   /** The name last: what has it is whole, unless power failed where that is not promised. */
@@ -195,6 +206,15 @@ final class StopRecord {
       long at = HEADER_BYTES;
       for (int i = 0; i < record.get(INT, 56); i++) {
         at += compareFile(directory, record.asSlice(at), differences);
+      }
+      int boot = record.get(INT, BOOT_OFFSET);
+      if (!differences.words.isEmpty() && boot != 0 && boot != directory.boot()) {
+        List<String> words = new ArrayList<>();
+        words.add(
+            "the machine was started anew since the store was stopped, which did not promise to"
+                + " survive power failure, and something is not what it was then");
+        words.addAll(differences.words());
+        return new Verdict(State.USELESS, words);
       }
       return new Verdict(
           differences.words.isEmpty() ? State.PROVEN : State.DIFFERS, differences.words());

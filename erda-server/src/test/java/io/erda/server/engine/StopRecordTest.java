@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.logstore.LogGeometry;
+import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.HeapDirectory;
+import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.Promise;
 import java.io.IOException;
@@ -95,6 +97,27 @@ class StopRecordTest {
     StopRecord.Verdict verdict = StopRecord.check(directory, SUPERBLOCK, 3);
     assertEquals(verdict.state() == StopRecord.State.PROVEN, verdict.words().isEmpty());
     return verdict.state();
+  }
+
+  /** A power failure that no promise covers may take a page: no damage, and no refusal. */
+  @Test
+  void anotherBootWithoutThePromiseOfPower() throws IOException {
+    createAll();
+    int[] boot = {7};
+    MemoryDirectory booted =
+        new ForwardingDirectory(directory) {
+          @Override
+          public int boot() {
+            return boot[0];
+          }
+        };
+    StopRecord.write(booted, SUPERBLOCK, 3);
+    try (PersistentMemory memory = directory.open("table-1")) {
+      memory.segment().set(ValueLayout.JAVA_BYTE, 9, (byte) 9);
+    }
+    assertEquals(StopRecord.State.DIFFERS, StopRecord.check(booted, SUPERBLOCK, 3).state());
+    boot[0] = 8;
+    assertEquals(StopRecord.State.USELESS, StopRecord.check(booted, SUPERBLOCK, 3).state());
   }
 
   /** A server that is killed leaves none; one that is stopped does, and the next removes it. */
