@@ -555,13 +555,28 @@ public final class ServerCore implements AutoCloseable {
           Handshake.Refusal.PROMISE,
           "store promises " + promise + ", client requires " + hello.required());
     }
-    if (connections.size() >= limits.connectionsMax()) {
+    if (connections.size() >= limits.connectionsMax() && !closeWhoLeft()) {
       recordExhausted("CONNECTIONS", 0, -1, 0);
       return new Handshake.Refusal(
           Handshake.Refusal.CONNECTIONS,
           "all " + limits.connectionsMax() + " connections are taken");
     }
     return null;
+  }
+
+  /**
+   * Closes the connections of clients that left and were not noticed yet: one of them may be who
+   * asks for a connection now. REQUIRES: no request is in the batch.
+   *
+   * @return whether there was any
+   */
+  private boolean closeWhoLeft() {
+    for (Connection connection : connections) {
+      if (!connection.isThere()) {
+        connection.giveUp();
+      }
+    }
+    return connections.removeIf(this::closeIfGone);
   }
 
   private boolean closeIfGone(Connection connection) {

@@ -306,6 +306,21 @@ class ServerCoreTest {
     assertEquals(Handshake.Refusal.CONNECTIONS, refused(RawClient.hello()).refusal().reason());
   }
 
+  /** Its old connection counts until the server looks at it, which is before anybody is refused. */
+  @Test
+  void whoClosesAndConnectsAgainIsNotRefusedForItsOwnOldConnection() {
+    connect();
+    connect();
+    RawClient client = connect();
+    for (int i = 0; i < 50; i++) {
+      client.queuePair.close();
+      nowNs += 1_000_000; // the next step looks at who asks before it looks at who is there
+      client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+      assertTrue(client.connected(), "reconnect " + i);
+    }
+    assertEquals(Handshake.Refusal.CONNECTIONS, refused(RawClient.hello()).refusal().reason());
+  }
+
   @Test
   void anotherClientsNameEndsTheConnection() {
     RawClient client = connect();
