@@ -21,8 +21,9 @@ public final class ServerOptions {
   /** Enough of them that cleaning has a choice, and few enough that each is used for long. */
   private static final int REGIONS_DEFAULT = 16;
 
-  /** Beside the root and the table, which are regions to the device. */
-  private static final int REGIONS_MAX = ShmDevice.REGIONS_MAX - 2;
+  /** The root and the tables are regions to the device too. */
+  private static final int REGIONS_MAX =
+      ShmDevice.REGIONS_MAX - StoreOptions.REGISTRATIONS_BESIDE_LOG;
 
   private int heads;
 

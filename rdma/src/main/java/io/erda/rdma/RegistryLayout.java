@@ -21,7 +21,10 @@ final class RegistryLayout {
   static final long MAGIC = 0x00474552_41445245L;
 
   static final int VERSION = 2;
-  static final int SLOTS = 8192;
+
+  /** For a log's regions, 8190 at most, the root, and tables that are or were doubled. */
+  static final int SLOTS = 8256;
+
   static final int SLOT_BYTES = 256;
 
   static final long MAGIC_OFFSET = 0;

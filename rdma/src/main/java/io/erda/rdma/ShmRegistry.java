@@ -265,7 +265,8 @@ final class ShmRegistry implements AutoCloseable {
 
   private int freeSlot() {
     for (int i = 0; i < RegistryLayout.SLOTS; i++) {
-      int slot = cursor++ & RegistryLayout.SLOTS - 1;
+      int slot = cursor;
+      cursor = (cursor + 1) % RegistryLayout.SLOTS;
       if (!used[slot]) {
         return slot;
       }

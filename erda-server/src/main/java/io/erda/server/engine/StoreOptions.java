@@ -14,6 +14,13 @@ public record StoreOptions(LogGeometry geometry, long buckets) {
   /** The most that a table can have. */
   public static final long BUCKETS_MAX = 1L << 40;
 
+  /**
+   * What is registered with a device beside the log's regions, at most: the root, and the tables. A
+   * table that was doubled keeps its registration for a grace; from 2 to 2^40 buckets there are 40
+   * of them. A device has to have so many registrations to spare, for a doubling can't do without.
+   */
+  public static final int REGISTRATIONS_BESIDE_LOG = 66;
+
   private static final long BUCKETS_MIN = 2;
 
   public StoreOptions {

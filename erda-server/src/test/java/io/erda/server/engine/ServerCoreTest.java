@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.pmem.Backing;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Message;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
+import io.erda.rdma.Access;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
 import java.io.IOException;
@@ -319,6 +321,32 @@ class ServerCoreTest {
       assertTrue(client.connected(), "reconnect " + i);
     }
     assertEquals(Handshake.Refusal.CONNECTIONS, refused(RawClient.hello()).refusal().reason());
+  }
+
+  /** Every table in its grace has a registration of its own, as every region of the log has. */
+  @Test
+  void theTableDoublesBesideAsManyRegionsAsALogCanHave() {
+    RawClient client = connect();
+    for (int i = 0; i < 4; i++) {
+      assertEquals(Result.OK, put(client, "key" + i));
+    }
+    EmbeddedDevice others = network.device();
+    for (int i = core.engine().log().regions().size(); i < 8190; i++) {
+      others.register(MemorySegment.ofArray(new long[1]), Backing.none(8), Access.REMOTE_READ);
+    }
+    for (int i = 0; i < 100; i++) {
+      assertEquals(Result.OK, put(client, "key" + i));
+    }
+    assertTrue(core.engine().growth().doublings() >= 3, "" + core.engine().growth().doublings());
+    assertNull(core.readOnlyReason());
+  }
+
+  private int put(RawClient client, String key) {
+    byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+    RawClient.Leased leased = client.lease(headOf(client, bytes), 64);
+    assertEquals(Result.OK, leased.result());
+    int put = client.write(leased, leased.place(), bytes, VALUE, client.regionKey(leased));
+    return client.publish(leased, leased.place(), put, 0);
   }
 
   @Test
