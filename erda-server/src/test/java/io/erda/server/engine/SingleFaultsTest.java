@@ -48,8 +48,10 @@ import org.junit.jupiter.api.io.TempDir;
 class SingleFaultsTest {
   private static final long SEED = Long.getLong("erda.seed", 20261122L);
   private static final int FAULTS = Integer.getInteger("erda.faults", 60);
+
   /** Faults in {@code shm/} are made when asked for: {@code -Derda.faults.shm=true}. */
   private static final boolean IN_SHM = Boolean.getBoolean("erda.faults.shm");
+
   private static final long STORES_SEED = 4711;
   private static final int NEW_KEYS = 20;
 

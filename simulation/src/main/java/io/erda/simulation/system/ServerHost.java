@@ -87,9 +87,9 @@ final class ServerHost {
     return node != null && !node.isDead();
   }
 
-  /** Whether there is one that clients can reach. */
+  /** Whether there is one that clients can reach, and that was not told to stop. */
   boolean serves() {
-    return lives() && !embedded;
+    return lives() && !embedded && !stopping;
   }
 
   /** The device of the process that lives, or lived last. */
