@@ -1,6 +1,5 @@
 package io.erda.client;
 
-import io.erda.hashtable.Neighbourhood;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
@@ -55,7 +54,6 @@ final class Session implements CompletionHandler {
   private static final int CONTROL_BYTES = 64;
   private static final int REQUEST_BYTES = Message.RESOLVE_KEY + Protocol.KEY_BYTES_MAX + 8;
   private static final int POLL_LIMIT = 64;
-  private static final int MAP_RESTARTS_MAX = 16;
   private static final int REGIONS_MAX = 65536;
   private static final long HEAD_BYTES_MAX = 1L << 34;
 
@@ -113,11 +111,7 @@ final class Session implements CompletionHandler {
   private int outstanding;
   private long unpostedReceives;
 
-  private RegionMap incoming;
-  private int incomingCount;
-  private boolean refreshing;
-  private boolean mapDeferred;
-  private int mapRestarts;
+  private final MapFetch mapFetch = new MapFetch(this);
 
   Session(ClientCore core, QueuePair queuePair, int operations, boolean readsOutlive) {
     this.core = core;
@@ -320,12 +314,9 @@ final class Session implements CompletionHandler {
     for (long left = unpostedReceives; left != 0; left &= left - 1) {
       postReceive(Long.numberOfTrailingZeros(left));
     }
-    if (mapDeferred) {
-      mapDeferred = false;
-      requestMap(incomingCount);
-    }
+    boolean mapRemains = mapFetch.retryDeferred();
     boolean remains = leases != null && leases.retryDeferred();
-    return remains || mapDeferred || unpostedReceives != 0;
+    return remains || mapRemains || unpostedReceives != 0;
   }
 
   @Override
@@ -676,7 +667,7 @@ final class Session implements CompletionHandler {
     switch (type) {
       case Message.LEASE ->
           leases.onResponse(controlHeads[control], controlAsked[control], result, memory, base);
-      case Message.MAP -> onMapPage(result, base, byteLength);
+      case Message.MAP -> onMapPage(controlAsked[control], result, base, byteLength);
       default -> {
         // END: whether the server still knew the extent makes no difference. LEFT: nor what it
         // says.
@@ -691,97 +682,37 @@ final class Session implements CompletionHandler {
     if (phase != READY && phase != MAPPING) {
       return false;
     }
-    if (!refreshing) {
-      refreshing = true;
-      mapRestarts = 0;
-      requestMap(0);
-    }
+    mapFetch.begin();
     return true;
   }
 
-  private void requestMap(int from) {
-    incomingCount = from;
+  /** Asks for a page of the map, of the regions from {@code from} on. */
+  boolean sendMap(int page, int from) {
     int control = freeControl();
-    if (control >= 0) {
-      Message.putInt(memory, controlAt(control) + Message.MAP_FROM, from);
-      Message.putInt(memory, controlAt(control) + Message.MAP_FROM + 4, 0);
+    if (control < 0) {
+      return false;
     }
-    if (!sendControl(control, Message.MAP, Message.MAP_REQUEST_BYTES)) {
-      mapDeferred = true;
-      defer();
-    }
+    long base = controlAt(control);
+    Message.putInt(memory, base + Message.MAP_FROM, from);
+    Message.putInt(memory, base + Message.MAP_FROM + 4, 0);
+    controlAsked[control] = page;
+    return sendControl(control, Message.MAP, Message.MAP_REQUEST_BYTES);
   }
 
-  private void onMapPage(int result, long base, int byteLength) {
-    String wrong =
-        result == Result.OK
-            ? wrongMap(base, byteLength)
-            : "the result " + Result.name(result) + " when asked for the map";
-    if (wrong != null) {
-      fail("the server sent " + wrong);
+  private void onMapPage(int page, int result, long base, int byteLength) {
+    if (result != Result.OK) {
+      fail("the server sent the result " + Result.name(result) + " when asked for the map");
       return;
     }
-    long epoch = Message.getLong(memory, base + Message.MAPPED_EPOCH);
-    int first = Message.getInt(memory, base + Message.MAPPED_FIRST);
-    if (first != 0 && epoch != incoming.epoch) {
-      // The map changed between two pages.
-      if (++mapRestarts > MAP_RESTARTS_MAX) {
-        fail("the region map changed " + mapRestarts + " times while it was fetched");
-      } else {
-        requestMap(0);
-      }
-      return;
-    }
-    if (first == 0) {
-      incoming =
-          new RegionMap(
-              welcome.incarnation(),
-              epoch,
-              Message.getLong(memory, base + Message.MAPPED_TABLE_KEY),
-              Message.getLong(memory, base + Message.MAPPED_ENTRIES_OFFSET),
-              Message.getLong(memory, base + Message.MAPPED_BUCKETS),
-              Message.getLong(memory, base + Message.MAPPED_NEXT_KEY),
-              Message.getLong(memory, base + Message.MAPPED_NEXT_BUCKETS),
-              heads);
-    }
-    takeRecords(base);
-  }
-
-  private void takeRecords(long base) {
-    int count = Message.getInt(memory, base + Message.MAPPED_COUNT);
-    for (int i = 0; i < count; i++) {
-      long at = base + Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
-      int head = Message.getInt(memory, at + Message.RECORD_HEAD);
-      int index = Message.getInt(memory, at + Message.RECORD_INDEX);
-      long key = Message.getLong(memory, at + Message.RECORD_KEY);
-      if (head < 0
-          || head >= heads
-          || index < 0
-          || index >= regionsPerHeadMax
-          || key == RegionMap.NONE) {
-        fail(
-            "the server sent a map that names region "
-                + index
-                + " of head "
-                + head
-                + ", remote key "
-                + key);
-        return;
-      }
-      incoming.add(head, index, Message.getInt(memory, at + Message.RECORD_GENERATION), key);
-    }
-    if (incomingCount + count < Message.getInt(memory, base + Message.MAPPED_REGIONS)) {
-      requestMap(incomingCount + count);
-    } else {
-      publishMap();
+    RegionMap complete = mapFetch.onPage(page, memory, base, byteLength);
+    if (complete != null) {
+      publishMap(complete);
     }
   }
 
-  private void publishMap() {
+  private void publishMap(RegionMap complete) {
     RegionMap old = map;
-    map = incoming;
-    incoming = null;
-    refreshing = false;
+    map = complete;
     core.mapRefreshes++;
     leases.onMap();
     if (old != null && old.forgetMissing(map, queuePair)) {
@@ -792,70 +723,6 @@ final class Session implements CompletionHandler {
       core.attention = true;
     }
     core.mapArrived(this);
-  }
-
-  private String wrongMap(long base, int byteLength) {
-    long incarnation = Message.getLong(memory, base + Message.MAPPED_INCARNATION);
-    if (incarnation != welcome.incarnation()) {
-      return "a map of incarnation "
-          + Long.toHexString(incarnation)
-          + "; welcome said "
-          + Long.toHexString(welcome.incarnation());
-    }
-    long buckets = Message.getLong(memory, base + Message.MAPPED_BUCKETS);
-    int neighbourhood = Message.getInt(memory, base + Message.MAPPED_NEIGHBOURHOOD);
-    long entriesOffset = Message.getLong(memory, base + Message.MAPPED_ENTRIES_OFFSET);
-    boolean table =
-        Long.bitCount(buckets) == 1
-            && buckets > 0
-            && buckets <= 1L << 48
-            && neighbourhood == Neighbourhood.ENTRIES
-            && entriesOffset >= 0
-            && entriesOffset < 1L << 48
-            && (entriesOffset & 7) == 0
-            && Message.getLong(memory, base + Message.MAPPED_TABLE_KEY) != 0;
-    if (!table) {
-      return "a table that can't be: "
-          + buckets
-          + " buckets, neighbourhoods of "
-          + neighbourhood
-          + ", entries at "
-          + entriesOffset;
-    }
-    long nextKey = Message.getLong(memory, base + Message.MAPPED_NEXT_KEY);
-    long nextBuckets = Message.getLong(memory, base + Message.MAPPED_NEXT_BUCKETS);
-    if (nextBuckets != (nextKey == RegionMap.NONE ? 0 : 2 * buckets)) {
-      return "a table of "
-          + buckets
-          + " buckets that is doubled into one of "
-          + nextBuckets
-          + ", remote key "
-          + nextKey;
-    }
-    int regions = Message.getInt(memory, base + Message.MAPPED_REGIONS);
-    int first = Message.getInt(memory, base + Message.MAPPED_FIRST);
-    int count = Message.getInt(memory, base + Message.MAPPED_COUNT);
-    boolean page =
-        regions >= 0
-            && regions <= REGIONS_MAX
-            && first == incomingCount
-            && count >= 0
-            && count <= Message.RECORDS_MAX
-            && first + count <= regions
-            && (count > 0 || first == regions)
-            && Message.MAPPED_RECORDS + (long) count * Message.RECORD_BYTES <= byteLength;
-    return page
-        ? null
-        : "a map page of "
-            + count
-            + " of "
-            + regions
-            + " regions from "
-            + first
-            + " in "
-            + byteLength
-            + " bytes, expected from "
-            + incomingCount;
   }
 
   /** Ends the connection, because there is another one. What was answered counts. */

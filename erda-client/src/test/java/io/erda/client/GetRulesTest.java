@@ -276,6 +276,57 @@ class GetRulesTest {
     assertEquals(4, pages[0]);
   }
 
+  /** Fetched one page after the other, such a map was never complete, and the connection ended. */
+  @Test
+  void mapOfManyPagesThatChangesWithEveryStepOfTheServerArrives() {
+    store.mapPage = 1;
+    boolean[] answered = {false};
+    int[] changes = {0};
+    store.answer =
+        (type, request) -> {
+          answered[0] |= type == Message.MAP;
+          return Result.OK;
+        };
+    store.onTick =
+        () -> {
+          if (answered[0] && changes[0] < 30) {
+            changes[0]++;
+            answered[0] = false;
+            store.setRoot(Root.EPOCH_OFFSET, store.getRoot(Root.EPOCH_OFFSET) + 1);
+          }
+        };
+    try (ErdaClient late = store.client()) {
+      assertTrue(changes[0] < 5, "the epoch changed " + changes[0] + " times");
+      long connected = late.statistics().connections();
+      store.setRoot(Root.EPOCH_OFFSET, store.getRoot(Root.EPOCH_OFFSET) + 1);
+      assertArrayEquals(bytes("x"), late.get(bytes("other")));
+      assertEquals(connected, late.statistics().connections());
+    }
+  }
+
+  @Test
+  void mapThatBecomesShorterBetweenPagesIsFetchedAnew() {
+    store.mapPage = 1;
+    store.setRoot(Root.EPOCH_OFFSET, 2);
+    int[] pages = {0};
+    store.tamper =
+        (type, response, length) -> {
+          if (type == Message.MAP && ++pages[0] == 2) {
+            // No region is left, so the second page is empty and begins where the first did.
+            Message.putLong(response, Message.MAPPED_EPOCH, 3);
+            Message.putInt(response, Message.MAPPED_REGIONS, 0);
+            Message.putInt(response, Message.MAPPED_FIRST, 0);
+            Message.putInt(response, Message.MAPPED_COUNT, 0);
+            Message.putInt(response, 4, Message.MAPPED_RECORDS);
+            store.setRoot(Root.EPOCH_OFFSET, 4);
+            return Message.MAPPED_RECORDS;
+          }
+          return length;
+        };
+    assertEquals("x", get("other"));
+    assertEquals(1, erda.statistics().connections());
+  }
+
   @Test
   void mapThatIsAlwaysStaleEndsInATypedError() {
     beforeRootRead(n -> store.setRoot(Root.EPOCH_OFFSET, store.getRoot(Root.EPOCH_OFFSET) + 1));
