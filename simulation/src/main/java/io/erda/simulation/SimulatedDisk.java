@@ -310,6 +310,13 @@ public final class SimulatedDisk {
     byAddress.put(after.image.address(), after);
   }
 
+  /** A file that no process has open is gone. */
+  public void lose(String name) throws NoSuchFileException {
+    SimulatedFile file = find(name);
+    files.remove(name);
+    durableFiles.values().removeIf(other -> other == file);
+  }
+
   /** Names now, sorted. */
   public List<String> names() {
     return List.copyOf(files.keySet());

@@ -63,5 +63,11 @@ public enum Fault {
   /** An older version of a key lies, whole, where its newest one should, at the end. */
   OBJECT_MISPLACED,
   /** A file loses its end, at the end. */
-  FILE_CUT
+  FILE_CUT,
+  /** A page of a file, or one word of it, becomes zeros on the medium, at the end. */
+  ZEROED,
+  /** A file is missing, at the end. */
+  FILE_MISSING,
+  /** A file is as it was earlier, at the end. */
+  FILE_OLDER
 }

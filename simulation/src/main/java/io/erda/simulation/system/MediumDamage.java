@@ -5,35 +5,43 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /** The medium changes under a store that was stopped; the next process has to notice. */
 final class MediumDamage implements StoreUnderTest.ClientEvents {
   private static final long STEP_NS = 1000;
+  private static final int PAGE_BYTES = 4096;
 
   private final World world;
   private final ServerHost host;
   private final SplittableRandom random;
+  private final Map<String, byte[]> kept = new HashMap<>();
   private final List<String> findings = new ArrayList<>();
   private boolean keyNamed;
   private boolean ended;
   private MemorySegment got;
   private RuntimeException refused;
 
-  MediumDamage(World world, ServerHost host, SplittableRandom random) {
+  MediumDamage(World world, ServerHost host) {
     this.world = world;
     this.host = host;
-    this.random = random;
+    this.random = world.doors.split();
   }
 
   void strike() {
     world.disk.onDrain(() -> {});
     Fault kind = random.nextInt(4) == 0 ? Fault.FILE_CUT : Fault.BYTE_CORRUPTED;
-    if (!world.configuration.faults().contains(kind) || random.nextInt(4) != 0) {
+    if (!world.mayHappen(kind) || random.nextBoolean()) {
       return;
     }
     host.endForDamage();
+    if (random.nextInt(3) == 0) {
+      strikeFile();
+      return;
+    }
     int key = random.nextInt(world.configuration.keys());
     try {
       StoreView.Place place =
@@ -53,6 +61,68 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
       }
     } catch (IOException e) {
       world.fail(World.describe(e));
+    }
+  }
+
+  /** More than a byte goes wrong: what was opened has to be refused in order, or to be served. */
+  private void strikeFile() {
+    try {
+      switch (random.nextInt(3)) {
+        case 0 -> zero();
+        case 1 -> {
+          if (world.mayHappen(Fault.FILE_MISSING)) {
+            world.happened(Fault.FILE_MISSING);
+            world.disk.lose(anyFile());
+          }
+        }
+        default -> putBack();
+      }
+      inspect(-1);
+    } catch (IOException e) {
+      world.fail(World.describe(e));
+    }
+  }
+
+  private void zero() throws IOException {
+    if (!world.mayHappen(Fault.ZEROED)) {
+      return;
+    }
+    String name = anyFile();
+    int unit = random.nextBoolean() ? Long.BYTES : PAGE_BYTES;
+    long length = Math.min(world.disk.length(name), 1 << random.nextInt(13, 20));
+    long at = random.nextLong((length + unit - 1) / unit) * unit;
+    world.happened(Fault.ZEROED);
+    for (long i = at; i < Math.min(length, at + unit); i++) {
+      set(name, i, 0);
+    }
+  }
+
+  private void set(String name, long at, int value) throws IOException {
+    int there = world.disk.image(name).get(ValueLayout.JAVA_BYTE, at);
+    world.disk.corrupt(name, at, there ^ value);
+  }
+
+  /** Keeps what the structures of the store are now, to be put back at the end. */
+  void keep() {
+    for (String name : world.disk.names()) {
+      if (!name.startsWith("region-")) {
+        kept.put(name, world.disk.image(name).toArray(ValueLayout.JAVA_BYTE));
+      }
+    }
+  }
+
+  private void putBack() throws IOException {
+    List<String> names = world.disk.names().stream().filter(kept::containsKey).toList();
+    if (!world.mayHappen(Fault.FILE_OLDER) || names.isEmpty()) {
+      return;
+    }
+    String name = names.get(random.nextInt(names.size()));
+    byte[] older = kept.get(name);
+    if (older.length == world.disk.length(name)) {
+      world.happened(Fault.FILE_OLDER);
+      for (int i = 0; i < older.length; i++) {
+        set(name, i, older[i]);
+      }
     }
   }
 

@@ -24,6 +24,9 @@ final class ServerHost {
   /** Of so many openings one is an embedded store's. */
   private static final int EMBEDDED_ODDS = 4;
 
+  /** The same where a client of a server that died is in the middle of a store. */
+  private static final int EMBEDDED_ODDS_LEFT = 2;
+
   private static final int INSPECTION_ODDS = 8;
 
   /** Where clients of the process that serves find it, and nobody else. */
@@ -126,9 +129,9 @@ final class ServerHost {
 
   /** A process starts to serve. */
   private void start() {
-    embedded = isEmbeddedNext();
     stopping = false;
     device = world.network.device("server", world.disk);
+    embedded = isEmbeddedNext();
     if (embedded) {
       device.embedded();
     } else {
@@ -180,7 +183,7 @@ final class ServerHost {
       clients.startInside(EMBEDDED, world.doors.nextInt(1, 4));
       Node living = node;
       world.time.after(
-          world.doors.nextLong(1L << world.doors.nextInt(16, 26)),
+          world.doors.nextLong(1L << world.doors.nextInt(16, 28)),
           () -> {
             if (living == node) {
               stop();
@@ -218,7 +221,7 @@ final class ServerHost {
   private boolean isEmbeddedNext() {
     return world.mayHappen(Fault.EMBEDDED_OPENING)
         && !world.healing
-        && world.doors.nextInt(EMBEDDED_ODDS) == 0;
+        && world.doors.nextInt(device.strangers() > 0 ? EMBEDDED_ODDS_LEFT : EMBEDDED_ODDS) == 0;
   }
 
   private int step(StoreUnderTest.Server living) {

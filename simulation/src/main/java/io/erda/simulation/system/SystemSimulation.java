@@ -27,6 +27,9 @@ public final class SystemSimulation {
 
   private static final long EVENTS_MAX = 200_000_000L;
 
+  /** After so many events the files are kept as they are, to be put back when all is over. */
+  private static final long KEPT_AT = 4000;
+
   /** In one run of so many, every place that stores is noted, crash or not. */
   private static final long WATCHED_ODDS = 64;
 
@@ -128,9 +131,13 @@ public final class SystemSimulation {
     if (configuration.faultGapNs() > 0) {
       nextFault();
     }
+    MediumDamage damage = new MediumDamage(world, host);
     long events = 0;
     while (!world.workload.isDone() && world.time.step()) {
-      if (++events > EVENTS_MAX) {
+      if (++events == KEPT_AT) {
+        damage.keep();
+      }
+      if (events > EVENTS_MAX) {
         world.fail("still busy after " + events + " events");
       }
     }
@@ -144,7 +151,7 @@ public final class SystemSimulation {
       requireNothingHeld();
     }
     if (!world.failed()) {
-      new MediumDamage(world, host, world.random.split()).strike();
+      damage.strike();
     }
     if (world.network.unfencedStores() > 0) {
       world.faults.put(Fault.STORE_OF_THE_LEFT, world.network.unfencedStores());
@@ -329,7 +336,14 @@ public final class SystemSimulation {
           HANDLER_SUBMITS -> {
         // Who opens next, clients and their handlers see to these.
       }
-      case LOG_FULL, TABLE_FULL, BYTE_CORRUPTED, OBJECT_MISPLACED, FILE_CUT -> {
+      case LOG_FULL,
+          TABLE_FULL,
+          BYTE_CORRUPTED,
+          OBJECT_MISPLACED,
+          FILE_CUT,
+          ZEROED,
+          FILE_MISSING,
+          FILE_OLDER -> {
         // The workload sees to the first two, the end to the others.
       }
     }

@@ -1,9 +1,11 @@
 package io.erda.simulation.mutants;
 
 import io.erda.logstore.ObjectChecksum;
+import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,6 +73,21 @@ public final class Defects {
     memory.putLongRelease(to, keyWord);
     memory.flush(to, ENTRY_BYTES);
     memory.drain();
+  }
+
+  /**
+   * Everything is made durable but objects: whoever opens a store for the first time with power.
+   */
+  public static void makeStructuresDurable(MemoryDirectory directory) throws IOException {
+    for (String name : directory.names()) {
+      if (!name.startsWith("region-")) {
+        try (PersistentMemory memory = directory.open(name)) {
+          memory.flush(0, memory.segment().byteSize());
+          memory.drain();
+        }
+      }
+    }
+    directory.sync();
   }
 
   /** Whatever a field holds. */

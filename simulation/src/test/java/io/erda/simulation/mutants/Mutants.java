@@ -191,6 +191,20 @@ final class Mutants {
               "an opening does not make durable what a killed server did not drain",
               () -> List.of(without("server.engine.StorePromise", "keep", "makeDurable"))),
           Mutant.of(
+              "objects left in the page cache",
+              "an opening that promises power makes durable what an earlier one left, but objects",
+              () ->
+                  List.of(
+                      defect(
+                          "server.engine.StorePromise",
+                          "keep",
+                          "makeDurable",
+                          "makeStructuresDurable"))),
+          Mutant.of(
+              "promise not recorded",
+              "an opening keeps the promise of power, and the next one does not know of it",
+              () -> List.of(without("server.engine.StorePromise", "keep", "store"))),
+          Mutant.of(
                   "region table not flushed",
                   "recovery builds on records that a killed server did not drain",
                   () -> List.of(without(LOG, "open", "flushAll")))
