@@ -46,6 +46,8 @@ public enum Fault {
   CLIENT_CLOSE,
   /** A handler submits the next operation while it is told of the end of another. */
   HANDLER_SUBMITS,
+  /** A handler throws. */
+  HANDLER_THROWS,
   /** A peer sends what is no request: its connection has to end. */
   CLIENT_GARBAGE,
   /** A client sees no completions for a while, then all of them. */

@@ -18,6 +18,7 @@ final class Handler {
   private final World world;
   private final SplittableRandom random;
   private final int submitsOdds;
+  private final int throwsOdds;
 
   /** Half of the clients have handlers that do no such thing. */
   Handler(World world) {
@@ -26,6 +27,10 @@ final class Handler {
     submitsOdds =
         world.mayHappen(Fault.HANDLER_SUBMITS) && random.nextInt(ODDS) == 0
             ? random.nextInt(1, 2 * ODDS)
+            : 0;
+    throwsOdds =
+        world.mayHappen(Fault.HANDLER_THROWS) && random.nextInt(ODDS) == 0
+            ? random.nextInt(1, 8 * ODDS)
             : 0;
   }
 
@@ -38,6 +43,10 @@ final class Handler {
     if (submitsOdds > 0 && random.nextInt(submitsOdds) == 0) {
       world.counted(Fault.HANDLER_SUBMITS);
       submit.run();
+    }
+    if (throwsOdds > 0 && random.nextInt(throwsOdds) == 0) {
+      world.counted(Fault.HANDLER_THROWS);
+      throw new Failure();
     }
   }
 }

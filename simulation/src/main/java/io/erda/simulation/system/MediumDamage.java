@@ -67,7 +67,7 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
   /** More than a byte goes wrong: what was opened has to be refused in order, or to be served. */
   private void strikeFile() {
     try {
-      switch (random.nextInt(3)) {
+      switch (random.nextInt(4)) {
         case 0 -> zero();
         case 1 -> {
           if (world.mayHappen(Fault.FILE_MISSING)) {

@@ -28,7 +28,7 @@ public final class SystemSimulation {
   private static final long EVENTS_MAX = 200_000_000L;
 
   /** After so many events the files are kept as they are, to be put back when all is over. */
-  private static final long KEPT_AT = 4000;
+  private static final long KEPT_AT = 1000;
 
   /** In one run of so many, every place that stores is noted, crash or not. */
   private static final long WATCHED_ODDS = 64;
@@ -333,7 +333,8 @@ public final class SystemSimulation {
           INSPECTION,
           STORE_OF_THE_LEFT,
           KEYS_LOST,
-          HANDLER_SUBMITS -> {
+          HANDLER_SUBMITS,
+          HANDLER_THROWS -> {
         // Who opens next, clients and their handlers see to these.
       }
       case LOG_FULL,

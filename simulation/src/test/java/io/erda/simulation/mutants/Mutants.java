@@ -290,6 +290,10 @@ final class Mutants {
                       beforeReturn("client.Put", "post", Mutants::finishWhenPublished),
                       before("client.Put", "onResponse", Mutants::returnUnlessPublished))),
           Mutant.of(
+              "told twice",
+              "an operation that was told stays the next one to be told",
+              () -> List.of(withoutStore("client.Outcomes", "tell", "first"))),
+          Mutant.of(
               "broken connection acknowledged",
               "a put counts as done when its connection breaks after it was sent",
               () ->
