@@ -120,6 +120,20 @@ final class Mutants {
                   () -> List.of(constant("server.engine.Departures", "doWork", "getAsInt", 0)))
               .slow(),
           Mutant.of(
+                  "embedded opening fences nobody",
+                  "an embedded store knows nothing of the clients of the server before",
+                  () ->
+                      List.of(
+                          body(
+                              "simulation.system.ServerHost",
+                              "embeddedFences",
+                              code -> code.iconst_0().ireturn())))
+              .slow(),
+          Mutant.of(
+              "stop recorded before it is durable",
+              "the record of a clean stop describes what a power failure may still take",
+              () -> List.of(without("server.engine.StopRecord", "file", "flush"))),
+          Mutant.of(
                   "first place not emptied",
                   "a file that is used again looks as if its region had been linked",
                   () -> List.of(without(LOG, "named", "putLongRelease")))
