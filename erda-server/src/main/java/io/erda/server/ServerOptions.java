@@ -42,7 +42,7 @@ public final class ServerOptions {
   private boolean counted;
   private int writeLatencyNs;
   private boolean cleaning = true;
-  private int mode = StoreAccess.OWNER;
+  private int mode = StoreAccess.UNSAID;
   private String group;
 
   private ServerOptions() {}
@@ -231,7 +231,8 @@ public final class ServerOptions {
 
   /**
    * Who may use the store, as the mode of its directory: 0700 its owner, 0770 its group too, 0777
-   * everybody. Set whenever the store is opened, whatever it was before.
+   * everybody; 0: as it was said when the store was opened before, and its owner alone where it
+   * never was.
    */
   public int mode() {
     return mode;

@@ -23,6 +23,9 @@ import java.util.Map;
  * io.erda.pmem.MappedDirectory}). Only in {@code shm/} may others make files.
  */
 final class StoreAccess {
+  /** Nobody has said who: as it was set before, or the owner alone. */
+  static final int UNSAID = 0;
+
   static final int OWNER = 0700;
   private static final int GROUP = 0770;
   private static final int EVERYBODY = 0777;
@@ -72,9 +75,9 @@ final class StoreAccess {
    */
   static void set(Path data, ServerOptions options) throws IOException {
     GroupPrincipal group = group(data, options);
-    boolean asked = options.mode() != OWNER || group != null;
-    int mode = options.mode() == OWNER ? OWNER : options.mode() | SET_GROUP_ID;
+    boolean asked = options.mode() != UNSAID || group != null;
     try {
+      int mode = mode(data, options.mode());
       Path shm = data.resolve(OpenedStore.SHM);
       if (asked && !Files.exists(shm, LinkOption.NOFOLLOW_LINKS)) {
         createDirectory(shm);
@@ -96,6 +99,22 @@ final class StoreAccess {
     }
   }
 
+  /**
+   * An application that opens a shared store for itself must not take it from the others: what a
+   * server was told once holds until somebody says otherwise. Other modes nobody has said to us.
+   */
+  private static int mode(Path data, int wanted) throws IOException {
+    int chosen = wanted;
+    if (wanted == UNSAID) {
+      int is = permissions(data);
+      chosen = OWNER;
+      for (int shared : new int[] {GROUP, EVERYBODY}) {
+        chosen = is == ((shared | SET_GROUP_ID) & ~OTHERS_WRITE) ? shared : chosen;
+      }
+    }
+    return chosen == OWNER ? OWNER : chosen | SET_GROUP_ID;
+  }
+
   private static GroupPrincipal group(Path data, ServerOptions options) throws IOException {
     if (options.group() == null) {
       return null;
@@ -114,9 +133,13 @@ final class StoreAccess {
       Files.getFileAttributeView(file, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
           .setGroup(group);
     }
-    Map<String, Object> is = Files.readAttributes(file, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-    if (((Integer) is.get("mode") & PERMISSIONS) != mode) {
+    if (permissions(file) != mode) {
       Files.setAttribute(file, "unix:mode", mode);
     }
+  }
+
+  private static int permissions(Path file) throws IOException {
+    Map<String, Object> is = Files.readAttributes(file, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+    return (Integer) is.get("mode") & PERMISSIONS;
   }
 }

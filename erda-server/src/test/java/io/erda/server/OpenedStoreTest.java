@@ -87,8 +87,15 @@ class OpenedStoreTest {
     assertEquals(02770, mode(made.resolve("shm")));
     assertEquals(0660, mode(made.resolve("root")));
     assertEquals(0660, mode(made.resolve("shm").resolve("registry")));
+    ErdaStore.open(made, SMALL).close();
+    assertEquals(02750, mode(made));
+    assertEquals(02770, mode(made.resolve("shm")));
     Files.setAttribute(made, "unix:mode", 0755);
     ErdaStore.open(made, SMALL).close();
+    assertEquals(0700, mode(made));
+    assertEquals(0700, mode(made.resolve("shm")));
+    ErdaServer.start(made, SMALL.withMode(0777)).close();
+    ErdaServer.start(made, SMALL.withMode(0700)).close();
     assertEquals(0700, mode(made));
     assertThrows(IllegalArgumentException.class, () -> SMALL.withMode(0750));
     assertTrue(

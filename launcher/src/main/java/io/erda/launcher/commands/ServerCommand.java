@@ -125,8 +125,8 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--mode",
       paramLabel = "OCTAL",
       description =
-          "Who may use the store: 700 its owner alone, 770 its group too, 777 everybody; 700 by"
-              + " default. Set at each start.")
+          "Who may use the store: 700 its owner alone, 770 its group too, 777 everybody; as"
+              + " it was said before by default, and 700 where it never was.")
   private String mode;
 
   @Option(
