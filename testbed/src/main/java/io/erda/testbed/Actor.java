@@ -37,8 +37,11 @@ public final class Actor {
           .withHeads(2)
           .withRegionBytes(64 << 10)
           .withSegmentBytes(8 << 10)
-          .withCapacityBytes(2 << 20)
+          .withCapacityBytes(768 << 10)
           .withBuckets(64);
+
+  /** One operation in so many asks for a cleaning besides. */
+  private static final int CLEANINGS = 25;
 
   private final FileOutputStream out = new FileOutputStream(FileDescriptor.out);
 
@@ -46,7 +49,7 @@ public final class Actor {
 
   /** The same as options of {@code erda server}. */
   static String geometryFlags() {
-    return "--heads 2 --region-bytes 64K --segment-bytes 8K --capacity 2M --buckets 64";
+    return "--heads 2 --region-bytes 64K --segment-bytes 8K --capacity 768K --buckets 64";
   }
 
   /** See the class. */
@@ -179,7 +182,19 @@ public final class Actor {
       }
     }
 
+    /** Emulation is slow, and a store that waits until it is full is seldom cleaned. */
+    private void clean(ErdaClient erda) {
+      try {
+        erda.clean(random.nextInt(GEOMETRY.heads()));
+      } catch (ErdaException.Full | ErdaException.OutcomeUnknown e) {
+        // It is cleaned by itself when it must be.
+      }
+    }
+
     private void step(ErdaClient erda) {
+      if (random.nextInt(CLEANINGS) == 0) {
+        clean(erda);
+      }
       int number = Value.number(client, random.nextInt(keys));
       version++;
       try {

@@ -149,7 +149,7 @@ final class Session {
         runs == 0 ? Cut.Phase.CREATION : abruptly ? Cut.Phase.RECOVERY : Cut.Phase.OPENING;
     order.append(server ? " server" : " embedded").append(power ? "+power" : "");
     runs++;
-    keys = Math.min(400, 60 + runs * 60);
+    keys = Math.min(160, 40 + runs * 30);
     int mark = guest.mark();
     guest.send("rm -f /tmp/hold; mkfifo /tmp/hold; exec 7<>/tmp/hold");
     if (server) {
