@@ -154,6 +154,15 @@ public final class HashTable {
     return occupied;
   }
 
+  /**
+   * Whether at least one of so many buckets has an entry. Of a table that is not counted yet a part
+   * says so: a hash spreads the keys evenly. Looks at one stretch at most.
+   */
+  public boolean isTaken(int bucketsPerEntry) {
+    doWork();
+    return occupied * bucketsPerEntry >= Math.min(counted, buckets);
+  }
+
   /** Whether {@link #size()} is at hand without reading the table. */
   public boolean sizeKnown() {
     return counted == slots;

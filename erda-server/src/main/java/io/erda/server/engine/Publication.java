@@ -77,7 +77,7 @@ final class Publication {
         committed = i;
         while (stillWanted(batch[i]) && !storeWord(batch[i])) {
           if (!growth.makeRoom()) {
-            batch[i].result = growth.diskFull() ? Result.DISK_FULL : Result.TABLE_FULL;
+            batch[i].result = withoutRoom();
             break;
           }
         }
@@ -90,6 +90,13 @@ final class Publication {
     if (!pendingFirst) {
       settle();
     }
+  }
+
+  private int withoutRoom() {
+    if (growth.diskFull()) {
+      return Result.DISK_FULL;
+    }
+    return growth.creating() ? Result.NOT_NOW : Result.TABLE_FULL;
   }
 
   /**

@@ -789,6 +789,13 @@ public final class ServerCore implements AutoCloseable {
       }
       if (request.result == Result.FAILED) {
         refuseReadOnly(connection, request.slot, Message.PUBLISH, Result.FAILED);
+      } else if (request.result == Result.NOT_NOW) {
+        refuse(
+            connection,
+            request.slot,
+            Message.PUBLISH,
+            Result.NOT_NOW,
+            "the hash table is full, and the file of a larger one is being made");
       } else {
         Message.putLong(
             connection.buffers(),
@@ -1200,16 +1207,16 @@ public final class ServerCore implements AutoCloseable {
     figure("objects.bytes.published", engine.publication()::bytesPublished);
     Tables tables = engine.tables();
     TableGrowth growth = engine.growth();
-    figure("table.entries", tables::size);
+    figure("table.entries", tables::sizeIfKnown);
     figure("table.slots", tables::slots);
     figure("table.buckets", tables::buckets);
-    figure("table.load.percent", () -> 100 * tables.size() / tables.buckets());
+    figure("table.load.percent", () -> loadPercent(tables));
     figure("table.doubling", () -> growth.growing() ? 1 : 0);
     figure("table.doubling.percent", tables::progressPercent);
     figure("table.doublings", growth::doublings);
     figure("table.doublings.postponed", growth::timesPutOff);
     figure("log.bytes.used", () -> engine.log().usage().usedBytes());
-    figure("log.bytes.open", () -> engine.log().usage().openBytes());
+    figure("log.bytes.open", () -> engine.log().openBytes());
     figure("log.bytes.linked", () -> engine.log().usage().linkedBytes());
     figure("log.bytes.capacity", () -> engine.log().usage().capacityBytes());
     figure("log.extents.ended.excess", () -> excessEnded);
@@ -1228,6 +1235,11 @@ public final class ServerCore implements AutoCloseable {
     figure("store.epoch", () -> engine.root().epoch());
     figure("store.promise", () -> engine.promise().code());
     figure("store.readonly", () -> readOnly.isSet() ? 1 : 0);
+  }
+
+  private static long loadPercent(Tables tables) {
+    long size = tables.sizeIfKnown();
+    return size < 0 ? -1 : 100 * size / tables.buckets();
   }
 
   /** Something of the region that is being cleaned, or −1. */

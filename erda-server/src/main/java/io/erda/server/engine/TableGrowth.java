@@ -47,6 +47,12 @@ public final class TableGrowth {
   /** Stretches moved at once for an insertion that had to wait for the new table. */
   private static final int STRETCHES_AT_ONCE = 64;
 
+  /**
+   * Steps of the new file's creation that insertions without room may take between two steps of the
+   * server: a file of many GiB must not keep everybody else waiting. Most tables take fewer.
+   */
+  static final int CREATION_STEPS_AT_ONCE = 64;
+
   private static final long RETRY_NS = 1_000_000_000L;
 
   /** Bytes of a table that is gone which one step gives back. */
@@ -79,6 +85,9 @@ public final class TableGrowth {
 
   /** Of the new table; null when none is being created. */
   private Creation creation;
+
+  /** Steps that insertions took since {@link #doWork}. */
+  private int creationSteps;
 
   private long nowNs;
 
@@ -139,6 +148,11 @@ public final class TableGrowth {
     return creation != null || tables.doubling() != null;
   }
 
+  /** Whether the new table's file is being made: there will be room when it is. */
+  boolean creating() {
+    return creation != null;
+  }
+
   /** Whether what keeps the table from growing is the disk. */
   boolean diskFull() {
     return putOff;
@@ -151,6 +165,7 @@ public final class TableGrowth {
    */
   public int doWork(long now) {
     nowNs = now;
+    creationSteps = 0;
     int work = tables.current().table().doWork() + giveBack();
     if (creation != null) {
       create();
@@ -180,6 +195,10 @@ public final class TableGrowth {
    */
   boolean makeRoom() {
     if (creation != null) {
+      if (creationSteps == CREATION_STEPS_AT_ONCE) {
+        return false;
+      }
+      creationSteps++;
       create();
       if (tables.doubling() != null) {
         // A small table is empty then before anything is inserted beside what it holds.
@@ -192,7 +211,7 @@ public final class TableGrowth {
       return tables.doubling() == null || !tables.doubling().stuck();
     }
     HashTable table = tables.current().table();
-    if (!mayGrow() || table.size() * SLOTS_PER_ENTRY_MAX < table.buckets()) {
+    if (!mayGrow() || !table.isTaken(SLOTS_PER_ENTRY_MAX)) {
       return false;
     }
     begin();

@@ -210,6 +210,15 @@ public final class Tables implements AutoCloseable {
     return current.table.size() + (next == null ? 0 : next.table.size());
   }
 
+  /**
+   * As {@link #size()}, or −1 where that is not known before more of a table has been read: after an
+   * opening it is counted in steps.
+   */
+  public long sizeIfKnown() {
+    boolean known = current.table.sizeKnown() && (next == null || next.table.sizeKnown());
+    return known ? size() : -1;
+  }
+
   /** How much of the old table is behind a doubling, percent; 100 when none is on. */
   public long progressPercent() {
     return doubling == null ? 100 : 100 * doubling.progress() / current.table.slots();

@@ -349,6 +349,27 @@ class ServerCoreTest {
     return client.publish(leased, leased.place(), put, 0);
   }
 
+  /** It is counted in steps after an opening: whoever asks for figures meanwhile waits for none. */
+  @Test
+  void statsDoNotCountALargeTable() throws IOException {
+    core.close();
+    HeapDirectory disk = new HeapDirectory();
+    StoreOptions large = new StoreOptions(StoreHarness.TINY.geometry(), 1 << 20);
+    StoreEngine.open(disk, large, new Random(SEED)).close();
+    StoreEngine engine = StoreEngine.open(disk.anotherView(), large, new Random(SEED));
+    core =
+        new ServerCore(
+            engine,
+            new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+            () -> nowNs += 1000);
+    core.listen(serverDevice, serverDevice.listen("large"));
+    RawClient client = new RawClient(core, clientDevice, "large", RawClient.hello());
+    Message.putInt(client.request(), Message.STATS_FROM, 0);
+    MemorySegment figures = client.ask(Message.STATS, Message.STATS_REQUEST_BYTES);
+    assertEquals(Result.OK, Message.result(figures, 0));
+    assertFalse(engine.tables().current().table().sizeKnown());
+  }
+
   @Test
   void anotherClientsNameEndsTheConnection() {
     RawClient client = connect();

@@ -8,9 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogGeometry;
+import io.erda.pmem.Creation;
+import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.HeapDirectory;
+import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Result;
+import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -122,6 +126,70 @@ class TableGrowthTest {
     assertArrayEquals(value(2), store.get("key1"));
     assertEquals(List.of(), store.findings());
   }
+
+  /** A step for every MiB: somebody else waits for the thread meanwhile. */
+  @Test
+  void aPutDoesNotWaitUntilTheFileOfALargeTableIsMade() {
+    int[] steps = new int[1];
+    HeapDirectory disk = new HeapDirectory();
+    StoreHarness store =
+        StoreHarness.open(
+            new ForwardingDirectory(disk) {
+              @Override
+              public Creation creating(String name, long length) throws IOException {
+                Creation whole = super.creating(name, length);
+                return name.startsWith("table-") ? slow(whole, steps) : whole;
+              }
+            },
+            SMALLEST);
+    int count = 0;
+    while (!store.engine.growth().creating()) {
+      store.requireOk(store.put("key" + count, value(count++)));
+    }
+    int result = Result.OK;
+    while (result == Result.OK) {
+      steps[0] = 0;
+      store.add("key" + count, value(count++));
+      result = store.publish()[0];
+      assertTrue(steps[0] <= TableGrowth.CREATION_STEPS_AT_ONCE, steps[0] + " steps in a put");
+    }
+    assertEquals(Result.NOT_NOW, result);
+    settle(store);
+    store.requireOk(store.put("key" + count, value(count)));
+    assertEquals(List.of(), store.findings());
+  }
+
+  private static Creation slow(Creation whole, int[] steps) {
+    int[] left = {1000};
+    return new Creation() {
+      @Override
+      public PersistentMemory step() throws IOException {
+        steps[0]++;
+        return left[0]-- > 0 ? null : whole.step();
+      }
+
+      @Override
+      public void close() {
+        whole.close();
+      }
+    };
+  }
+
+  @Test
+  void anInsertionWithoutRoomDoesNotCountALargeTable() {
+    HeapDirectory disk = new HeapDirectory();
+    StoreHarness.open(disk, LARGE).engine.close();
+    StoreEngine engine = StoreHarness.open(disk.anotherView(), LARGE).engine;
+    assertFalse(engine.growth().makeRoom(), "nothing is in it: a larger one would not help");
+    assertEquals(-1, engine.tables().sizeIfKnown());
+    while (engine.growth().doWork(0) > 0) {
+      // counts on
+    }
+    assertEquals(0, engine.tables().sizeIfKnown());
+  }
+
+  private static final StoreOptions LARGE =
+      new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 8), 1 << 18);
 
   @Test
   void aStoreThatIsClosedInTheMiddleGoesOnWhenItIsOpened() {

@@ -308,7 +308,7 @@ public final class Torture {
 
   /** Puts what is missing until the table has to double. */
   private void aimAtDoubling() throws IOException {
-    keepFigures();
+    aim(known -> known.getOrDefault("table.entries", -1L) >= 0);
     long missing =
         1
             + figures.getOrDefault("table.buckets", 0L) / 2
