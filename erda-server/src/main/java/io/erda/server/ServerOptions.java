@@ -181,7 +181,9 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** Clients at a time. */
+  /**
+   * Clients at a time. Half of them, at least one, may be of one user other than the server's own.
+   */
   public int connectionsMax() {
     return connectionsMax;
   }

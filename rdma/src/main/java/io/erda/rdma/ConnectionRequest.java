@@ -14,6 +14,14 @@ public interface ConnectionRequest {
   String peer();
 
   /**
+   * Which user asks, as the kernel says and not the peer; null when it is the user whom the
+   * listener runs as.
+   */
+  default String user() {
+    return null;
+  }
+
+  /**
    * Connects; the peer gets {@code privateData} in {@link QueuePair#privateData()}. Post receives
    * before the peer's first SEND can arrive.
    */

@@ -28,6 +28,10 @@ final class ShmListener implements Listener {
   private final ShmDevice device;
   private final ShmDirectory directory;
   private final ServerSocketChannel server;
+
+  /** Whom this process runs as. */
+  private final UserPrincipal own;
+
   private final LongSupplier nanoTime;
   private final List<Handshake> handshakes = new ArrayList<>();
   private final ArrayDeque<Request> requests = new ArrayDeque<>();
@@ -46,6 +50,7 @@ final class ShmListener implements Listener {
     this.directory = directory;
     this.nanoTime = nanoTime;
     this.lastCheck = nanoTime.getAsLong();
+    this.own = ShmSocket.user(Posix.user());
     this.server = ShmSocket.listen(directory);
     device.watchAccept(server, this);
   }
@@ -134,7 +139,7 @@ final class ShmListener implements Listener {
               || !mayName(user, file)
               || file.isOwnerGone()
           ? null
-          : new Request(file, socket, user.getName(), copied(data));
+          : new Request(file, socket, user, copied(data));
     }
 
     /**
@@ -259,11 +264,11 @@ final class ShmListener implements Listener {
     private final QueueFile file;
     private final ShmSocket socket;
     private final MemorySegment privateData;
-    private final String user;
+    private final UserPrincipal user;
     private final long pid;
     private boolean answered;
 
-    Request(QueueFile file, ShmSocket socket, String user, MemorySegment privateData) {
+    Request(QueueFile file, ShmSocket socket, UserPrincipal user, MemorySegment privateData) {
       this.file = file;
       this.user = user;
       this.socket = socket;
@@ -279,7 +284,12 @@ final class ShmListener implements Listener {
     @Override
     public String peer() {
       // The kernel vouches for the user, the process for its number alone.
-      return "process " + pid + " of user " + user;
+      return "process " + pid + " of user " + user.getName();
+    }
+
+    @Override
+    public String user() {
+      return user.equals(own) ? null : user.getName();
     }
 
     @Override

@@ -105,6 +105,13 @@ final class ShmSocket {
     return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
   }
 
+  /** The user of a number, equal to the {@link #peer} who has it. */
+  static UserPrincipal user(int id) throws IOException {
+    return FileSystems.getDefault()
+        .getUserPrincipalLookupService()
+        .lookupPrincipalByName(Integer.toString(id));
+  }
+
   static boolean isSuperuser(UserPrincipal user) throws IOException {
     return user.equals(
         FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(SUPERUSER));

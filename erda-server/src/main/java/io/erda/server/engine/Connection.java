@@ -36,6 +36,9 @@ final class Connection implements CompletionHandler, AutoCloseable {
   /** Of the newest map that the client was told; it knows no key that came later. */
   long mapEpoch = -1;
 
+  /** As the kernel says; null for the server's own. */
+  final String user;
+
   final Reservations reservations;
 
   /** Bytes that the next extent of a head gets: doubles from one object up. */
@@ -56,6 +59,7 @@ final class Connection implements CompletionHandler, AutoCloseable {
       int clientId,
       int connectionEpoch,
       long processId,
+      String user,
       int heads) {
     this.server = server;
     this.port = port;
@@ -63,6 +67,7 @@ final class Connection implements CompletionHandler, AutoCloseable {
     this.clientId = clientId;
     this.connectionEpoch = connectionEpoch;
     this.processId = processId;
+    this.user = user;
     this.extentBytes = new int[heads];
     this.reservations = new Reservations(heads);
     MemorySegment buffers = arena.allocate(2 * RESPONSES, 64);

@@ -491,7 +491,7 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private void decide(Port port, ConnectionRequest request) {
-    Handshake.Refusal refusal = refusal(request.privateData());
+    Handshake.Refusal refusal = refusal(request.privateData(), request.user());
     if (refusal != null) {
       refusedConnections++;
       request.reject(Handshake.encode(refusal));
@@ -524,10 +524,11 @@ public final class ServerCore implements AutoCloseable {
             clientId,
             connectionEpoch,
             Handshake.decodeHello(request.privateData()).processId(),
+            request.user(),
             engine.superblock().geometry().heads()));
   }
 
-  private Handshake.Refusal refusal(MemorySegment privateData) {
+  private Handshake.Refusal refusal(MemorySegment privateData, String user) {
     Handshake.Hello hello = Handshake.decodeHello(privateData);
     if (hello == null) {
       return new Handshake.Refusal(
@@ -561,7 +562,22 @@ public final class ServerCore implements AutoCloseable {
           Handshake.Refusal.CONNECTIONS,
           "all " + limits.connectionsMax() + " connections are taken");
     }
+    if (user != null && hasItsShare(user) && !(closeWhoLeft() && !hasItsShare(user))) {
+      recordExhausted("CONNECTIONS", 0, -1, 0);
+      return new Handshake.Refusal(
+          Handshake.Refusal.CONNECTIONS,
+          "user %s has all %d connections that a user other than the server's may have"
+              .formatted(user, limits.connectionsPerUser()));
+    }
     return null;
+  }
+
+  private boolean hasItsShare(String user) {
+    int count = 0;
+    for (Connection connection : connections) {
+      count += user.equals(connection.user) ? 1 : 0;
+    }
+    return count >= limits.connectionsPerUser();
   }
 
   /**

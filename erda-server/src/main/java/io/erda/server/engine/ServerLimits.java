@@ -20,4 +20,9 @@ public record ServerLimits(
     CleanerOptions cleaning) {
   public static final ServerLimits DEFAULT =
       new ServerLimits(1024, 10_000_000_000L, 1 << 20, 50_000, CleanerOptions.DEFAULT);
+
+  /** Clients at a time of one user other than the server's own: half of all, at least one. */
+  int connectionsPerUser() {
+    return Math.max(1, connectionsMax / 2);
+  }
 }

@@ -15,8 +15,11 @@ import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
 import io.erda.rdma.Access;
+import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.Listener;
+import io.erda.rdma.QueuePair;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -368,6 +371,69 @@ class ServerCoreTest {
     MemorySegment figures = client.ask(Message.STATS, Message.STATS_REQUEST_BYTES);
     assertEquals(Result.OK, Message.result(figures, 0));
     assertFalse(engine.tables().current().table().sizeKnown());
+  }
+
+  /** Of three connections another user has one; the server's own user may have all. */
+  @Test
+  void anotherUserHasHalfOfTheConnectionsAtMost() throws IOException {
+    Listener real = serverDevice.listen("others");
+    core.listen(serverDevice, new ListenerOfAnotherUser(real));
+    RawClient first = new RawClient(core, clientDevice, "others", RawClient.hello());
+    assertTrue(first.connected());
+    RawClient second = new RawClient(core, clientDevice, "others", RawClient.hello());
+    assertFalse(second.connected());
+    assertEquals(Handshake.Refusal.CONNECTIONS, second.refusal().reason());
+    assertTrue(second.refusal().text().startsWith("user guest has all 1 connections"));
+    connect();
+    first.queuePair.close();
+    nowNs += 1_000_000;
+    assertTrue(new RawClient(core, clientDevice, "others", RawClient.hello()).connected());
+    connect();
+  }
+
+  private record ListenerOfAnotherUser(Listener listener) implements Listener {
+    @Override
+    public ConnectionRequest poll() {
+      ConnectionRequest request = listener.poll();
+      return request == null ? null : new RequestOfAnotherUser(request);
+    }
+
+    @Override
+    public String address() {
+      return listener.address();
+    }
+
+    @Override
+    public void close() {
+      listener.close();
+    }
+  }
+
+  private record RequestOfAnotherUser(ConnectionRequest request) implements ConnectionRequest {
+    @Override
+    public MemorySegment privateData() {
+      return request.privateData();
+    }
+
+    @Override
+    public String peer() {
+      return request.peer();
+    }
+
+    @Override
+    public String user() {
+      return "guest";
+    }
+
+    @Override
+    public QueuePair accept(MemorySegment privateData) {
+      return request.accept(privateData);
+    }
+
+    @Override
+    public void reject(MemorySegment privateData) {
+      request.reject(privateData);
+    }
   }
 
   @Test

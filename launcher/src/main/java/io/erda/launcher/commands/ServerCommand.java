@@ -118,7 +118,9 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--connections",
       paramLabel = "N",
-      description = "The most clients at a time; 1024 by default.")
+      description =
+          "The most clients at a time; 1024 by default. Another user than the server's has half"
+              + " of them at most.")
   private Integer connections;
 
   @Option(
