@@ -211,8 +211,8 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * As {@link #size()}, or −1 where that is not known before more of a table has been read: after an
-   * opening it is counted in steps.
+   * As {@link #size()}, or −1 where that is not known before more of a table has been read: after
+   * an opening it is counted in steps.
    */
   public long sizeIfKnown() {
     boolean known = current.table.sizeKnown() && (next == null || next.table.sizeKnown());
