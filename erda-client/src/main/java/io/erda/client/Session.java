@@ -62,7 +62,6 @@ final class Session implements CompletionHandler {
   final boolean readsOutlive;
   final MemorySegment memory;
   final long startedNs;
-  private final Arena arena;
   private final MemoryRegion region;
   private final int operations;
   private final int receives;
@@ -130,8 +129,7 @@ final class Session implements CompletionHandler {
     this.requestTypes = new int[requests];
     this.controlHeads = new int[CONTROLS];
     this.controlAsked = new int[CONTROLS];
-    this.arena = Arena.ofShared();
-    this.memory = arena.allocate(receiveAt(receives), 64);
+    this.memory = Arena.ofAuto().allocate(receiveAt(receives), 64);
     this.region = core.registerLocal(memory);
     for (int i = 0; i < receives; i++) {
       postReceive(i);
@@ -745,7 +743,6 @@ final class Session implements CompletionHandler {
       phase = CLOSED;
       queuePair.close();
       core.device.deregister(region);
-      arena.close();
     }
   }
 }

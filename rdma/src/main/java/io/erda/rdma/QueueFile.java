@@ -229,6 +229,11 @@ final class QueueFile {
     return ShmDirectory.owner(descriptor);
   }
 
+  /** What the queue is mapped in; ends with the mapping. */
+  Arena arena() {
+    return arena;
+  }
+
   /** Null when the size of the file was wrong. */
   MemorySegment queue() {
     return queue;

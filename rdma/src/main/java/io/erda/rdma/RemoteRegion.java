@@ -1,6 +1,5 @@
 package io.erda.rdma;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -15,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param length bytes
  * @param access what its owner allows, of {@link Access}
  * @param inode of the file it is mapped from, and {@code fileOffset} where in it; 0 without a file
- * @param mapping what ends with it, or null
+ * @param mapping what it is mapped among, or null when it is no mapping of ours
  */
 record RemoteRegion(
     long key,
@@ -27,7 +26,7 @@ record RemoteRegion(
     int access,
     long inode,
     long fileOffset,
-    Arena mapping) {
+    Mappings.Group mapping) {
   boolean contains(long offset, int bytes) {
     return offset >= 0 && bytes >= 0 && bytes <= length - offset;
   }
@@ -53,11 +52,5 @@ record RemoteRegion(
         inode,
         fileOffset,
         mapping);
-  }
-
-  void release() {
-    if (mapping != null) {
-      mapping.close();
-    }
   }
 }

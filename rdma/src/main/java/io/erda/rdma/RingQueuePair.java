@@ -474,7 +474,7 @@ abstract class RingQueuePair implements QueuePair {
       regions = Arrays.copyOf(regions, Math.max(slot + 1, 2 * regions.length));
     }
     if (regions[slot] != null) {
-      regions[slot].release();
+      supersede(regions[slot]);
     }
     regions[slot] = found;
     return found;
@@ -490,9 +490,10 @@ abstract class RingQueuePair implements QueuePair {
   }
 
   /** A region that is not used any more, and whose key is not either. */
-  void leave(RemoteRegion region) {
-    region.release();
-  }
+  void leave(RemoteRegion region) {}
+
+  /** Another region, or another mapping of the same one, took the place of this one. */
+  void supersede(RemoteRegion region) {}
 
   private boolean isValid(RemoteRegion region) {
     return Words.acquire(region.keyAddress()) == region.key();
@@ -904,11 +905,6 @@ abstract class RingQueuePair implements QueuePair {
     Words.release(ownState, state);
     ringIfAsleep();
     completions.clear();
-    for (RemoteRegion region : regions) {
-      if (region != null) {
-        region.release();
-      }
-    }
     release();
   }
 

@@ -184,6 +184,11 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   @Override
+  void supersede(RemoteRegion region) {
+    view.supersede(region);
+  }
+
+  @Override
   public boolean isCurrent(long remoteKey) {
     return view == null || view.isCurrent(remoteKey);
   }
@@ -192,7 +197,7 @@ final class ShmQueuePair extends RingQueuePair {
   MemorySegment openRegistry(long registryId) {
     reachFailure = Status.UNREACHABLE;
     try {
-      view = ShmRegistryView.open(directory, registryId, server);
+      view = ShmRegistryView.open(directory, registryId, server, file.arena());
     } catch (AccessDeniedException e) {
       reachFailure = Status.DENIED;
     } catch (UntrustedFileException e) {

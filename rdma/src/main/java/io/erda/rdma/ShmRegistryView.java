@@ -11,19 +11,21 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import jdk.nio.mapmode.ExtendedMapMode;
 
 /**
  * A requester's view of the responder's registry: maps it read-only, and the regions it shows. Owns
- * the registry's mapping.
+ * the mappings.
  */
 final class ShmRegistryView implements AutoCloseable {
   /** Regions that stay mapped after they were left. */
   private static final int LEFT_MAX = 4;
 
   private final ShmDirectory directory;
-  private final Arena arena;
+  private final Mappings mappings;
   private final MemorySegment registry;
   private final UserPrincipal server;
 
@@ -33,11 +35,13 @@ final class ShmRegistryView implements AutoCloseable {
   /** The last ones left first: what they map may come back under another key. */
   private final ArrayDeque<RemoteRegion> left = new ArrayDeque<>();
 
+  private final List<RemoteRegion> superseded = new ArrayList<>();
+
   private ShmRegistryView(
-      ShmDirectory directory, Arena arena, MemorySegment registry, UserPrincipal server) {
+      ShmDirectory directory, Mappings mappings, MemorySegment registry, UserPrincipal server) {
     this.server = server;
     this.directory = directory;
-    this.arena = arena;
+    this.mappings = mappings;
     this.registry = registry;
   }
 
@@ -45,13 +49,12 @@ final class ShmRegistryView implements AutoCloseable {
    * The view, or null when there is no registry with this ID (any more).
    *
    * @param server the user whose server this is
+   * @param arena of the connection; outlives the view
    * @throws AccessDeniedException when this user may not read it
    * @throws UntrustedFileException when it is no plain file of the server's
    */
-  static ShmRegistryView open(ShmDirectory directory, long id, UserPrincipal server)
+  static ShmRegistryView open(ShmDirectory directory, long id, UserPrincipal server, Arena arena)
       throws AccessDeniedException, UntrustedFileException {
-    Arena arena = Arena.ofShared();
-    ShmRegistryView view = null;
     try {
       int descriptor = directory.open(ShmRegistry.FILE, false);
       try {
@@ -59,9 +62,10 @@ final class ShmRegistryView implements AutoCloseable {
         if (registry != null
             && RegistryLayout.validate(registry) == null
             && registry.get(QueueLayout.LONG, RegistryLayout.ID_OFFSET) == id) {
-          ShmRegistryView found = new ShmRegistryView(directory, arena, registry, server);
-          found.requireServers(ShmRegistry.FILE, descriptor);
-          view = found;
+          ShmRegistryView view =
+              new ShmRegistryView(directory, new Mappings(arena), registry, server);
+          view.requireServers(ShmRegistry.FILE, descriptor);
+          return view;
         }
       } finally {
         Posix.close(descriptor);
@@ -70,12 +74,8 @@ final class ShmRegistryView implements AutoCloseable {
       throw e;
     } catch (IOException e) {
       return null;
-    } finally {
-      if (view == null) {
-        arena.close();
-      }
     }
-    return view;
+    return null;
   }
 
   /**
@@ -153,21 +153,12 @@ final class ShmRegistryView implements AutoCloseable {
       return again;
     }
     boolean writable = toWrite && slot.isWritable();
-    Arena mapping = Arena.ofShared();
-    MemorySegment memory = null;
-    try {
-      memory = map(slot, writable, mapping);
-    } finally {
-      // The file that was mapped is the file that was registered only if the key is still valid: it
-      // is revoked before a name is reused.
-      if (memory == null || !isValid(key, at)) {
-        memory = null;
-        mapping.close();
-      }
+    MemorySegment memory = map(slot, writable, mappings.arena());
+    if (memory == null) {
+      return null;
     }
-    return memory == null
-        ? null
-        : new RemoteRegion(
+    RemoteRegion region =
+        new RemoteRegion(
             key,
             registry.address() + at + RegistryLayout.KEY,
             memory,
@@ -177,7 +168,14 @@ final class ShmRegistryView implements AutoCloseable {
             slot.access,
             slot.inode,
             slot.offset,
-            mapping);
+            mappings.made());
+    // The file that was mapped is the file that was registered only if the key is still valid: it
+    // is revoked before a name is reused.
+    if (!isValid(key, at)) {
+      release(region);
+      return null;
+    }
+    return region;
   }
 
   /** Null when it is another file than the one that was registered. */
@@ -223,8 +221,22 @@ final class ShmRegistryView implements AutoCloseable {
   void leave(RemoteRegion region) {
     left.addFirst(region);
     if (left.size() > LEFT_MAX) {
-      left.removeLast().release();
+      release(left.removeLast());
+      superseded.forEach(this::release);
+      superseded.clear();
     }
+  }
+
+  /**
+   * Another mapping is used instead of this one, which ends with the next region that does not stay
+   * mapped: mostly never, because the file is mapped anyway.
+   */
+  void supersede(RemoteRegion region) {
+    superseded.add(region);
+  }
+
+  private void release(RemoteRegion region) {
+    mappings.release(region.mapping(), region.memory());
   }
 
   private String name(long slotAt) {
@@ -301,7 +313,6 @@ final class ShmRegistryView implements AutoCloseable {
 
   @Override
   public void close() {
-    left.forEach(RemoteRegion::release);
-    arena.close();
+    mappings.close();
   }
 }

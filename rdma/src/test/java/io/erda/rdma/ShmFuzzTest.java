@@ -286,8 +286,9 @@ final class ShmFuzzTest {
   }
 
   private static void reach(Path served, RandomGenerator random) throws Exception {
-    try (ShmDirectory shm = ShmDirectory.open(served);
-        ShmRegistryView view = ShmRegistryView.open(shm, 1, Files.getOwner(served))) {
+    try (Arena arena = Arena.ofShared();
+        ShmDirectory shm = ShmDirectory.open(served);
+        ShmRegistryView view = ShmRegistryView.open(shm, 1, Files.getOwner(served), arena)) {
       if (view != null) {
         reach(view, random);
       }
@@ -309,7 +310,7 @@ final class ShmFuzzTest {
       assertTrue(
           region.length() >= 0 && region.length() <= 8192, () -> "length " + region.length());
       assertEquals(0, sum(region.memory()), "the file's own bytes");
-      region.release();
+      view.leave(region);
     }
   }
 

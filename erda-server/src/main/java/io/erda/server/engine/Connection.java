@@ -7,7 +7,6 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 
@@ -22,6 +21,7 @@ final class Connection implements CompletionHandler, AutoCloseable {
   private static final int SLOTS = Protocol.REQUESTS_MAX;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
   private static final long RESPONSES = (long) SLOTS * SLOT_BYTES;
+  static final long BUFFER_BYTES = 2 * RESPONSES;
   private static final long SEND_ID = 1L << 32;
 
   final ServerCore server;
@@ -44,7 +44,7 @@ final class Connection implements CompletionHandler, AutoCloseable {
   /** Bytes that the next extent of a head gets: doubles from one object up. */
   final int[] extentBytes;
 
-  private final Arena arena = Arena.ofShared();
+  private final MessageBuffers spare;
   private final MemoryRegion memory;
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
   private final int[] responseLengths = new int[SLOTS];
@@ -60,7 +60,8 @@ final class Connection implements CompletionHandler, AutoCloseable {
       int connectionEpoch,
       long processId,
       String user,
-      int heads) {
+      int heads,
+      MessageBuffers spare) {
     this.server = server;
     this.port = port;
     this.queuePair = queuePair;
@@ -70,7 +71,8 @@ final class Connection implements CompletionHandler, AutoCloseable {
     this.user = user;
     this.extentBytes = new int[heads];
     this.reservations = new Reservations(heads);
-    MemorySegment buffers = arena.allocate(2 * RESPONSES, 64);
+    this.spare = spare;
+    MemorySegment buffers = spare.take();
     this.memory =
         port.device.register(
             buffers, io.erda.pmem.Backing.none(buffers.byteSize()), io.erda.rdma.Access.LOCAL);
@@ -239,6 +241,6 @@ final class Connection implements CompletionHandler, AutoCloseable {
     queuePair.isMemoryLost();
     queuePair.close();
     port.device.deregister(memory);
-    arena.close();
+    spare.giveBack(memory.memory());
   }
 }

@@ -83,6 +83,7 @@ public final class ServerCore implements AutoCloseable {
   private final List<Device> abandoned = new ArrayList<>();
 
   private final List<Connection> connections = new ArrayList<>();
+  private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
   private final PublishRequest[] batch = new PublishRequest[BATCH_MAX];
   private final Map<String, LongSupplier> figures = new LinkedHashMap<>();
   private final Cleaner cleaner;
@@ -525,7 +526,8 @@ public final class ServerCore implements AutoCloseable {
             connectionEpoch,
             Handshake.decodeHello(request.privateData()).processId(),
             request.user(),
-            engine.superblock().geometry().heads()));
+            engine.superblock().geometry().heads(),
+            buffers));
   }
 
   private Handshake.Refusal refusal(MemorySegment privateData, String user) {
