@@ -41,6 +41,7 @@ public final class TortureStore {
     return files.resolve("history-" + client);
   }
 
+  @SuppressWarnings("try") // The store is closed under its clients; closing it again does nothing.
   private boolean run(
       Path data,
       int firstClient,
