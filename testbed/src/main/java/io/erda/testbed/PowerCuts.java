@@ -136,6 +136,8 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   private PrintWriter out;
   private Jvm jvm;
   private long endNs;
+  private long sessionEndNs;
+  private int sessionCuts;
   private int begun;
   private int kept;
   private Path session;
@@ -224,7 +226,9 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   private void sessions(Guest.Parts parts, long first) throws IOException {
     int guestsLost = 0;
     Path blankDax = null;
-    for (int number = 0; wantsMore(); number++) {
+    int share = (cuts + kinds.size() - 1) / kinds.size();
+    for (int number = 0; begun < cuts && System.nanoTime() - endNs < 0; number++) {
+      beginSession(share, kinds.size() - number);
       Disk.Kind kind = kinds.get(number % kinds.size());
       session = Files.createDirectory(work.resolve("session-" + number));
       Path file = session.resolve("disk");
@@ -261,7 +265,14 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
 
   @Override
   public synchronized boolean wantsMore() {
-    return begun < cuts && System.nanoTime() - endNs < 0;
+    return begun < sessionCuts && System.nanoTime() - sessionEndNs < 0;
+  }
+
+  /** Each file system has its turn: a session takes no more cuts, and no more of the time left. */
+  private synchronized void beginSession(int share, int kindsLeft) {
+    sessionCuts = Math.min(cuts, begun + share);
+    long now = System.nanoTime();
+    sessionEndNs = now + (endNs - now) / Math.max(1, kindsLeft);
   }
 
   @Override
