@@ -567,7 +567,7 @@ final class FakeStore implements LongSupplier {
   }
 
   private int[] map(MemorySegment in, MemorySegment out) {
-    int first = Message.getInt(in, Message.MAP_FROM);
+    int first = Math.clamp(Message.getInt(in, Message.MAP_FROM), 0, HEADS);
     int count = Math.min(mapPage, HEADS - first);
     Message.putLong(out, Message.MAPPED_INCARNATION, getRoot(Root.INCARNATION_OFFSET));
     Message.putLong(out, Message.MAPPED_EPOCH, getRoot(Root.EPOCH_OFFSET));

@@ -114,7 +114,7 @@ class OpenedStoreTest {
   void whatLiesInShmKeepsNoStoreFromOpening() throws IOException {
     ErdaServer.start(data, SMALL).close();
     Path shm = data.resolve("shm");
-    Files.write(shm.resolve("registry"), new byte[2_097_408]);
+    Files.write(shm.resolve("registry"), new byte[2_113_792]);
     ErdaServer.start(data, SMALL).close();
     ErdaStore.open(data, SMALL).close();
     Files.delete(shm.resolve("registry"));

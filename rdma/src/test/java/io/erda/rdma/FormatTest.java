@@ -54,7 +54,7 @@ final class FormatTest {
           "region-0-1".getBytes(StandardCharsets.UTF_8),
           RegistryLayout.key(2, 0));
       assertHolds(example("slot"), registry, RegistryLayout.FIRST_SLOT_OFFSET);
-      assertEquals(2_097_408, RegistryLayout.BYTES);
+      assertEquals(2_113_792, RegistryLayout.BYTES);
     }
   }
 
