@@ -97,7 +97,7 @@ class CommandsTest {
   void cleaningAHeadThatIsNotThere() {
     try (ErdaServer server = ErdaServer.start(data, SMALL)) {
       assertFails(
-          1,
+          2,
           "cleaning: no such head: 99, the store has heads 0 to 0",
           "clean",
           "--head",
