@@ -45,7 +45,8 @@ class ArchitectureTest {
           "io.erda.server.ErdaServer",
           "io.erda.server.ErdaStore",
           "io.erda.server.OpenedStore",
-          "io.erda.server.ServerThread");
+          "io.erda.server.ServerThread",
+          "io.erda.server.StoreVerifier");
 
   private static final Set<String> ALLOWED_STATICS =
       Set.of(
