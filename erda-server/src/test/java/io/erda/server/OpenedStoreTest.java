@@ -125,6 +125,15 @@ class OpenedStoreTest {
   }
 
   @Test
+  void aTableThatIsTooShortIsNamed() throws IOException {
+    ErdaServer.start(data, SMALL).close();
+    Files.delete(data.resolve("stopped"));
+    Files.write(data.resolve("table-1"), new byte[1]);
+    String said = refusal(ErdaException.Damaged.class, () -> ErdaServer.start(data, SMALL));
+    assertTrue(said.contains("table-1"), said);
+  }
+
+  @Test
   void foreign() throws IOException {
     Files.writeString(data.resolve("Thesis.doc"), "not a store");
     assertTrue(unusable().contains("neither a store nor empty: it holds Thesis.doc"));

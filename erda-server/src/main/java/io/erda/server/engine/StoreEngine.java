@@ -253,15 +253,17 @@ public final class StoreEngine implements AutoCloseable {
 
   private static Tables.Generation table(
       MemoryDirectory directory, int generation, long buckets, RootFile root) throws IOException {
-    PersistentMemory memory = directory.open(Superblock.tableName(generation));
-    HashTable table = HashTable.open(memory, root);
+    String name = Superblock.tableName(generation);
+    PersistentMemory memory = directory.open(name);
+    HashTable table;
+    try {
+      table = HashTable.open(memory, root);
+    } catch (DamagedTableException e) {
+      throw new ErdaException.Damaged(name + ": " + e.getMessage());
+    }
     if (table.buckets() != buckets) {
       throw new ErdaException.Damaged(
-          Superblock.tableName(generation)
-              + " has "
-              + table.buckets()
-              + " buckets, the superblock says "
-              + buckets);
+          name + " has " + table.buckets() + " buckets, the superblock says " + buckets);
     }
     return new Tables.Generation(generation, memory, table);
   }
