@@ -130,9 +130,10 @@ final class Mutants {
                               code -> code.iconst_0().ireturn())))
               .slow(),
           Mutant.of(
-              "stop recorded before it is durable",
-              "the record of a clean stop describes what a power failure may still take",
-              () -> List.of(without("server.engine.StopRecord", "file", "flush"))),
+                  "stop recorded before it is durable",
+                  "the record of a clean stop describes what a power failure may still take",
+                  () -> List.of(without("server.engine.StopRecord", "file", "flush")))
+              .slow(),
           Mutant.of(
                   "first place not emptied",
                   "a file that is used again looks as if its region had been linked",
