@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * A running guest: QEMU, without hardware acceleration. Its commands go in on its second serial
@@ -60,9 +61,19 @@ final class Guest implements AutoCloseable {
       }
       guest.close();
       if (tries == BOOTS) {
-        throw new IOException("the guest did not boot in " + BOOTS + " tries; see " + console);
+        throw new IOException("the guest did not boot in " + BOOTS + " tries: " + trouble(console));
       }
     }
+  }
+
+  /** What the emulator said itself, or where the guest's console is when it said nothing. */
+  private static String trouble(Path console) throws IOException {
+    String said = Files.readString(errors(console)).strip();
+    return said.isEmpty() ? "see " + console : said.lines().collect(Collectors.joining("; "));
+  }
+
+  private static Path errors(Path console) {
+    return console.resolveSibling(console.getFileName() + ".qemu");
   }
 
   private static Process start(Parts parts, Disk disk, Path console) throws IOException {
@@ -83,8 +94,7 @@ final class Guest implements AutoCloseable {
     command.addAll(disk.qemuFlags());
     command.addAll(List.of("-serial", "file:" + console));
     command.addAll(List.of("-chardev", "stdio,id=host,signal=off", "-serial", "chardev:host"));
-    Path errors = console.resolveSibling(console.getFileName() + ".qemu");
-    return Shell.builder(command).redirectError(errors.toFile()).start();
+    return Shell.builder(command).redirectError(errors(console).toFile()).start();
   }
 
   private void read() {
