@@ -47,7 +47,7 @@ final class Confinement {
   /** Whether the owner is in a call. Stored by the owner alone. */
   private boolean inside;
 
-  /** Who closes, or has closed, the client; null while it is open. */
+  /** The thread that closes, or has closed, the client; null while the client is open. */
   @SuppressWarnings("unused") // through CLOSER
   private volatile Thread closer;
 

@@ -22,7 +22,7 @@ final class MapFetch {
   /** Nothing could be sent, and no page is awaited whose arrival would be the next occasion. */
   private boolean deferred;
 
-  /** Of the epoch that came first since the pages were asked for; null before the first page. */
+  /** The map of the epoch whose page came first; null before the first page. */
   private RegionMap incoming;
 
   /** The pages that came were of different epochs. */

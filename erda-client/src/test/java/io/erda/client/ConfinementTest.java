@@ -151,7 +151,7 @@ class ConfinementTest {
     }
   }
 
-  /** Whoever closes and whoever enters never miss each other. */
+  /** The thread that closes and the one that enters never miss each other. */
   @Test
   void nobodyIsInsideWhenAClientIsClosed() throws Exception {
     for (int round = 0; round < 2_000; round++) {

@@ -155,7 +155,7 @@ final class Libc {
     return call(FLOCK, descriptor, LOCK_EX | LOCK_NB, 0, 0, 0);
   }
 
-  /** The same for one who looks: others may look too; -EAGAIN when somebody has it exclusively. */
+  /** Takes the lock to look only: others may look too; -EAGAIN when somebody has it exclusively. */
   static int flockShared(int descriptor) {
     return call(FLOCK, descriptor, LOCK_SH | LOCK_NB, 0, 0, 0);
   }

@@ -42,7 +42,7 @@ public abstract sealed class ErdaException extends RuntimeException {
 
     private final boolean last;
 
-    /** Of an operation that may still take effect. */
+    /** The operation may still take effect. */
     public OutcomeUnknown(String message) {
       this(message, false);
     }

@@ -21,10 +21,10 @@ final class Claims {
   private final long claimedWord;
   private final long settledWord;
 
-  /** Of the responder's side. */
+  /** The number that this responder claimed last. */
   private long claimed;
 
-  /** Of the requester's side. */
+  /** Whether this requester has withdrawn. */
   private boolean withdrawn;
 
   private long claimedThen;
@@ -38,19 +38,19 @@ final class Claims {
     settledWord = queue + QueueLayout.SETTLED_OFFSET;
   }
 
-  /** Of a responder, which looks at the requester's state after it. */
+  /** A responder calls it, and looks at the requester's state after it. */
   void claim(long received) {
     claimed = received;
     Words.release(claimedWord, received);
     VarHandle.fullFence();
   }
 
-  /** Of a responder: everything that was claimed has been dealt with. */
+  /** A responder calls it when everything that was claimed has been dealt with. */
   void settle() {
     Words.release(settledWord, claimed);
   }
 
-  /** Of a requester, whose state was stored, and a full fence after it. */
+  /** A requester calls it after it stored its state, behind a full fence. */
   void withdraw() {
     withdrawn = true;
     claimedThen = Words.acquire(claimedWord);

@@ -219,7 +219,7 @@ final class QueueFile {
     return name;
   }
 
-  /** Of the file as it is now. */
+  /** Describes the file as it is now. */
   ShmDirectory.Attributes attributes() throws IOException {
     return ShmDirectory.attributes(descriptor);
   }

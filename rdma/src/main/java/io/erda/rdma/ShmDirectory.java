@@ -248,7 +248,7 @@ final class ShmDirectory implements AutoCloseable {
     Posix.changeMode(fd, directory.mode & READ_WRITE);
   }
 
-  /** The same for a socket that was just bound. */
+  /** Sets the same for a socket that was just bound. */
   void shareSocket(String name) throws IOException {
     int fd = Posix.open(descriptor, name, Posix.O_PATH | Posix.O_NOFOLLOW, 0, file(name));
     try {

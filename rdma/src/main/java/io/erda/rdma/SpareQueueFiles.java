@@ -249,7 +249,7 @@ final class SpareQueueFiles {
         return descriptor;
       }
     } catch (IOException e) {
-      // Of another user, or gone, or no file at all.
+      // It is another user's, it is gone, or it is no file at all.
     }
     if (descriptor >= 0) {
       Posix.close(descriptor);

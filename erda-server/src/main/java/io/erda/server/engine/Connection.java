@@ -36,7 +36,7 @@ final class Connection implements CompletionHandler, AutoCloseable {
   /** Of the newest map that the client was told; it knows no key that came later. */
   long mapEpoch = -1;
 
-  /** As the kernel says; null for the server's own. */
+  /** The peer's user, as the kernel names it; null for the server's own user. */
   final String user;
 
   final Reservations reservations;
