@@ -12,6 +12,7 @@ import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreOpening;
 import io.erda.server.engine.StoreOptions;
 import io.erda.server.engine.TableLimits;
 import java.io.IOException;
@@ -74,7 +75,7 @@ record OpenedStore(
       StoreAccess.set(data, options);
       shm = takeOver(data.resolve(SHM), options, purpose);
       StoreEngine engine =
-          StoreEngine.open(directory, creation, options.promise(), new SecureRandom());
+          StoreOpening.open(directory, creation, options.promise(), new SecureRandom());
       TableLimits growth = TableLimits.DEFAULT;
       engine
           .growth()

@@ -4,6 +4,7 @@ import io.erda.pmem.OverlayDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreInspection;
+import io.erda.server.engine.StoreOpening;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -53,7 +54,7 @@ public final class StoreVerifier {
         throw new ErdaException.Unusable("store is in use by another process: " + data);
       }
       requireSuperblock(data, directory);
-      try (StoreEngine engine = StoreEngine.look(directory, new SecureRandom())) {
+      try (StoreEngine engine = StoreOpening.look(directory, new SecureRandom())) {
         return inspect(engine, progress);
       }
     } catch (NoSuchFileException e) {

@@ -10,6 +10,7 @@ import io.erda.logstore.Region;
 import io.erda.pmem.Backing;
 import io.erda.pmem.MappedDirectory;
 import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreOpening;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -96,7 +97,7 @@ final class FloorReader implements AutoCloseable {
         if (!directory.lock()) {
           throw new IOException("store is in use: " + data);
         }
-        try (StoreEngine engine = StoreEngine.open(directory, null, new SecureRandom())) {
+        try (StoreEngine engine = StoreOpening.open(directory, null, new SecureRandom())) {
           return new Layout(engine, keys);
         }
       }

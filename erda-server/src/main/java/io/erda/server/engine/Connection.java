@@ -17,7 +17,7 @@ import java.util.ArrayDeque;
  * again only when its response has been sent, so there is always room to answer and a client that
  * does not listen holds up nobody but itself.
  */
-final class Connection implements CompletionHandler, AutoCloseable {
+final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private static final int SLOTS = Protocol.REQUESTS_MAX;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
   private static final long RESPONSES = (long) SLOTS * SLOT_BYTES;
@@ -164,11 +164,8 @@ final class Connection implements CompletionHandler, AutoCloseable {
     }
   }
 
-  /**
-   * The last look before what this client sent takes effect. When it is false the client has left:
-   * it may have been told already that nothing of it will.
-   */
-  boolean claim() {
+  @Override
+  public boolean claim() {
     if (gone) {
       return false;
     }
@@ -182,8 +179,8 @@ final class Connection implements CompletionHandler, AutoCloseable {
     }
   }
 
-  /** Whether it is still there, of a client whose messages were claimed. */
-  boolean isThere() {
+  @Override
+  public boolean isThere() {
     if (gone) {
       return false;
     }

@@ -82,8 +82,7 @@ final class LogInspection {
     if (!doubting || engine.headOf(keyWord) != region.head()) {
       return;
     }
-    long entry =
-        engine.publication().find(keyWord, memory, place + ObjectLayout.KEY_OFFSET, keyLength);
+    long entry = engine.find(keyWord, memory, place + ObjectLayout.KEY_OFFSET, keyLength);
     if (entry == Tables.NONE) {
       lookAtLost(keyWord, region, place);
     } else if (engine.tables().keyWord(entry) == keyWord) {

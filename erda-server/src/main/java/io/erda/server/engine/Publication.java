@@ -1,8 +1,8 @@
 package io.erda.server.engine;
 
+import io.erda.cleaner.LiveBytes;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.HashTable;
-import io.erda.hashtable.KeyProbe;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LogStore;
@@ -27,12 +27,15 @@ final class Publication {
    */
   private static final int UNSETTLED_MAX = 1024;
 
-  private final StoreEngine engine;
   private final Tables tables;
   private final TableGrowth growth;
   private final LogStore log;
-  private final boolean pendingFirst;
-  private final ObjectProbe probe = new ObjectProbe();
+  private final PendingWords pending;
+  private final KeyWords keyWords;
+  private final EntrySearch search;
+  private final StoredObjects objects;
+  private final LiveBytes live;
+  private final int keyBytesMax;
 
   private final Extent[] unsettledExtents = new Extent[UNSETTLED_MAX];
   private final long[] unsettledPlaces = new long[UNSETTLED_MAX];
@@ -43,12 +46,24 @@ final class Publication {
   private long bytesPublished;
 
   Publication(
-      StoreEngine engine, Tables tables, TableGrowth growth, LogStore log, boolean pendingFirst) {
-    this.engine = engine;
+      Tables tables,
+      TableGrowth growth,
+      LogStore log,
+      PendingWords pending,
+      KeyWords keyWords,
+      EntrySearch search,
+      StoredObjects objects,
+      LiveBytes live,
+      int keyBytesMax) {
     this.tables = tables;
     this.growth = growth;
     this.log = log;
-    this.pendingFirst = pendingFirst;
+    this.pending = pending;
+    this.keyWords = keyWords;
+    this.search = search;
+    this.objects = objects;
+    this.live = live;
+    this.keyBytesMax = keyBytesMax;
   }
 
   long puts() {
@@ -87,7 +102,7 @@ final class Publication {
     for (int i = 0; i < count; i++) {
       settleLater(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
     }
-    if (!pendingFirst) {
+    if (!pending.storedFirst()) {
       settle();
     }
   }
@@ -105,13 +120,13 @@ final class Publication {
    * have been told that its put never takes effect.
    */
   private static void claim(PublishRequest[] batch, int count) {
-    Connection asked = null;
+    Requester asked = null;
     boolean claimed = true;
     for (int i = 0; i < count; i++) {
-      Connection connection = batch[i].connection;
-      if (connection != asked) {
-        asked = connection;
-        claimed = connection == null || connection.claim();
+      Requester requester = batch[i].requester;
+      if (requester != asked) {
+        asked = requester;
+        claimed = requester == null || requester.claim();
       }
       if (!claimed && batch[i].result == Result.OK) {
         batch[i].result = Result.NO_RESERVATION;
@@ -121,9 +136,7 @@ final class Publication {
 
   /** Whether a request is to be done: its client may have left since it was claimed. */
   private static boolean stillWanted(PublishRequest request) {
-    if (request.result == Result.OK
-        && request.connection != null
-        && !request.connection.isThere()) {
+    if (request.result == Result.OK && request.requester != null && !request.requester.isThere()) {
       request.result = Result.NO_RESERVATION;
     }
     return request.result == Result.OK;
@@ -139,7 +152,7 @@ final class Publication {
     if (unsettled == 0) {
       return;
     }
-    if (pendingFirst) {
+    if (pending.storedFirst()) {
       tables.drain();
     }
     for (int i = 0; i < unsettled; i++) {
@@ -196,12 +209,12 @@ final class Publication {
     if (keyLength == 0
         || ObjectLayout.bytes(keyLength, 0) > request.bytes
         || ObjectLayout.tombstone(memory, request.place) != request.delete
-        || keyLength > engine.keyBytesMax()) {
+        || keyLength > keyBytesMax) {
       return false;
     }
     request.keyLength = keyLength;
-    request.keyWord = engine.keyWord(memory, request.place + ObjectLayout.KEY_OFFSET, keyLength);
-    return engine.headOf(request.keyWord) == region.head();
+    request.keyWord = keyWords.of(memory, request.place + ObjectLayout.KEY_OFFSET, keyLength);
+    return Entry.headOf(request.keyWord) == region.head();
   }
 
   /**
@@ -211,27 +224,24 @@ final class Publication {
    */
   private boolean storeWord(PublishRequest request) {
     Region region = request.region();
-    probe.lookFor(
-        region.head(),
-        region.memory().segment(),
-        request.place + ObjectLayout.KEY_OFFSET,
-        request.keyLength);
-    long entry = tables.find(request.keyWord, probe);
+    long entry =
+        search.find(
+            request.keyWord,
+            region.memory().segment(),
+            request.place + ObjectLayout.KEY_OFFSET,
+            request.keyLength);
     if (entry == Tables.NONE) {
       return request.delete || insert(request);
     }
     long word = tables.versionWord(entry);
-    if (VersionWord.pending(word) && engine.undecided()) {
+    if (pending.isLive(word)) {
       return false;
     }
-    request.existed = existed(region.head(), VersionWord.committed(word));
+    request.existed = objects.isValue(region.head(), VersionWord.committed(word));
     if (request.delete && !request.existed && !VersionWord.pending(word)) {
       return true;
     }
-    // A pending word that is met here has no live reservation: it is rolled back in the same store
-    // (rule 3).
-    long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
-    long next = VersionWord.update(base, request.offset, pendingFirst);
+    long next = pending.over(word, request.offset);
     if (!tables.storeWord(entry, request.keyWord, word, next)) {
       throw new IllegalStateException("entry " + entry + " changed under its only writer");
     }
@@ -240,7 +250,7 @@ final class Publication {
   }
 
   private boolean insert(PublishRequest request) {
-    long word = VersionWord.first(request.offset, pendingFirst);
+    long word = pending.first(request.offset);
     long entry = tables.insert(request.keyWord, word);
     if (entry == Tables.NONE && dropTombstone(request.keyWord)) {
       entry = tables.insert(request.keyWord, word);
@@ -265,8 +275,8 @@ final class Publication {
       int head = Entry.headOf(table.keyWord(slot));
       if (word != 0
           && !VersionWord.pending(word)
-          && engine.objectValid(head, VersionWord.newest(word))
-          && !existed(head, VersionWord.newest(word))
+          && objects.valid(head, VersionWord.newest(word))
+          && !objects.isValue(head, VersionWord.newest(word))
           && table.empty(slot, table.keyWord(slot), word)) {
         table.drain();
         return true;
@@ -279,8 +289,8 @@ final class Publication {
     request.entry = entry;
     request.pendingWord = word;
     int after = request.delete ? VersionWord.NONE : request.offset;
-    engine.live().replaced(entry, request.region().head(), before, after);
-    engine.setUndecided(pendingFirst);
+    live.replaced(entry, request.region().head(), before, after);
+    pending.stored();
     if (request.delete) {
       deletes++;
     } else {
@@ -291,75 +301,18 @@ final class Publication {
 
   private void commit(PublishRequest[] batch, int from, int to) {
     tables.drain();
-    if (!pendingFirst) {
+    if (!pending.storedFirst()) {
       return;
     }
     for (int i = from; i < to; i++) {
       PublishRequest request = batch[i];
       if (request.result == Result.OK && request.entry != Tables.NONE) {
-        long committed = VersionWord.commit(request.pendingWord);
-        if (!tables.storeWord(request.entry, request.keyWord, request.pendingWord, committed)) {
+        if (!pending.commit(request.entry, request.keyWord, request.pendingWord)) {
           throw new IllegalStateException(
               "pending entry " + request.entry + " changed before its commit");
         }
       }
     }
-    engine.setUndecided(false);
-  }
-
-  /** Whether the version at an offset is a value, not a tombstone and not missing. */
-  boolean existed(int head, int offset) {
-    if (offset == VersionWord.NONE) {
-      return false;
-    }
-    Region region = log.region(head, offset);
-    return region != null
-        && !ObjectLayout.tombstone(region.memory().segment(), log.geometry().place(offset));
-  }
-
-  /** The entry of a key that lies in {@code memory}, or {@link HashTable#NONE}. */
-  long find(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
-    probe.lookFor(engine.headOf(keyWord), memory, keyAt, keyLength);
-    return tables.find(keyWord, probe);
-  }
-
-  /**
-   * Compares the key in an entry's object. An object that is damaged counts as the key's: with 56
-   * equal tag bits it is all but certainly the same one, and a put then heals it instead of hiding
-   * behind it.
-   */
-  private final class ObjectProbe implements KeyProbe {
-    private int head;
-    private MemorySegment memory;
-    private long keyAt;
-    private int keyLength;
-
-    void lookFor(int head, MemorySegment memory, long keyAt, int keyLength) {
-      this.head = head;
-      this.memory = memory;
-      this.keyAt = keyAt;
-      this.keyLength = keyLength;
-    }
-
-    @Override
-    public boolean matches(long slot, long word) {
-      int offset = VersionWord.committed(word);
-      if (offset == VersionWord.NONE) {
-        offset = VersionWord.newest(word);
-      }
-      Region region = log.region(head, offset);
-      if (region == null) {
-        return true;
-      }
-      long place = log.geometry().place(offset);
-      long room = log.geometry().room(place);
-      MemorySegment objects = region.memory().segment();
-      if (ObjectLayout.bytes(keyLength, 0) <= room
-          && ObjectLayout.keyEquals(objects, place, memory, keyAt, keyLength)) {
-        return true;
-      }
-      int mix = ObjectChecksum.positionMix(head, region.generation(), offset);
-      return !region.checksum().valid(place, room, mix);
-    }
+    pending.allDecided();
   }
 }

@@ -8,9 +8,8 @@ import io.erda.logstore.Region;
  * request.
  */
 final class PublishRequest {
-  Connection connection;
-  int slot;
-  long requestId;
+  /** Null when nobody can leave that asked for it. */
+  Requester requester;
 
   Extent extent;
   long place;

@@ -85,6 +85,11 @@ public final class ServerCore implements AutoCloseable {
   private final List<Connection> connections = new ArrayList<>();
   private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
   private final PublishRequest[] batch = new PublishRequest[BATCH_MAX];
+
+  /** By place in the batch: who is answered, and in which message slot. */
+  private final Connection[] askers = new Connection[BATCH_MAX];
+
+  private final int[] slots = new int[BATCH_MAX];
   private final Map<String, LongSupplier> figures = new LinkedHashMap<>();
   private final Cleaner cleaner;
   private final Departures departures;
@@ -732,9 +737,10 @@ public final class ServerCore implements AutoCloseable {
       }
       return;
     }
-    PublishRequest request = batch[batchCount++];
-    request.connection = connection;
-    request.slot = slot;
+    batch[batchCount].requester = connection;
+    askers[batchCount] = connection;
+    slots[batchCount] = slot;
+    batchCount++;
     if (batchCount == BATCH_MAX) {
       publishBatch();
     }
@@ -796,7 +802,7 @@ public final class ServerCore implements AutoCloseable {
     }
     for (int i = 0; i < count; i++) {
       PublishRequest request = batch[i];
-      Connection connection = request.connection;
+      Connection connection = askers[i];
       if (request.result == Result.TABLE_FULL || request.result == Result.DISK_FULL) {
         refusedForSpace++;
         recordExhausted(
@@ -806,30 +812,27 @@ public final class ServerCore implements AutoCloseable {
             request.bytes);
       }
       if (request.result == Result.FAILED) {
-        refuseReadOnly(connection, request.slot, Message.PUBLISH, Result.FAILED);
+        refuseReadOnly(connection, slots[i], Message.PUBLISH, Result.FAILED);
       } else if (request.result == Result.NOT_NOW) {
         refuse(
             connection,
-            request.slot,
+            slots[i],
             Message.PUBLISH,
             Result.NOT_NOW,
             "the hash table is full, and the file of a larger one is being made");
       } else {
         Message.putLong(
             connection.buffers(),
-            Connection.responseAt(request.slot) + Message.PUBLISHED_EXISTED,
+            Connection.responseAt(slots[i]) + Message.PUBLISHED_EXISTED,
             request.existed ? 1 : 0);
         respond(
-            connection,
-            request.slot,
-            Message.PUBLISH,
-            request.result,
-            Message.PUBLISH_RESPONSE_BYTES);
+            connection, slots[i], Message.PUBLISH, request.result, Message.PUBLISH_RESPONSE_BYTES);
       }
-      if (i + 1 == count || batch[i + 1].connection != connection) {
+      if (i + 1 == count || askers[i + 1] != connection) {
         connection.settle();
       }
-      request.connection = null;
+      request.requester = null;
+      askers[i] = null;
       request.extent = null;
     }
   }
@@ -1038,20 +1041,24 @@ public final class ServerCore implements AutoCloseable {
       return;
     }
     int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
-    boolean existed;
+    StoreEngine.Erasure erasure;
     try {
-      existed = engine.erase(in, at + Message.ERASE_KEY, keyLength);
+      erasure = engine.erase(in, at + Message.ERASE_KEY, keyLength);
       faults.surface();
     } catch (UncheckedIOException | InternalError e) {
       readOnly.becauseOf(e);
       refuseReadOnly(connection, slot, Message.ERASE, Result.FAILED);
       return;
     }
-    Message.putLong(
-        connection.buffers(),
-        Connection.responseAt(slot) + Message.ERASED_EXISTED,
-        existed ? 1 : 0);
-    respond(connection, slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
+    if (erasure == StoreEngine.Erasure.NOT_NOW) {
+      refuse(connection, slot, Message.ERASE, Result.NOT_NOW, "a put of this key is not decided");
+    } else {
+      Message.putLong(
+          connection.buffers(),
+          Connection.responseAt(slot) + Message.ERASED_EXISTED,
+          erasure == StoreEngine.Erasure.ERASED ? 1 : 0);
+      respond(connection, slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
+    }
     connection.settle();
   }
 

@@ -14,13 +14,15 @@ final class TableEntries implements Entries {
   /** Of a sweep's cursor: it is in the new table. */
   private static final long IN_NEXT = 1L << 62;
 
-  private final StoreEngine engine;
   private final Tables tables;
+  private final PendingWords pending;
+  private final KeyWords keyWords;
   private final OffsetProbe probe = new OffsetProbe();
 
-  TableEntries(StoreEngine engine, Tables tables) {
-    this.engine = engine;
+  TableEntries(Tables tables, PendingWords pending, KeyWords keyWords) {
     this.tables = tables;
+    this.pending = pending;
+    this.keyWords = keyWords;
   }
 
   @Override
@@ -79,13 +81,9 @@ final class TableEntries implements Entries {
     return tables.empty(slot, keyWord, expected);
   }
 
-  /** Under publish-last a pending word outside of a batch has no live reservation (rule 3). */
   @Override
   public long decide(long slot, long keyWord, long word) {
-    if (!engine.undecided() && tables.rollback(slot, keyWord, word)) {
-      return tables.versionWord(slot);
-    }
-    return word;
+    return pending.rollBack(slot, keyWord, word);
   }
 
   @Override
@@ -95,7 +93,7 @@ final class TableEntries implements Entries {
 
   @Override
   public long keyWord(MemorySegment memory, long at, int length) {
-    return engine.keyWord(memory, at, length);
+    return keyWords.of(memory, at, length);
   }
 
   private static final class OffsetProbe implements KeyProbe {

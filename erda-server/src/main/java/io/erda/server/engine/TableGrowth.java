@@ -2,7 +2,6 @@ package io.erda.server.engine;
 
 import io.erda.hashtable.Doubling;
 import io.erda.hashtable.HashTable;
-import io.erda.hashtable.VersionWord;
 import io.erda.pmem.Creation;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
@@ -70,6 +69,7 @@ public final class TableGrowth {
   private final MemoryDirectory directory;
   private final RootFile root;
   private final Tables tables;
+  private final PendingWords pending;
   private final ArrayDeque<Retired> retired = new ArrayDeque<>();
 
   private Superblock superblock;
@@ -108,10 +108,16 @@ public final class TableGrowth {
   private long doublings;
   private long timesPutOff;
 
-  TableGrowth(MemoryDirectory directory, RootFile root, Tables tables, Superblock superblock) {
+  TableGrowth(
+      MemoryDirectory directory,
+      RootFile root,
+      Tables tables,
+      PendingWords pending,
+      Superblock superblock) {
     this.directory = directory;
     this.root = root;
     this.tables = tables;
+    this.pending = pending;
     this.superblock = superblock;
     if (tables.doubling() != null) {
       beginEvent();
@@ -159,7 +165,7 @@ public final class TableGrowth {
   }
 
   /**
-   * One step. Returns 0 when there is nothing to do now. REQUIRES: no word of a batch is undecided.
+   * One step. Returns 0 when there is nothing to do now.
    *
    * @throws UncheckedIOException when the files of the store failed
    */
@@ -189,7 +195,7 @@ public final class TableGrowth {
 
   /**
    * Makes room for an insertion that failed: a step of what is under way, or the beginning. The
-   * insertion is tried again after it. REQUIRES: as {@link #doWork}.
+   * insertion is tried again after it.
    *
    * @return false when nothing can be done
    */
@@ -328,14 +334,9 @@ public final class TableGrowth {
     return moved;
   }
 
-  /**
-   * A pending word that is met here has no live reservation (rule 3): between two batches there is
-   * none, and recovery has committed what was whole.
-   */
+  /** An entry whose word is live stays where it is until its put is decided. */
   private void rollBack(long slot, long keyWord, long word) {
-    if (VersionWord.pending(word)) {
-      tables.current().table().rollback(slot, keyWord, word);
-    }
+    pending.rollBack(tables.current().entry(slot), keyWord, word);
   }
 
   // 5, 6: the new one alone.

@@ -31,7 +31,7 @@ final class EraseTest {
   private static void leavePending(StoreHarness store, String key) {
     MemorySegment bytes = MemorySegment.ofArray(key.getBytes(UTF_8));
     long keyWord = store.engine.keyWord(bytes, 0, (int) bytes.byteSize());
-    long slot = store.engine.publication().find(keyWord, bytes, 0, (int) bytes.byteSize());
+    long slot = store.engine.find(keyWord, bytes, 0, (int) bytes.byteSize());
     long word = store.engine.tables().versionWord(slot);
     long pending = VersionWord.update(word, DAMAGED_OFFSET, true);
     assertTrue(store.engine.tables().storeWord(slot, keyWord, word, pending));
@@ -39,6 +39,6 @@ final class EraseTest {
 
   private static boolean erase(StoreHarness store, String key) {
     MemorySegment bytes = MemorySegment.ofArray(key.getBytes(UTF_8));
-    return store.engine.erase(bytes, 0, (int) bytes.byteSize());
+    return store.engine.erase(bytes, 0, (int) bytes.byteSize()) == StoreEngine.Erasure.ERASED;
   }
 }

@@ -105,7 +105,7 @@ class FailedStoreTest {
   }
 
   private ServerCore serve() throws IOException {
-    StoreEngine engine = StoreEngine.open(directory(), STORE, new Random(1));
+    StoreEngine engine = StoreOpening.open(directory(), STORE, new Random(1));
     ServerCore core =
         new ServerCore(
             engine,

@@ -156,7 +156,7 @@ record FaultedStore(
     /** Another store each time: its own UUID and hash seed. */
     private StoreHarness open() {
       return StoreHarness.over(
-          StoreEngine.open(disk.anotherView(), OPTIONS, new Random(random.nextLong())));
+          StoreOpening.open(disk.anotherView(), OPTIONS, new Random(random.nextLong())));
     }
 
     void put(int count) {
@@ -187,7 +187,7 @@ record FaultedStore(
       throws IOException {
     Map<String, List<Version>> versions = new TreeMap<>();
     StoreEngine engine =
-        StoreEngine.open(directory(files, Survives.POWER_FAILURE), null, new Random(1));
+        StoreOpening.open(directory(files, Survives.POWER_FAILURE), null, new Random(1));
     WholeObjects objects =
         new WholeObjects(
             engine.log(),

@@ -37,7 +37,7 @@ class MessageFuzzTest {
   private RawClient bystander;
 
   private void open() throws IOException {
-    StoreEngine engine = StoreEngine.open(new HeapDirectory(), StoreHarness.TINY, new Random(1));
+    StoreEngine engine = StoreOpening.open(new HeapDirectory(), StoreHarness.TINY, new Random(1));
     core =
         new ServerCore(
             engine,

@@ -44,7 +44,8 @@ class ServerCoreTest {
 
   @BeforeEach
   void open() throws IOException {
-    StoreEngine engine = StoreEngine.open(new HeapDirectory(), StoreHarness.TINY, new Random(SEED));
+    StoreEngine engine =
+        StoreOpening.open(new HeapDirectory(), StoreHarness.TINY, new Random(SEED));
     core =
         new ServerCore(
             engine,
@@ -358,8 +359,8 @@ class ServerCoreTest {
     core.close();
     HeapDirectory disk = new HeapDirectory();
     StoreOptions large = new StoreOptions(StoreHarness.TINY.geometry(), 1 << 20);
-    StoreEngine.open(disk, large, new Random(SEED)).close();
-    StoreEngine engine = StoreEngine.open(disk.anotherView(), large, new Random(SEED));
+    StoreOpening.open(disk, large, new Random(SEED)).close();
+    StoreEngine engine = StoreOpening.open(disk.anotherView(), large, new Random(SEED));
     core =
         new ServerCore(
             engine,

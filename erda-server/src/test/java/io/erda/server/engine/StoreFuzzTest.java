@@ -138,7 +138,7 @@ class StoreFuzzTest {
   private static void open(HeapDirectory directory, RandomGenerator random) {
     StoreEngine engine;
     try {
-      engine = StoreEngine.open(directory, null, new Random(1));
+      engine = StoreOpening.open(directory, null, new Random(1));
     } catch (ErdaException e) {
       assertFalse(e.getMessage().contains("\n"), e.getMessage());
       return;

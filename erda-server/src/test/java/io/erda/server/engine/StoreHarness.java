@@ -44,7 +44,7 @@ final class StoreHarness {
   }
 
   static StoreHarness open(MemoryDirectory directory, StoreOptions options) {
-    return new StoreHarness(StoreEngine.open(directory, options, new Random(7)));
+    return new StoreHarness(StoreOpening.open(directory, options, new Random(7)));
   }
 
   /** Puts one value, or deletes with null; returns the server's result. */
@@ -123,7 +123,7 @@ final class StoreHarness {
     byte[] keyBytes = key.getBytes();
     MemorySegment keySegment = MemorySegment.ofArray(keyBytes);
     long keyWord = engine.keyWord(keySegment, 0, keyBytes.length);
-    long entry = engine.publication().find(keyWord, keySegment, 0, keyBytes.length);
+    long entry = engine.find(keyWord, keySegment, 0, keyBytes.length);
     if (entry == Tables.NONE) {
       return null;
     }

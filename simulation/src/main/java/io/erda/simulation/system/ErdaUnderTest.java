@@ -14,6 +14,7 @@ import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServerLimits;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreInspection;
+import io.erda.server.engine.StoreOpening;
 import io.erda.server.engine.StoreOptions;
 import io.erda.server.engine.TableGrowth;
 import io.erda.server.engine.TableLimits;
@@ -98,7 +99,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
   @Override
   public void inspect(
       MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings) {
-    try (StoreEngine looked = StoreEngine.open(directory, null, random)) {
+    try (StoreEngine looked = StoreOpening.open(directory, null, random)) {
       new StoreInspection(looked, findings::accept).run();
     }
   }
@@ -131,7 +132,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
       throw new IllegalStateException("the lock of a dead process is still held");
     }
     before = engine;
-    engine = StoreEngine.open(directory, options, wanted, random);
+    engine = StoreOpening.open(directory, options, wanted, random);
     TableGrowth growth = engine.growth();
     growth.limits(tableLimits(random));
     new StoreInspection(engine, findings::accept).run();

@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 /** The defects that the simulation is measured by. */
 final class Mutants {
   private static final String PUBLICATION = "server.engine.Publication";
+  private static final String PENDING = "server.engine.PendingWords";
   private static final String ENGINE = "server.engine.StoreEngine";
   private static final String TABLE = "hashtable.HashTable";
   private static final String MOVE = "hashtable.Displacement";
@@ -75,7 +76,13 @@ final class Mutants {
           Mutant.of(
               "visible is durable",
               "words are committed at once where what is visible may still be lost",
-              () -> List.of(constant(ENGINE, "<init>", "visibleBeforeDurable", 0))),
+              () ->
+                  List.of(
+                      constant(
+                          "server.engine.StoreOpening",
+                          "openExisting",
+                          "visibleBeforeDurable",
+                          0))),
           Mutant.of(
               "unchecked publish",
               "the client sends PUBLISH before its WRITE, and the server takes the object for"
@@ -91,9 +98,9 @@ final class Mutants {
               "a second put of a key is stored over the first one's pending word",
               () ->
                   List.of(
-                      constant(PUBLICATION, "storeWord", "undecided", 0),
-                      instead(PUBLICATION, "storeWord", "rollback", "commit"),
-                      result(PUBLICATION, "commit", "storeWord", 1))),
+                      constant(PUBLICATION, "storeWord", "isLive", 0),
+                      instead(PENDING, "over", "rollback", "commit"),
+                      result(PENDING, "commit", "storeWord", 1))),
           // The log
           Mutant.of(
               "position not in the checksum",
@@ -200,7 +207,12 @@ final class Mutants {
           Mutant.of(
               "recovers nothing",
               "recovery commits no pending word",
-              () -> List.of(body(ENGINE, "commitIfPending", code -> code.iconst_0().ireturn()))),
+              () ->
+                  List.of(
+                      body(
+                          "server.engine.Recovery",
+                          "commitIfPending",
+                          code -> code.iconst_0().ireturn()))),
           Mutant.of(
               "what was left not made durable",
               "an opening does not make durable what a killed server did not drain",
@@ -380,7 +392,7 @@ final class Mutants {
               () ->
                   List.of(
                       body(
-                          "server.engine.Publication$ObjectProbe",
+                          "server.engine.EntrySearch$ObjectProbe",
                           "matches",
                           code -> code.iconst_1().ireturn()))),
           Mutant.of(

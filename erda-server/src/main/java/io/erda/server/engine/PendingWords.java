@@ -1,0 +1,90 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.VersionWord;
+
+/**
+ * The words that are pending, and who may decide them (rule 3).
+ *
+ * <p>A pending word names a version that nobody was told of. It is <em>live</em> as long as a put
+ * stands behind it that will decide it: that put alone commits it, and whoever else meets it leaves
+ * it alone. A word behind which nobody stands any more, because the server died or the put failed,
+ * is rolled back by whoever meets it first; recovery has committed those whose objects are whole.
+ *
+ * <p>Which words are live is known here and nowhere else. Today a put is pending within one batch
+ * only, so a count is enough: while it is not 0, every pending word that is met may be a live one.
+ * A protocol whose puts are pending for longer, because the object is still to come or others have
+ * to agree, answers {@link #isLive} by the word's own put. One thread. Allocates nothing.
+ */
+final class PendingWords {
+  private final Tables tables;
+  private final boolean storedFirst;
+
+  /** Words that puts have stored and not decided. */
+  private int live;
+
+  /**
+   * @param storedFirst whether a put stores its word pending first, because what is visible may
+   *     still be lost
+   */
+  PendingWords(Tables tables, boolean storedFirst) {
+    this.tables = tables;
+    this.storedFirst = storedFirst;
+  }
+
+  /** Whether a put stores its word pending, to commit it when that is durable. */
+  boolean storedFirst() {
+    return storedFirst;
+  }
+
+  /** Whether a word is pending and a put may stand behind it that is going to decide it. */
+  boolean isLive(long word) {
+    return VersionWord.pending(word) && live > 0;
+  }
+
+  /** The word that a put stores for a key without an entry. */
+  long first(int offset) {
+    return VersionWord.first(offset, storedFirst);
+  }
+
+  /**
+   * The word that a put stores over another one. Where that is pending it is rolled back in the
+   * same store. REQUIRES: it is not live.
+   */
+  long over(long word, int offset) {
+    long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
+    return VersionWord.update(base, offset, storedFirst);
+  }
+
+  /** A put has stored what {@link #first} or {@link #over} gave it, and commits it later. */
+  void stored() {
+    live += storedFirst ? 1 : 0;
+  }
+
+  /**
+   * Commits a version that is durable and whose word is durable as pending. REQUIRES: the caller is
+   * the put that stored the word, or recovery.
+   *
+   * @return false when the entry does not hold the word any more
+   */
+  boolean commit(long entry, long keyWord, long word) {
+    return tables.storeWord(entry, keyWord, word, VersionWord.commit(word));
+  }
+
+  /** All words that puts have stored are decided. */
+  void allDecided() {
+    live = 0;
+  }
+
+  /**
+   * Rolls a word back that was met, unless it is live or not pending. What it stores is flushed,
+   * and drained by the caller.
+   *
+   * @return the word that is there then; 0 when the entry is free
+   */
+  long rollBack(long entry, long keyWord, long word) {
+    if (VersionWord.pending(word) && !isLive(word) && tables.rollback(entry, keyWord, word)) {
+      return tables.versionWord(entry);
+    }
+    return word;
+  }
+}

@@ -1,0 +1,91 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.StructureCounter;
+import io.erda.logstore.LogStore;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
+import java.io.IOException;
+import java.util.Set;
+import java.util.UUID;
+import java.util.random.RandomGenerator;
+
+/** Creates a store in an empty directory, or over what an interrupted creation left. */
+final class StoreCreation {
+  private static final String SUPERBLOCK_NEW = "superblock.new";
+
+  /**
+   * What an interrupted creation may have left. Regions are not among it: with them, a store has
+   * lost its superblock.
+   */
+  private static final Set<String> UNFINISHED =
+      Set.of(SUPERBLOCK_NEW, RootFile.NAME, "regions", "table-1");
+
+  private StoreCreation() {}
+
+  static void requireEmpty(MemoryDirectory directory) throws IOException {
+    for (String name : directory.names()) {
+      if (!UNFINISHED.contains(name)) {
+        throw new ErdaException.Unusable(
+            "this directory is neither a store nor empty: it holds "
+                + name
+                + " and no "
+                + Superblock.NAME);
+      }
+    }
+  }
+
+  /**
+   * The superblock gets its name last: without it, what lies there is the rest of a creation that
+   * was interrupted.
+   */
+  static void create(
+      MemoryDirectory directory, StoreOptions options, Promise promise, RandomGenerator random)
+      throws IOException {
+    for (String name : directory.names()) {
+      if (UNFINISHED.contains(name)) {
+        directory.delete(name);
+      }
+    }
+    Superblock superblock =
+        new Superblock(
+            1,
+            new UUID(random.nextLong(), random.nextLong() | 1),
+            options.geometry(),
+            1,
+            options.buckets(),
+            random.nextLong(),
+            false,
+            promise);
+    LogStore.create(directory, options.geometry(), superblock.store()).close();
+    try (PersistentMemory rootMemory = directory.create(RootFile.NAME, RootFile.BYTES)) {
+      new RootFile(rootMemory).nextEpoch();
+    }
+    try (PersistentMemory tableMemory =
+        directory.create(
+            Superblock.tableName(superblock.tableGeneration()),
+            HashTable.bytesFor(superblock.buckets()))) {
+      HashTable.create(tableMemory, superblock.buckets(), new NoMoves());
+    }
+    try (PersistentMemory memory = directory.create(SUPERBLOCK_NEW, Superblock.BYTES)) {
+      superblock.store(memory);
+    }
+    directory.sync();
+    directory.rename(SUPERBLOCK_NEW, Superblock.NAME);
+    directory.sync();
+  }
+
+  private static final class NoMoves implements StructureCounter {
+    @Override
+    public void beginMove() {
+      throw new IllegalStateException("nothing moves in a new table");
+    }
+
+    @Override
+    public void endMove() {
+      throw new IllegalStateException("nothing moves in a new table");
+    }
+  }
+}

@@ -1,0 +1,194 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.DamagedTableException;
+import io.erda.hashtable.HashTable;
+import io.erda.logstore.DamagedLogException;
+import io.erda.logstore.LogStore;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** Opens the store of a directory: checks what is there, and recovers it. */
+public final class StoreOpening {
+  private StoreOpening() {}
+
+  /** {@link #open(MemoryDirectory, StoreOptions, Promise, RandomGenerator)} without a wish. */
+  public static StoreEngine open(
+      MemoryDirectory directory, StoreOptions create, RandomGenerator random) {
+    return open(directory, create, null, random);
+  }
+
+  /**
+   * Opens the store of a directory, or creates it there when the directory is empty. The caller
+   * holds the directory's lock.
+   *
+   * @param create how to create it; ignored for one that exists; null: it must exist
+   * @param wanted what puts must survive from now on; null: what the store has promised so far, or
+   *     what the directory has at no cost where that is more
+   * @throws ErdaException.Unusable when the directory is not a store of this version
+   * @throws ErdaException.Damaged when its structures are not what was written, or, where the store
+   *     was stopped cleanly, not what they were then
+   * @throws ErdaException.Full when there is no room to create it
+   */
+  public static StoreEngine open(
+      MemoryDirectory directory, StoreOptions create, Promise wanted, RandomGenerator random) {
+    return open(directory, create, wanted, random, false);
+  }
+
+  /**
+   * Opens a store to look at it: also one whose tables are not what they were when it was stopped.
+   * {@link StoreEngine#stopped()} says so. REQUIRES: nothing that is stored in the directory lasts.
+   */
+  public static StoreEngine look(MemoryDirectory directory, RandomGenerator random) {
+    return open(directory, null, null, random, true);
+  }
+
+  private static StoreEngine open(
+      MemoryDirectory directory,
+      StoreOptions create,
+      Promise wanted,
+      RandomGenerator random,
+      boolean looking) {
+    try {
+      if (!directory.exists(Superblock.NAME)) {
+        StoreCreation.requireEmpty(directory);
+        if (create == null) {
+          throw new ErdaException.Unusable("there is no store in this directory");
+        }
+        StoreCreation.create(directory, create, StorePromise.ofNewStore(directory, wanted), random);
+      }
+      List<String> notes = StorePromise.keep(directory, wanted);
+      return openExisting(directory, notes, looking);
+    } catch (OutOfSpaceException e) {
+      throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
+    } catch (NoSuchFileException e) {
+      throw new ErdaException.Damaged("a file of the store is missing: " + e.getMessage());
+    } catch (DamagedTableException | DamagedLogException e) {
+      throw new ErdaException.Damaged(e.getMessage());
+    } catch (IOException e) {
+      throw new ErdaException.Unusable("the store can't be opened: " + e.getMessage(), e);
+    }
+  }
+
+  /** What is stored from now on relies on everything that is there: it is durable by now. */
+  private static StoreEngine openExisting(
+      MemoryDirectory directory, List<String> notes, boolean looking) throws IOException {
+    Superblock superblock;
+    try (PersistentMemory memory = directory.open(Superblock.NAME)) {
+      superblock = Superblock.load(memory);
+    }
+    PersistentMemory rootMemory = directory.open(RootFile.NAME);
+    if (rootMemory.segment().byteSize() < RootFile.BYTES) {
+      throw new ErdaException.Damaged(
+          "root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
+    }
+    RootFile root = new RootFile(rootMemory);
+    StopRecord.Verdict stopped = checkStopRecord(directory, superblock, root, looking);
+    superblock = removeOldTables(directory, superblock);
+    Tables.Generation current =
+        table(directory, superblock.tableGeneration(), superblock.buckets(), root);
+    Tables.Generation next =
+        superblock.doubling()
+            ? table(directory, superblock.tableGeneration() + 1, 2 * superblock.buckets(), root)
+            : null;
+    Tables tables = new Tables(current, next);
+    StoreParts parts =
+        new StoreParts(
+            directory,
+            superblock,
+            root,
+            tables,
+            new PendingWords(tables, current.memory().visibleBeforeDurable()),
+            LogStore.open(directory, superblock.geometry(), superblock.store()),
+            new KeyWords(superblock.hashSeed(), superblock.geometry().heads()));
+    RecoveryReport recovery = new Recovery(parts).run(notes, stopped);
+    return new StoreEngine(parts, stopped, looking, recovery);
+  }
+
+  /** Before anything is stored. What differs is never served: a key may be lost, or old. */
+  private static StopRecord.Verdict checkStopRecord(
+      MemoryDirectory directory, Superblock superblock, RootFile root, boolean looking)
+      throws IOException {
+    StopRecord.Verdict stopped = StopRecord.check(directory, superblock, root.incarnation());
+    if (stopped.state() == StopRecord.State.DIFFERS) {
+      if (looking) {
+        return stopped;
+      }
+      throw new ErdaException.Damaged(
+          "the store was stopped cleanly and is not what it was then: "
+              + stopped.words().getFirst()
+              + (stopped.words().size() > 1 ? ", and more" : "")
+              + ". Puts may be lost: see what 'erda verify' finds, or bring a backup back. Without"
+              + " the file '"
+              + StopRecord.NAME
+              + "' what is there is opened as it is");
+    }
+    StopRecord.remove(directory);
+    return stopped;
+  }
+
+  private static Tables.Generation table(
+      MemoryDirectory directory, int generation, long buckets, RootFile root) throws IOException {
+    String name = Superblock.tableName(generation);
+    PersistentMemory memory = directory.open(name);
+    HashTable table;
+    try {
+      table = HashTable.open(memory, root);
+    } catch (DamagedTableException e) {
+      throw new ErdaException.Damaged(name + ": " + e.getMessage());
+    }
+    if (table.buckets() != buckets) {
+      throw new ErdaException.Damaged(
+          name + " has " + table.buckets() + " buckets, the superblock says " + buckets);
+    }
+    return new Tables.Generation(generation, memory, table);
+  }
+
+  /**
+   * Removes tables that the superblock does not name: one that was being created, or one that was
+   * replaced. Both copies of the superblock must say so before: the older one may name them.
+   * Neither holds an entry that is not elsewhere, so one that does means a superblock that is not
+   * this store's newest.
+   */
+  private static Superblock removeOldTables(MemoryDirectory directory, Superblock superblock)
+      throws IOException {
+    Superblock stored = superblock;
+    for (String name : directory.names()) {
+      if (name.matches("table-[0-9]+") && !names(superblock, name)) {
+        requireNoEntries(directory, name);
+        if (stored == superblock) {
+          try (PersistentMemory memory = directory.open(Superblock.NAME)) {
+            superblock.again().store(memory);
+          }
+          stored = superblock.again().stored();
+        }
+        directory.delete(name);
+      }
+    }
+    return stored;
+  }
+
+  private static void requireNoEntries(MemoryDirectory directory, String table) throws IOException {
+    try (PersistentMemory memory = directory.open(table)) {
+      if (HashTable.holdsEntries(memory.segment())) {
+        throw new ErdaException.Damaged(
+            table + " holds entries, and " + Superblock.NAME + " does not name it");
+      }
+    } catch (FileSystemException e) {
+      // Too short to be opened: a kill while it was made.
+    }
+  }
+
+  private static boolean names(Superblock superblock, String table) {
+    return table.equals(Superblock.tableName(superblock.tableGeneration()))
+        || (superblock.doubling()
+            && table.equals(Superblock.tableName(superblock.tableGeneration() + 1)));
+  }
+}

@@ -1,0 +1,14 @@
+package io.erda.server.engine;
+
+import io.erda.logstore.LogStore;
+import io.erda.pmem.MemoryDirectory;
+
+/** What an open store consists of. */
+record StoreParts(
+    MemoryDirectory directory,
+    Superblock superblock,
+    RootFile root,
+    Tables tables,
+    PendingWords pending,
+    LogStore log,
+    KeyWords keyWords) {}

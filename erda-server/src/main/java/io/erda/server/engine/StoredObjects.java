@@ -1,0 +1,41 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+
+/** The objects of the log, by the head and the offset that an entry names. One thread. */
+final class StoredObjects {
+  private final LogStore log;
+
+  StoredObjects(LogStore log) {
+    this.log = log;
+  }
+
+  /** Whether a whole object that was written for this position lies there. */
+  boolean valid(int head, int offset) {
+    Region region = log.region(head, offset);
+    if (region == null) {
+      return false;
+    }
+    long place = log.geometry().place(offset);
+    return region
+        .checksum()
+        .valid(
+            place,
+            log.geometry().room(place),
+            ObjectChecksum.positionMix(head, region.generation(), offset));
+  }
+
+  /** Whether the version at an offset is a value, not a tombstone and not missing. */
+  boolean isValue(int head, int offset) {
+    if (offset == VersionWord.NONE) {
+      return false;
+    }
+    Region region = log.region(head, offset);
+    return region != null
+        && !ObjectLayout.tombstone(region.memory().segment(), log.geometry().place(offset));
+  }
+}
