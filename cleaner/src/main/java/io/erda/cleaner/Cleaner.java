@@ -1,5 +1,8 @@
 package io.erda.cleaner;
 
+import io.erda.logstore.CleaningSpace;
+import io.erda.logstore.FileSupply;
+import io.erda.logstore.LinkedRegions;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
@@ -9,7 +12,7 @@ import java.util.Arrays;
 /**
  * Cleans the log of a server, in steps of some tens of microseconds: when few regions are left,
  * when a client waits for space, when somebody asked, or where the last run was interrupted. One
- * region at a time, so one spare region is enough. One thread, the server's.
+ * region at a time, so one reserved region is enough. One thread, the server's.
  *
  * <p>What happens to readers: nothing. A word names a whole object in every phase; a region goes
  * when no word names it, with a newer map, and what a late reader gets there it does not accept.
@@ -49,6 +52,9 @@ public final class Cleaner {
   }
 
   private final LogStore log;
+  private final LinkedRegions linked;
+  private final FileSupply files;
+  private final CleaningSpace space;
   private final LogGeometry geometry;
   private final Entries entries;
   private final Writers writers;
@@ -80,18 +86,21 @@ public final class Cleaner {
   public Cleaner(
       LogStore log, Entries entries, LiveBytes live, Writers writers, CleanerOptions options) {
     this.log = log;
+    this.linked = log.linked();
+    this.files = log.files();
+    this.space = log.cleaning();
     this.geometry = log.geometry();
     this.entries = entries;
     this.writers = writers;
     this.options = options;
     this.live = live;
-    this.victims = new Victims(log, live);
-    this.copier = new Copier(log);
+    this.victims = new Victims(linked, live);
+    this.copier = new Copier(space, geometry);
     this.places = new PlaceSet(geometry.regionBytes());
     this.asked = new int[geometry.heads()];
     this.urgent = new boolean[geometry.heads()];
-    this.resumes = log.interrupted() != null;
-    log.leaveSpare(options.enabled() ? 1 : 0);
+    this.resumes = space.interrupted() != null;
+    space.reserveRegions(options.enabled() ? 1 : 0);
   }
 
   /** Sets who is told of cleanings. */
@@ -123,7 +132,7 @@ public final class Cleaner {
         giveUp();
       }
       case NO_ROOM -> {
-        if (log.hasSpareRegion(cleaning.victim().head())) {
+        if (files.canLink(cleaning.victim().head())) {
           // Whatever it is: the next attempt would end the same way.
           victims.refuse(cleaning.victim(), false);
         }
@@ -141,7 +150,7 @@ public final class Cleaner {
   public void ask(int head) {
     for (int each = 0; each < asked.length; each++) {
       if (head < 0 || head == each) {
-        for (Region region : log.regions()) {
+        for (Region region : linked.regions()) {
           if (region.head() == each) {
             asked[each] = Math.max(asked[each], region.generation());
           }
@@ -175,7 +184,7 @@ public final class Cleaner {
   private int begin(long nowNs) {
     if (resumes) {
       resumes = false;
-      Stretch stretch = log.interrupted();
+      Stretch stretch = space.interrupted();
       begin(stretch.victim(), stretch, 0, false, nowNs);
       return 1;
     }
@@ -195,7 +204,7 @@ public final class Cleaner {
       idle = true;
       return 0;
     }
-    boolean onlyBehind = atLeisure || !log.hasSpareRegion(victim.head());
+    boolean onlyBehind = atLeisure || !files.canLink(victim.head());
     begin(victim, null, gainMin(GAIN_SHARE_URGENT), onlyBehind, nowNs);
     return 1;
   }
@@ -220,7 +229,7 @@ public final class Cleaner {
   }
 
   private boolean wanted() {
-    boolean wanted = log.regionsAtHand() < options.freeRegionsMin();
+    boolean wanted = files.regionsAtHand() < options.freeRegionsMin();
     for (int head = 0; head < asked.length; head++) {
       wanted |= asked[head] > 0 || urgent[head];
     }
@@ -261,7 +270,7 @@ public final class Cleaner {
    * the head appends to unused, and where two regions can't become one it would never end.
    */
   private Region leisureVictim() {
-    return log.regionsAtHand() < options.freeRegionsMin()
+    return files.regionsAtHand() < options.freeRegionsMin()
         ? victims.best(
             gainMin(GAIN_SHARE), region -> !victims.isOpen(region) && victims.freesRegion(region))
         : null;
@@ -279,7 +288,7 @@ public final class Cleaner {
 
   /** Copies need a place: another region, or one behind what the head appends to. */
   private boolean mayBegin(Region region) {
-    return log.hasSpareRegion(region.head()) || victims.freesRegion(region);
+    return files.canLink(region.head()) || victims.freesRegion(region);
   }
 
   private long gainMin(int share) {
@@ -297,10 +306,10 @@ public final class Cleaner {
     bytesReclaimed += geometry.regionBytes() - (copier.copiedBytes() - copiedBefore);
     live.set(victim, 0);
     victims.forget(victim);
-    log.retire(victim);
+    space.retire(victim);
     if (stretch != null) {
       victims.packed(stretch.region(), ended.bytesCopied(), stretch.wasted());
-      log.release(stretch);
+      space.release(stretch);
     }
     listener.ended(ended);
   }
@@ -316,7 +325,7 @@ public final class Cleaner {
     givenUp++;
     places.clear();
     if (ended.stretch() != null) {
-      log.release(ended.stretch());
+      space.release(ended.stretch());
     }
     listener.ended(ended(ended, false));
   }

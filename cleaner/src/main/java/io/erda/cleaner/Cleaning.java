@@ -2,6 +2,9 @@ package io.erda.cleaner;
 
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
+import io.erda.logstore.CleaningSpace;
+import io.erda.logstore.FileSupply;
+import io.erda.logstore.LinkedRegions;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
@@ -52,7 +55,9 @@ final class Cleaning {
     DAMAGED
   }
 
-  private final LogStore log;
+  private final CleaningSpace space;
+  private final LinkedRegions linked;
+  private final FileSupply files;
   private final LogGeometry geometry;
   private final Entries entries;
   private final LiveBytes live;
@@ -107,7 +112,9 @@ final class Cleaning {
       long gainMin,
       boolean onlyBehind,
       long writersUntilNs) {
-    this.log = log;
+    this.space = log.cleaning();
+    this.linked = log.linked();
+    this.files = log.files();
     this.geometry = log.geometry();
     this.entries = entries;
     this.live = live;
@@ -120,9 +127,9 @@ final class Cleaning {
     this.onlyBehind = onlyBehind;
     this.writersUntilNs = writersUntilNs;
     this.bytesLive = live.of(victim);
-    this.failures = log.spareFailures();
+    this.failures = files.failures();
     places.clear();
-    log.seal(victim);
+    space.seal(victim);
   }
 
   Region victim() {
@@ -173,7 +180,7 @@ final class Cleaning {
   }
 
   private Outcome waitForWriters(long nowNs) {
-    if (log.hasOpenExtents(victim)) {
+    if (linked.hasOpenExtents(victim)) {
       if (nowNs - writersUntilNs < 0) {
         return Outcome.WAITS;
       }
@@ -278,7 +285,7 @@ final class Cleaning {
     for (int i = 0; i < MEASURED_A_STEP; i++) {
       long place = places.next(measuredTo);
       if (place < 0) {
-        return reserve();
+        return setAside();
       }
       if (ObjectLayout.plausible(memory, place, geometry.room(place))
           && (carries || !ObjectLayout.tombstone(memory, place))) {
@@ -296,7 +303,7 @@ final class Cleaning {
     return Outcome.GOES_ON;
   }
 
-  private Outcome reserve() {
+  private Outcome setAside() {
     long bytes = packedFresh - Region.HEADER_BYTES;
     live.set(victim, bytes);
     if (!settled && round == 0) {
@@ -312,13 +319,13 @@ final class Cleaning {
     if (stretch == null && geometry.regionBytes() - bytes < gainMin) {
       return Outcome.NO_GAIN;
     }
-    if (stretch == null && onlyBehind && bytes > 0 && !log.fitsBehind(victim, packedAligned)) {
+    if (stretch == null && onlyBehind && bytes > 0 && !space.fitsBehind(victim, packedAligned)) {
       return Outcome.TOO_LARGE;
     }
     if (bytes > 0) {
-      Stretch other = log.reserve(victim, packedFresh, packedAligned);
+      Stretch other = space.setAside(victim, packedFresh, packedAligned);
       if (other == null) {
-        boolean comes = log.making() && log.spareFailures() == failures;
+        boolean comes = files.making() && files.failures() == failures;
         return comes ? Outcome.WAITS : Outcome.NO_ROOM;
       }
       stretch = other;

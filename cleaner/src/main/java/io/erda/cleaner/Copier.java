@@ -1,7 +1,7 @@
 package io.erda.cleaner;
 
+import io.erda.logstore.CleaningSpace;
 import io.erda.logstore.LogGeometry;
-import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
@@ -36,7 +36,7 @@ final class Copier {
   private static final ValueLayout.OfLong WORD =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private final LogStore log;
+  private final CleaningSpace space;
   private final LogGeometry geometry;
   private final long batchBytesMax;
   private final CRC32C crc = new CRC32C();
@@ -64,9 +64,9 @@ final class Copier {
   private int mixes;
   private int sourceMix;
 
-  Copier(LogStore log) {
-    this.log = log;
-    this.geometry = log.geometry();
+  Copier(CleaningSpace space, LogGeometry geometry) {
+    this.space = space;
+    this.geometry = geometry;
     this.batchBytesMax = Math.min(BATCH_BYTES_MAX, geometry.regionBytes() / BATCH_SHARE);
   }
 
@@ -166,7 +166,7 @@ final class Copier {
   /** The copies are durable, and their places used up, before the first word names one. */
   void beginNaming(Stretch stretch) {
     target.drain();
-    log.advance(stretch, stretch.next());
+    space.advance(stretch, stretch.next());
     named = 0;
     naming = true;
   }

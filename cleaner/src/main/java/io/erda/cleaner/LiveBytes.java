@@ -2,6 +2,7 @@ package io.erda.cleaner;
 
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LinkedRegions;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
@@ -16,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 public final class LiveBytes {
   private static final int SLOTS_A_STEP = 256;
 
-  private final LogStore log;
+  private final LinkedRegions linked;
   private final Entries entries;
 
   /** By slot of the region table. */
@@ -29,9 +30,9 @@ public final class LiveBytes {
   private boolean known;
 
   public LiveBytes(LogStore log, Entries entries) {
-    this.log = log;
+    this.linked = log.linked();
     this.entries = entries;
-    this.bytes = new long[log.geometry().regionsMax()];
+    this.bytes = new long[linked.geometry().regionsMax()];
     this.layout = entries.layout();
   }
 
@@ -80,17 +81,17 @@ public final class LiveBytes {
   }
 
   private void add(int head, int offset, int sign) {
-    Region region = offset == VersionWord.NONE ? null : log.region(head, offset);
+    Region region = offset == VersionWord.NONE ? null : linked.region(head, offset);
     if (region == null) {
       return;
     }
     MemorySegment memory = region.memory().segment();
-    long place = log.geometry().place(offset);
+    long place = linked.geometry().place(offset);
     if (!ObjectLayout.tombstone(memory, place)) {
       int length =
           ObjectLayout.bytes(
               ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place));
-      add(region, sign * Math.min(ObjectLayout.padded(length), log.geometry().room(place)));
+      add(region, sign * Math.min(ObjectLayout.padded(length), linked.geometry().room(place)));
     }
   }
 

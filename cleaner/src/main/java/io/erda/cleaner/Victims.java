@@ -1,7 +1,7 @@
 package io.erda.cleaner;
 
+import io.erda.logstore.LinkedRegions;
 import io.erda.logstore.LogGeometry;
-import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import java.util.HashMap;
 import java.util.Map;
@@ -13,7 +13,7 @@ import java.util.function.Predicate;
  * Age counts the regions that were linked since.
  */
 final class Victims {
-  private final LogStore log;
+  private final LinkedRegions linked;
   private final LogGeometry geometry;
   private final LiveBytes live;
 
@@ -38,9 +38,9 @@ final class Victims {
   /** By generation: what can't be packed any better as long as all of it lives. */
   private final Map<Integer, Packed> packed = new HashMap<>();
 
-  Victims(LogStore log, LiveBytes live) {
-    this.log = log;
-    this.geometry = log.geometry();
+  Victims(LinkedRegions linked, LiveBytes live) {
+    this.linked = linked;
+    this.geometry = linked.geometry();
     this.live = live;
   }
 
@@ -51,10 +51,10 @@ final class Victims {
     Region best = null;
     double bestScore = 0;
     int newest = 0;
-    for (Region region : log.regions()) {
+    for (Region region : linked.regions()) {
       newest = Math.max(newest, region.generation());
     }
-    for (Region region : log.regions()) {
+    for (Region region : linked.regions()) {
       if (gain(region) >= gainMin && !isRefused(region, gainMin) && among.test(region)) {
         double score = score(region, newest - region.generation() + 1);
         if (score > bestScore) {
@@ -76,7 +76,7 @@ final class Victims {
    * out yet needs no cleaning.
    */
   private long gain(Region region) {
-    return log.appendPlace(region) - Region.HEADER_BYTES - live.of(region) - wasted(region);
+    return linked.appendPlace(region) - Region.HEADER_BYTES - live.of(region) - wasted(region);
   }
 
   /** In proportion to what still lives. */
@@ -101,8 +101,8 @@ final class Victims {
 
   /** Whether it is where its head appends, with room left. */
   boolean isOpen(Region region) {
-    return log.appendRegion(region.head()) == region
-        && log.appendPlace(region) < geometry.regionBytes();
+    return linked.appendRegion(region.head()) == region
+        && linked.appendPlace(region) < geometry.regionBytes();
   }
 
   /**
@@ -112,10 +112,10 @@ final class Victims {
     if (live.of(region) == 0) {
       return true;
     }
-    Region into = log.appendRegion(region.head());
+    Region into = linked.appendRegion(region.head());
     return into != region
         && !isTooLarge(region, into)
-        && geometry.regionBytes() - log.appendPlace(into)
+        && geometry.regionBytes() - linked.appendPlace(into)
             >= live.of(region) + geometry.segmentBytes();
   }
 
@@ -123,7 +123,7 @@ final class Victims {
    * Its copies need more room than there seemed to be: until other room is there, or less lives.
    */
   void tooLarge(Region region) {
-    int into = log.appendRegion(region.head()).generation();
+    int into = linked.appendRegion(region.head()).generation();
     tooLarge.put(region.generation(), new TooLarge(into, live.of(region)));
   }
 

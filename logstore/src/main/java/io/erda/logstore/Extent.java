@@ -1,12 +1,12 @@
 package io.erda.logstore;
 
 /**
- * A stretch of a region that one client may write; never spans two segments. Handed out once per
+ * A range of a region that one client may write; never spans two segments. Handed out once per
  * generation. Open until {@link LogStore#end}; the part that is not settled holds back the
  * low-water mark. Belongs to the {@link LogStore}'s thread.
  */
 public final class Extent {
-  final RegionState state;
+  private final Region region;
   private final long place;
   private final int length;
   private long settled;
@@ -17,15 +17,15 @@ public final class Extent {
 
   Extent next;
 
-  Extent(RegionState state, long place, int length) {
-    this.state = state;
+  Extent(Region region, long place, int length) {
+    this.region = region;
     this.place = place;
     this.length = length;
     this.settled = place;
   }
 
   public Region region() {
-    return state.region;
+    return region;
   }
 
   /** Where it begins in the region, bytes; a multiple of 8. */
@@ -54,6 +54,7 @@ public final class Extent {
   }
 
   void settle(long upTo) {
+    assert upTo <= end() : upTo + " is behind the " + this;
     settled = Math.max(settled, upTo);
   }
 
@@ -68,7 +69,7 @@ public final class Extent {
         + " bytes at "
         + place
         + " in "
-        + state
+        + RegionHeader.fileName(region.slot(), region.generation())
         + ", settled to "
         + settled
         + (open ? "" : ", ended");

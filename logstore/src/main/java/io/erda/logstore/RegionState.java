@@ -31,7 +31,7 @@ final class RegionState {
 
   long stretchEnd;
 
-  /** Whether every listener knows of it. */
+  /** Whether every listener was told that the region is linked. */
   boolean announced;
 
   private Extent first;
@@ -49,6 +49,8 @@ final class RegionState {
   }
 
   void opened(Extent extent) {
+    assert extent.region() == region && (last == null || last.end() <= extent.place())
+        : extent + " does not lie behind " + last;
     extent.previous = last;
     if (last == null) {
       first = extent;
@@ -59,6 +61,7 @@ final class RegionState {
   }
 
   void ended(Extent extent) {
+    assert extent.region() == region && hasOpenExtents() : extent + " is not open in " + this;
     if (extent.previous == null) {
       first = extent.next;
     } else {

@@ -10,18 +10,16 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * Files that the next regions are linked to: made ahead of time, so that linking is a header, a new
- * name and a word; or left by regions that were cleaned, and whose pages are in memory already.
+ * Files that no region is linked to, for the next regions: made ahead of time, so that linking is a
+ * header, a new name and a word; or left by regions that were cleaned, and whose pages are in
+ * memory already.
  *
- * <p>No record names one: what is here after a crash is removed. Names in the directory: {@code
- * spare-NUMBER} of those that were made, {@code left-GENERATION} of those that a region left. Owns
- * the memories it has. One thread.
+ * <p>No record names a spare file, so opening removes those that a crash left. Names in the
+ * directory: {@code spare-NUMBER} of those that were made, {@code left-GENERATION} of those that a
+ * region left. Owns the memories it has. One thread.
  */
 final class SpareFiles {
-  /** The most that are kept for later: what a cleaning that goes on needs to turn in a circle. */
-  static final int KEPT = 2;
-
-  /** What of them lies in a directory. */
+  /** The names of spare files. */
   static final Pattern FILE = Pattern.compile("(spare|left)-[0-9]+");
 
   record Spare(String name, PersistentMemory memory) {}
@@ -38,7 +36,7 @@ final class SpareFiles {
   private long next = 1;
   private long failures;
   private String failure;
-  private boolean full;
+  private boolean failedLast;
   private boolean outOfSpace;
 
   SpareFiles(MemoryDirectory directory, long bytes) {
@@ -77,14 +75,14 @@ final class SpareFiles {
     return failure;
   }
 
-  /** There is room again, as it seems. */
+  /** The disk seems to have room again. */
   void mayHaveRoom() {
-    full = false;
+    failedLast = false;
   }
 
-  /** Whether there was no room the last time. */
-  boolean full() {
-    return full;
+  /** Whether none could be made the last time, and nothing said since that there is room. */
+  boolean failedLast() {
+    return failedLast;
   }
 
   /** One that is ready, or null. The latest: its pages are the most likely to be in a cache. */
@@ -119,12 +117,12 @@ final class SpareFiles {
       goesOn = memory == null;
       if (memory != null) {
         spares.addLast(new Spare(creating, memory));
-        full = false;
+        failedLast = false;
       }
     } catch (IOException e) {
       // Nothing depends on a file that was to be: it is tried again.
       failures++;
-      full = true;
+      failedLast = true;
       outOfSpace = e instanceof OutOfSpaceException;
       failure = e.getMessage();
     } finally {

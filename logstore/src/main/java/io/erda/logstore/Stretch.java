@@ -6,15 +6,15 @@ package io.erda.logstore;
  * over the end of a segment. Belongs to the {@link LogStore}'s thread.
  */
 public final class Stretch {
-  final RegionState state;
+  private final Region region;
   private final Region victim;
   private final LogGeometry geometry;
   private final long end;
   private long next;
   private long wasted;
 
-  Stretch(RegionState state, Region victim, LogGeometry geometry, long begin, long end) {
-    this.state = state;
+  Stretch(Region region, Region victim, LogGeometry geometry, long begin, long end) {
+    this.region = region;
     this.victim = victim;
     this.geometry = geometry;
     this.next = begin;
@@ -23,7 +23,7 @@ public final class Stretch {
   }
 
   public Region region() {
-    return state.region;
+    return region;
   }
 
   /** Whose live objects it is for. */
@@ -64,7 +64,7 @@ public final class Stretch {
         + " to "
         + end
         + " in "
-        + state
+        + RegionHeader.fileName(region.slot(), region.generation())
         + " for copies out of generation "
         + victim.generation();
   }

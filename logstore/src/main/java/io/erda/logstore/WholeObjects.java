@@ -9,8 +9,8 @@ import java.util.List;
  * whatever lies there. Stores nothing. One thread, the log's.
  */
 public final class WholeObjects {
-  private final LogStore log;
-  private final LogStore.ScanVisitor visitor;
+  private final LinkedRegions linked;
+  private final ObjectVisitor visitor;
   private final ObjectScan scan = new ObjectScan();
   private final List<Region> regions;
   private int at;
@@ -22,17 +22,17 @@ public final class WholeObjects {
    * @param visitor is shown every whole object that does not lie inside another whole one, by
    *     region and rising place
    */
-  public WholeObjects(LogStore log, LogStore.ScanVisitor visitor) {
-    this.log = log;
+  public WholeObjects(LinkedRegions linked, ObjectVisitor visitor) {
+    this.linked = linked;
     this.visitor = visitor;
-    this.regions = log.regions();
+    this.regions = linked.regions();
   }
 
   /** Bytes that there are to look at. */
   public long bytes() {
     long bytes = 0;
     for (Region region : regions) {
-      bytes += log.highMark(region) - Region.HEADER_BYTES;
+      bytes += linked.highMark(region) - Region.HEADER_BYTES;
     }
     return bytes;
   }
@@ -44,7 +44,7 @@ public final class WholeObjects {
 
   /** Looks at what is left of a segment. Returns whether there was one. */
   public boolean doWork() {
-    while (at < regions.size() && place >= log.highMark(regions.get(at))) {
+    while (at < regions.size() && place >= linked.highMark(regions.get(at))) {
       at++;
       place = Region.HEADER_BYTES;
     }
@@ -52,8 +52,8 @@ public final class WholeObjects {
       return false;
     }
     Region region = regions.get(at);
-    LogGeometry geometry = log.geometry();
-    long to = Math.min(log.highMark(region), geometry.segmentEnd(place));
+    LogGeometry geometry = linked.geometry();
+    long to = Math.min(linked.highMark(region), geometry.segmentEnd(place));
     end = place;
     scan.scan(
         region.memory().segment(),

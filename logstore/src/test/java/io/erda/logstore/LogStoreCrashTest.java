@@ -215,28 +215,28 @@ class LogStoreCrashTest {
             log.end(grant.extent);
           }
         });
-    log.seal(victim);
-    Stretch stretch = log.reserve(victim, Region.HEADER_BYTES + bytes, bytes);
+    log.cleaning().seal(victim);
+    Stretch stretch = log.cleaning().setAside(victim, Region.HEADER_BYTES + bytes, bytes);
     promises.advanced = stretch.next();
     promises.cleaning = true;
     promises.grants.add(new Grant(stretch));
     assertTrue(stretch.take(4000) >= 0);
-    log.advance(stretch, stretch.next());
+    log.cleaning().advance(stretch, stretch.next());
     promises.advanced = stretch.next();
     lease(log, promises, 0, 24, 24);
     promises.grants.stream()
         .filter(grant -> grant.file.equals(file))
         .forEach(grant -> grant.gone = true);
     promises.retiring = true;
-    log.retire(victim);
-    log.release(stretch);
+    log.cleaning().retire(victim);
+    log.cleaning().release(stretch);
     promises.cleaning = false;
     promises.retiring = false;
     // The first file is used again at once, for the target of the second cleaning.
     if (victim.generation() == 1) {
-      assertTrue(log.reuse(victim));
+      assertTrue(log.files().reuse(victim));
     } else {
-      log.remove(victim);
+      log.files().remove(victim);
       victim.memory().close();
     }
   }
@@ -322,7 +322,7 @@ class LogStoreCrashTest {
   }
 
   private static void requireCleaning(Promises promises, LogStore log) {
-    Stretch stretch = log.interrupted();
+    Stretch stretch = log.cleaning().interrupted();
     if (promises.cleaning && !promises.retiring) {
       assertTrue(stretch != null, "the cleaning is forgotten");
       assertTrue(stretch.next() >= promises.advanced, () -> "places named twice: " + stretch);

@@ -472,34 +472,35 @@ class LogStoreTest {
     LogStore log = create(SMALL);
     PersistentMemory[] made = new PersistentMemory[1];
     int[] steps = {3};
-    log.makeAhead(creation ->
-        new Creation() {
-          @Override
-          public PersistentMemory step() throws IOException {
-            return --steps[0] > 0 ? null : (made[0] = creation.step());
-          }
+    log.files()
+        .makeAhead(creation ->
+            new Creation() {
+              @Override
+              public PersistentMemory step() throws IOException {
+                return --steps[0] > 0 ? null : (made[0] = creation.step());
+              }
 
-          @Override
-          public void close() {
-            creation.close();
-          }
-        });
+              @Override
+              public void close() {
+                creation.close();
+              }
+            });
     assertInstanceOf(LeaseResult.NotReady.class, log.lease(0, 16, 16));
     assertInstanceOf(LeaseResult.NotReady.class, log.lease(1, 16, 16));
     for (int i = 0; i < 3; i++) {
-      assertTrue(log.making());
-      assertEquals(1, log.doWork());
+      assertTrue(log.files().making());
+      assertEquals(1, log.files().doWork());
     }
-    assertEquals(0, log.doWork());
-    assertEquals(1, log.spareFiles());
+    assertEquals(0, log.files().doWork());
+    assertEquals(1, log.files().count());
     assertSame(made[0], leased(log.lease(0, 16, 16)).region().memory());
     assertEquals(List.of("region-0-1", "regions"), directory.names());
     directory.roomBytes = 0;
     assertInstanceOf(LeaseResult.NotReady.class, log.lease(1, 16, 16));
-    log.doWork();
-    assertEquals(1, log.spareFailures());
-    assertTrue(log.spareFailure().contains("65536"));
-    assertFalse(log.making());
+    log.files().doWork();
+    assertEquals(1, log.files().failures());
+    assertTrue(log.files().failure().contains("65536"));
+    assertFalse(log.files().making());
     assertInstanceOf(LeaseResult.NotReady.class, log.lease(1, 16, 16), "it is tried again");
     log.close();
     assertEquals(List.of("region-0-1", "regions"), directory.names());
@@ -513,11 +514,11 @@ class LogStoreTest {
     int bytes = write(extent);
     assertTrue(validAt(old, extent.place(), bytes));
     log.end(extent);
-    log.seal(old);
-    log.retire(old);
+    log.cleaning().seal(old);
+    log.cleaning().retire(old);
     assertEquals(List.of("left-1", "regions"), directory.names());
-    assertTrue(log.reuse(old));
-    assertEquals(1, log.spareFiles());
+    assertTrue(log.files().reuse(old));
+    assertEquals(1, log.files().count());
     Region region = leased(log.lease(0, 64, 64)).region();
     assertSame(old.memory(), region.memory());
     assertEquals(2, region.generation());
@@ -537,24 +538,24 @@ class LogStoreTest {
     List<Region> regions = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       log.end(leased(log.lease(0, SEGMENT - 64, 0)));
-      Region region = log.appendRegion(0);
-      log.seal(region);
+      Region region = log.linked().appendRegion(0);
+      log.cleaning().seal(region);
       regions.add(region);
     }
     for (Region region : regions) {
-      log.retire(region);
+      log.cleaning().retire(region);
     }
-    assertTrue(log.reuse(regions.get(0)));
-    assertTrue(log.reuse(regions.get(1)));
-    assertFalse(log.reuse(regions.get(2)), "two are enough");
-    log.remove(regions.get(2));
+    assertTrue(log.files().reuse(regions.get(0)));
+    assertTrue(log.files().reuse(regions.get(1)));
+    assertFalse(log.files().reuse(regions.get(2)), "two are enough");
+    log.files().remove(regions.get(2));
     regions.get(2).memory().close();
-    assertNull(log.trimSpares(true), "something was leased");
-    assertNull(log.trimSpares(false));
+    assertNull(log.files().trim(true), "something was leased");
+    assertNull(log.files().trim(false));
     assertEquals(List.of("left-1", "left-2", "regions"), directory.names());
-    log.trimSpares(true).close();
-    log.trimSpares(false).close();
-    assertNull(log.trimSpares(false));
+    log.files().trim(true).close();
+    log.files().trim(false).close();
+    assertNull(log.files().trim(false));
     assertEquals(List.of("regions"), directory.names());
   }
 
@@ -562,33 +563,33 @@ class LogStoreTest {
   @Test
   void onAFullDiskTheCleanerHasAFile() throws IOException {
     LogStore log = create(new LogGeometry(2, REGION, SEGMENT, 9));
-    log.leaveSpare(1);
+    log.cleaning().reserveRegions(1);
     directory.roomBytes = 2 * REGION;
     Extent extent = leased(log.lease(0, 16, 16));
     Region first = extent.region();
     log.end(extent);
-    assertEquals(8, log.regionsAtHand());
-    log.prepareAhead(false);
-    assertEquals(0, log.spareFiles(), "as far as the log knows there is room");
-    log.lookAtDisk();
-    log.prepareAhead(false);
-    assertEquals(1, log.spareFiles(), "the cleaner's, also where nobody writes");
-    log.prepareAhead(false);
-    assertEquals(1, log.spareFiles());
+    assertEquals(8, log.files().regionsAtHand());
+    log.files().prepareAhead(false);
+    assertEquals(0, log.files().count(), "as far as the log knows there is room");
+    log.files().lookAtDisk();
+    log.files().prepareAhead(false);
+    assertEquals(1, log.files().count(), "the cleaner's, also where nobody writes");
+    log.files().prepareAhead(false);
+    assertEquals(1, log.files().count());
     assertInstanceOf(LeaseResult.DiskFull.class, log.lease(1, 16, 16), "not the cleaner's");
     assertInstanceOf(LeaseResult.DiskFull.class, log.leaseAtHand(1, 16, 16));
-    assertEquals(1, log.spareFailures(), "what makes no file does not fail to");
-    assertEquals(1, log.regionsAtHand());
-    assertNull(log.trimSpares(true));
-    assertNull(log.trimSpares(true), "nor is it given back while nobody writes");
-    log.seal(first);
-    assertNotNull(log.reserve(first, Region.HEADER_BYTES + 64, 64));
-    assertEquals(0, log.regionsAtHand());
+    assertEquals(1, log.files().failures(), "what makes no file does not fail to");
+    assertEquals(1, log.files().regionsAtHand());
+    assertNull(log.files().trim(true));
+    assertNull(log.files().trim(true), "nor is it given back while nobody writes");
+    log.cleaning().seal(first);
+    assertNotNull(log.cleaning().setAside(first, Region.HEADER_BYTES + 64, 64));
+    assertEquals(0, log.files().regionsAtHand());
     directory.roomBytes = 2 * REGION;
-    log.prepareAhead(true);
-    assertEquals(7, log.regionsAtHand(), "there is room again");
+    log.files().prepareAhead(true);
+    assertEquals(7, log.files().regionsAtHand(), "there is room again");
     assertEquals(1, leased(log.lease(1, 16, 16)).region().head());
-    assertEquals(1, log.spareFiles());
+    assertEquals(1, log.files().count());
   }
 
   private int write(Extent extent) {

@@ -52,7 +52,7 @@ final class LogInspection {
   }
 
   void run(StoreInspection.Progress progress) {
-    WholeObjects objects = new WholeObjects(engine.log(), this::look);
+    WholeObjects objects = new WholeObjects(engine.log().linked(), this::look);
     do {
       progress.at("bytes of the log", objects.looked(), objects.bytes());
     } while (objects.doWork());

@@ -276,7 +276,7 @@ public final class StoreInspection {
   /** What lies where nothing was handed out will be stored over. */
   private void requireHandedOut(long entry, int head, int offset, Region region) {
     long place = engine.log().geometry().place(offset);
-    if (place >= engine.log().highMark(region)) {
+    if (place >= engine.log().linked().highMark(region)) {
       findings.found(
           key(head, offset),
           describe(
@@ -284,9 +284,9 @@ public final class StoreInspection {
               head,
               offset,
               "object lies behind the high-water mark of its region, "
-                  + engine.log().highMark(region)));
+                  + engine.log().linked().highMark(region)));
     }
-    Stretch interrupted = engine.log().interrupted();
+    Stretch interrupted = engine.log().cleaning().interrupted();
     if (interrupted != null
         && interrupted.region() == region
         && place >= interrupted.next()

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.Cleaner;
 import io.erda.cleaner.CleanerOptions;
+import io.erda.logstore.LinkListener;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
@@ -51,7 +52,8 @@ class CleaningCrashTest {
       check(store, values, where + ", recovered");
       clean(store);
       check(store, values, where + ", cleaned");
-      assertTrue(store.engine.log().freeRegions() >= 1, where + ": the spare region is gone");
+      assertTrue(
+          store.engine.log().linked().freeRegions() >= 1, where + ": the reserved region is gone");
     }
     assertTrue(step > 100, "cleaning makes only " + step + " stores");
   }
@@ -62,7 +64,7 @@ class CleaningCrashTest {
     StoreHarness store = StoreHarness.open(disk, SMALL);
     LogStore log = store.engine.log();
     Map<String, byte[]> values = new HashMap<>();
-    for (int i = 0; log.freeRegions() > 1 || log.appendPlace(0) < 60_000; i++) {
+    for (int i = 0; log.linked().freeRegions() > 1 || log.linked().appendPlace(0) < 60_000; i++) {
       String key = "key" + (i < KEYS ? i : random.nextInt(KEYS));
       byte[] value = i >= KEYS && i % 6 == 0 ? null : new byte[random.nextInt(1200)];
       if (value != null) {
@@ -92,7 +94,7 @@ class CleaningCrashTest {
     engine
         .log()
         .onLink(
-            new LogStore.LinkListener() {
+            new LinkListener() {
               @Override
               public void linked(Region region) {
                 engine.root().nextEpoch();

@@ -190,7 +190,7 @@ record FaultedStore(
         StoreOpening.open(directory(files, Survives.POWER_FAILURE), null, new Random(1));
     WholeObjects objects =
         new WholeObjects(
-            engine.log(),
+            engine.log().linked(),
             (region, offset, place, bytes) -> {
               MemorySegment memory = region.memory().segment();
               String key = new String(StoreInspection.key(memory, place));

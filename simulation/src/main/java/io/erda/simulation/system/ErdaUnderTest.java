@@ -198,8 +198,8 @@ public final class ErdaUnderTest implements StoreUnderTest {
       requireSound(files + " region files, " + log.regions().size() + " regions");
     }
     for (int head = 0; before != null && head < log.geometry().heads(); head++) {
-      Region then = before.log().appendRegion(head);
-      Region now = log.appendRegion(head);
+      Region then = before.log().linked().appendRegion(head);
+      Region now = log.linked().appendRegion(head);
       if (then == null || now == null || then.generation() != now.generation()) {
         continue;
       }
@@ -207,17 +207,17 @@ public final class ErdaUnderTest implements StoreUnderTest {
           limits.cleaning().enabled()
               ? log.geometry().regionBytes()
               : 3L * log.geometry().segmentBytes();
-      long lost = log.appendPlace(head) - before.log().appendPlace(head);
-      if (before.log().appendPlace(head) > 0
+      long lost = log.linked().appendPlace(head) - before.log().linked().appendPlace(head);
+      if (before.log().linked().appendPlace(head) > 0
           && (lost < 0 || lost > lostMax)
-          && before.log().appendPlace(head) < log.geometry().regionBytes()) {
+          && before.log().linked().appendPlace(head) < log.geometry().regionBytes()) {
         requireSound(
             "head "
                 + head
                 + " appends at "
-                + log.appendPlace(head)
+                + log.linked().appendPlace(head)
                 + ", before it was "
-                + before.log().appendPlace(head));
+                + before.log().linked().appendPlace(head));
       }
     }
   }

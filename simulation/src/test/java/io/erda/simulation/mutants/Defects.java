@@ -101,8 +101,9 @@ public final class Defects {
   }
 
   /** The rest of an extent goes back to the log when it was the last one. */
-  public static void giveBack(Object extent) {
-    Object state = object(extent, "state");
+  public static void giveBack(Object log, Object extent) {
+    Object[] states = (Object[]) object(object(log, "linked"), "bySlot");
+    Object state = states[(int) field(object(extent, "region"), "slot")];
     long end = field(extent, "place") + field(extent, "length");
     if (field(state, "append") == end) {
       set(state, "append", field(extent, "settled"));

@@ -28,6 +28,8 @@ final class Mutants {
   private static final String TABLE = "hashtable.HashTable";
   private static final String MOVE = "hashtable.Displacement";
   private static final String LOG = "logstore.LogStore";
+  private static final String LINKING = "logstore.Linking";
+  private static final String MARKS = "logstore.WaterMarks";
   private static final String GET = "client.Get";
   private static final String OPERATION = "client.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
@@ -144,7 +146,7 @@ final class Mutants {
           Mutant.of(
                   "first place not emptied",
                   "a file that is used again looks as if its region had been linked",
-                  () -> List.of(without(LOG, "named", "putLongRelease")))
+                  () -> List.of(without(LINKING, "named", "putLongRelease")))
               .slow(),
           Mutant.of(
               "place handed out twice",
@@ -159,18 +161,20 @@ final class Mutants {
                               LOG,
                               "end",
                               code -> {
+                                code.aload(0);
                                 code.aload(1);
-                                callDefect(code, "giveBack", "(Ljava/lang/Object;)V");
+                                callDefect(
+                                    code, "giveBack", "(Ljava/lang/Object;Ljava/lang/Object;)V");
                               })))
               .slow(),
           Mutant.of(
               "above the high-water mark",
               "space is handed out and the mark is not stored",
-              () -> List.of(without(LOG, "raiseHigh", "storeHigh"))),
+              () -> List.of(without(MARKS, "raiseHigh", "storeHigh"))),
           Mutant.of(
               "high-water mark not drained",
               "space is handed out before the mark is durable",
-              () -> List.of(without(LOG, "raiseHigh", "drain"))),
+              () -> List.of(without(MARKS, "raiseHigh", "drain"))),
           Mutant.of(
                   "low-water mark too high",
                   "the low-water mark passes commits that are not drained",
@@ -179,22 +183,22 @@ final class Mutants {
           Mutant.of(
                   "low-water mark not closed",
                   "recovery leaves the low-water mark where it was",
-                  () -> List.of(without(LOG, "closeMarks", "storeLow")))
+                  () -> List.of(without(MARKS, "close", "storeLow")))
               .survivesBecause(
                   "recovery acts on pending words only, and decides all of them: looking again"
                       + " finds nothing"),
           Mutant.of(
               "generation not stored",
               "a region is made before its number is used up",
-              () -> List.of(without(LOG, "named", "storeNextGeneration"))),
+              () -> List.of(without(LINKING, "named", "storeNextGeneration"))),
           Mutant.of(
               "region not synchronised",
               "a region is linked before its file's name is durable",
-              () -> List.of(without(LOG, "named", "sync"))),
+              () -> List.of(without(LINKING, "named", "sync"))),
           Mutant.of(
               "link not drained",
               "a lease is granted in a region whose link is not durable",
-              () -> List.of(without(LOG, "link", "drain"))),
+              () -> List.of(without(LINKING, "link", "drain"))),
           Mutant.of(
               "region map not announced",
               "the epoch stays when a region is linked",
@@ -203,7 +207,7 @@ final class Mutants {
           Mutant.of(
               "recovers the last page only",
               "recovery looks at the last 4 KiB below the high-water mark",
-              () -> List.of(field(LOG, "scan", "low", "lastPage"))),
+              () -> List.of(field("logstore.RecoveryScan", "scan", "low", "lastPage"))),
           Mutant.of(
               "recovers nothing",
               "recovery commits no pending word",

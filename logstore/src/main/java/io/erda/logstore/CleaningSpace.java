@@ -1,0 +1,151 @@
+package io.erda.logstore;
+
+import java.io.UncheckedIOException;
+
+/**
+ * What the cleaner asks of the log: that a region gets no more objects, that space is set aside for
+ * the copies of what lives in it, and that it goes. One thread, the log's.
+ */
+public final class CleaningSpace {
+  private final Life life;
+  private final RegionTable table;
+  private final LinkedRegions linked;
+  private final WaterMarks marks;
+  private final Linking linking;
+  private final LogGeometry geometry;
+
+  /** What the last run had set aside for a cleaning that it did not finish, or null. */
+  private final Stretch interrupted;
+
+  CleaningSpace(
+      Life life,
+      RegionTable table,
+      LinkedRegions linked,
+      WaterMarks marks,
+      Linking linking,
+      Stretch interrupted) {
+    this.life = life;
+    this.table = table;
+    this.linked = linked;
+    this.marks = marks;
+    this.linking = linking;
+    this.geometry = linked.geometry();
+    this.interrupted = interrupted;
+  }
+
+  /**
+   * Reserves regions that only {@link #setAside} may link: cleaning needs room to make room. See
+   * {@link LinkedRegions#mayGrow}.
+   */
+  public void reserveRegions(int count) {
+    linked.reserve(count);
+  }
+
+  /** Nothing more is handed out in a region: for one that is to be cleaned. */
+  public void seal(Region region) {
+    marks.seal(linked.state(region));
+  }
+
+  /**
+   * Whether {@link #setAside} finds room behind what the head appends to, so that it takes no other
+   * region.
+   *
+   * @param packedBytes how far the live objects reach when they are packed from the beginning of a
+   *     segment
+   */
+  public boolean fitsBehind(Region victim, long packedBytes) {
+    RegionState state = linked.newest(victim.head());
+    return state != null
+        && state.region != victim
+        && state.append < geometry.regionBytes()
+        && endBehind(state, packedBytes) <= geometry.regionBytes();
+  }
+
+  /** What is packed from a later place needs no less: the next segment is the worst of all. */
+  private long endBehind(RegionState state, long packedBytes) {
+    return ((state.append + geometry.segmentBytes() - 1) & -(long) geometry.segmentBytes())
+        + packedBytes;
+  }
+
+  /**
+   * Sets space aside for all that is live in {@code victim}, durably: behind what the head appends
+   * to, where it fits, else at the beginning of another region, a reserved one too.
+   *
+   * @param packedEnd where the live objects end when they are packed from the beginning of a region
+   * @param packedBytes how far they reach when they are packed from the beginning of a segment
+   * @return null when there is no room for it, or no file yet: see {@link FileSupply#making}
+   * @throws UncheckedIOException when the directory fails otherwise than for want of space
+   */
+  public Stretch setAside(Region victim, long packedEnd, long packedBytes) {
+    life.requireInUse();
+    if (fitsBehind(victim, packedBytes)) {
+      RegionState state = linked.newest(victim.head());
+      return setAside(state, victim, state.append, endBehind(state, packedBytes));
+    }
+    if (linking.linkForCopies(victim, packedEnd) != null) {
+      return null;
+    }
+    RegionState fresh = linked.newest(victim.head());
+    linking.announce(fresh);
+    return new Stretch(fresh.region, victim, geometry, fresh.stretchBegin, fresh.stretchEnd);
+  }
+
+  /** The beginning first: at no time does a stretch show that clients' objects lie in. */
+  private Stretch setAside(RegionState state, Region victim, long begin, long end) {
+    int slot = state.region.slot();
+    marks.cover(state, end);
+    table.storeCleaning(slot, 0);
+    table.storeStretchBegin(slot, begin);
+    table.drain();
+    table.storeStretchEnd(slot, end);
+    table.storeCleaning(slot, victim.generation());
+    table.drain();
+    state.append = end;
+    state.stretchBegin = begin;
+    state.stretchEnd = end;
+    return new Stretch(state.region, victim, geometry, begin, end);
+  }
+
+  /**
+   * What the last run had set aside and not filled when it ended, or null. Nothing at or behind its
+   * {@link Stretch#next()} was ever named.
+   */
+  public Stretch interrupted() {
+    return interrupted;
+  }
+
+  /**
+   * Before places of a stretch are named: durably, nothing of it before {@code place} is used again
+   * after a crash.
+   */
+  public void advance(Stretch stretch, long place) {
+    RegionState state = linked.state(stretch.region());
+    assert state.stretchBegin <= place && place <= state.stretchEnd
+        : "advancing to " + place + " in a " + stretch;
+    table.storeStretchBegin(state.region.slot(), place);
+    table.drain();
+    state.stretchBegin = place;
+  }
+
+  /**
+   * The cleaning that a stretch is for has ended, or was given up; what is left of it is a hole.
+   */
+  public void release(Stretch stretch) {
+    table.storeCleaning(stretch.region().slot(), 0);
+  }
+
+  /**
+   * Takes a region from its head for good: record, listeners, name, in this order, each durable
+   * before the next. A crash in between is finished by {@link LogStore#open}. Its slot and its
+   * index are free afterwards; its file has a name that stands for nothing.
+   *
+   * <p>REQUIRES: no extent is open in it, no word names a place in it and none ever will, durably.
+   *
+   * @throws UncheckedIOException when the directory fails; the region is gone from the map all the
+   *     same
+   */
+  public void retire(Region region) {
+    life.requireInUse();
+    linking.retire(region);
+  }
+}

@@ -1,0 +1,271 @@
+package io.erda.logstore;
+
+import io.erda.pmem.Creation;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.function.UnaryOperator;
+
+/**
+ * Decides how many spare files there are, and who may take one. A spare file is a region's file
+ * that no region is linked to: made ahead of time, or left by a region that was cleaned. One
+ * thread, the log's.
+ *
+ * <p>A file is used again only when its caller says that nobody can read or write it any more
+ * ({@link #reuse}). What lies in it is of an older generation, so none of it is valid ({@link
+ * ObjectChecksum#positionMix}).
+ */
+public final class FileSupply {
+  /** A head with less left is about to need another region. */
+  private static final long AHEAD_BYTES_MAX = 128L << 20;
+
+  /** A disk with less room than for so many files, or so many bytes, may be full at any time. */
+  private static final int SCARCE_FILES = 4;
+
+  private static final long SCARCE_BYTES = 1L << 30;
+
+  /** The most that a log in use keeps: what a cleaning that goes on needs to turn in a circle. */
+  private static final int KEPT = 2;
+
+  private final MemoryDirectory directory;
+  private final LinkedRegions linked;
+  private final Life life;
+  private final long regionBytes;
+  private final SpareFiles spares;
+
+  /** Whether something was leased since somebody asked whether the log is idle. */
+  private boolean active;
+
+  /** Whether spare files are not wanted: nothing was leased for long. */
+  private boolean idle = true;
+
+  /** Whether the disk is about to be full. */
+  private boolean scarce;
+
+  FileSupply(MemoryDirectory directory, LinkedRegions linked, Life life) {
+    this.directory = directory;
+    this.linked = linked;
+    this.life = life;
+    this.regionBytes = linked.geometry().regionBytes();
+    this.spares = new SpareFiles(directory, regionBytes);
+  }
+
+  /** Spare files at hand. */
+  public int count() {
+    return spares.count();
+  }
+
+  /** Whether a file is being made. */
+  public boolean making() {
+    return spares.making();
+  }
+
+  /** How often there was no room for a file. */
+  public long failures() {
+    return spares.failures();
+  }
+
+  /** Why there was none the last time. */
+  public String failure() {
+    return spares.failure();
+  }
+
+  /**
+   * How many more regions can be linked, as far as is known: when the disk had no room for another
+   * file, no more than there are files.
+   */
+  public int regionsAtHand() {
+    return spares.failedLast()
+        ? Math.min(spares.count(), linked.freeRegions())
+        : linked.freeRegions();
+  }
+
+  /**
+   * Whether another region can be linked to a head, with a file that is there or that there is room
+   * for.
+   */
+  public boolean canLink(int head) {
+    return regionsAtHand() > 0 && linked.freeIndex(head) >= 0;
+  }
+
+  /**
+   * From now on leases don't wait for a file to be made: it is made in steps, by {@link #doWork},
+   * and {@link LeaseResult.NotReady} says that there is none yet.
+   *
+   * @param over wraps what makes a file: whoever has a thread for it
+   */
+  public void makeAhead(UnaryOperator<Creation> over) {
+    spares.makeAhead(over);
+  }
+
+  /**
+   * One step of making a file. Returns 0 when none is being made.
+   *
+   * @throws UncheckedIOException when the directory fails otherwise than for want of space
+   */
+  public int doWork() {
+    try {
+      return spares.step();
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't make a file for a region", e);
+    }
+  }
+
+  /**
+   * Begins to make a file if one is missing: the cleaner's, or one for a head that is written to
+   * and will soon need it.
+   *
+   * @param wanted somebody waits for one
+   */
+  public void prepareAhead(boolean wanted) {
+    if (spares.making()) {
+      return;
+    }
+    boolean another =
+        linked.freeRegions() > linked.reserved() && (wanted || (!idle && isLittleLeft()));
+    if (spares.count() < Math.min(forCleaner() + (another ? 1 : 0), linked.freeRegions())) {
+      try {
+        spares.make();
+      } catch (IOException e) {
+        throw new UncheckedIOException("can't make a file for a region", e);
+      }
+    }
+  }
+
+  private boolean isLittleLeft() {
+    long little = Math.min(AHEAD_BYTES_MAX, regionBytes / 2);
+    for (int head = 0; head < linked.geometry().heads(); head++) {
+      RegionState state = linked.newest(head);
+      if (state != null && regionBytes - state.append < little) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Looks whether the disk is about to be full. Costs a system call. */
+  public void lookAtDisk() {
+    long little = Math.max(SCARCE_BYTES, SCARCE_FILES * regionBytes);
+    long usable = directory.usableBytes();
+    scarce = usable < little;
+    if (usable >= regionBytes) {
+      spares.mayHaveRoom();
+    }
+  }
+
+  /**
+   * Keeps the file of a retired region for a later one, if few are kept and another region can be
+   * linked. Its memory is the log's again then.
+   *
+   * <p>REQUIRES: nobody can read or write the file any more, not even with an operation that began
+   * before the region was retired. A store that comes late would change another region's object.
+   *
+   * @return false when it is not wanted: then {@link #remove} it
+   */
+  public boolean reuse(Region region) {
+    life.requireInUse();
+    int kept = forCleaner() + (idle ? 0 : KEPT);
+    if (spares.count() >= Math.min(kept, linked.freeRegions())) {
+      return false;
+    }
+    spares.keep(new SpareFiles.Spare(SpareFiles.nameOfLeft(region.generation()), region.memory()));
+    return true;
+  }
+
+  /** Removes the file of a retired region. Its memory is the caller's, who closes it. */
+  public void remove(Region region) {
+    try {
+      directory.delete(SpareFiles.nameOfLeft(region.generation()));
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove what is left of " + region, e);
+    }
+  }
+
+  /**
+   * Gives a spare file back to the file system when there are more than regions can be linked; when
+   * nothing was leased since the last time that was asked, any but the cleaner's. The memory is the
+   * caller's, who closes it; null: there is none.
+   *
+   * @param whenIdle asks whether something was leased
+   */
+  public PersistentMemory trim(boolean whenIdle) {
+    if (whenIdle) {
+      idle = !active;
+      active = false;
+    }
+    try {
+      int kept = Math.min(idle ? forCleaner() : Integer.MAX_VALUE, linked.freeRegions());
+      return spares.count() > kept ? spares.remove() : null;
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove a spare file", e);
+    }
+  }
+
+  /** Something was leased: the log is in use, and wants files ahead. */
+  void leased() {
+    active = true;
+    idle = false;
+  }
+
+  /**
+   * Files that leases leave to the cleaner. They take no region from it, and where the disk is
+   * about to be full no file either: nothing else would make room again. A log without regions
+   * needs no cleaning yet.
+   */
+  int forCleaner() {
+    return (scarce || spares.failedLast()) && !linked.regions().isEmpty() ? linked.reserved() : 0;
+  }
+
+  /**
+   * Sees to it that there are more spare files than {@code others}; null when there are, else why
+   * not.
+   *
+   * @param others files that are not for the caller
+   * @param mayMake makes one, if there is none
+   */
+  LeaseResult provide(int others, boolean mayMake) throws IOException {
+    while (spares.count() <= others) {
+      if (!mayMake) {
+        return refusal();
+      }
+      long failures = spares.failures();
+      spares.make();
+      if (spares.failures() != failures) {
+        return refusal();
+      }
+      if (spares.making()) {
+        return new LeaseResult.NotReady();
+      }
+    }
+    return null;
+  }
+
+  private LeaseResult refusal() {
+    return spares.outOfSpace()
+        ? new LeaseResult.DiskFull(spares.failure())
+        : new LeaseResult.NotNow(spares.failure());
+  }
+
+  /** A spare file, which is the caller's from now on; {@link #provide} said that there is one. */
+  SpareFiles.Spare take() {
+    return spares.take();
+  }
+
+  /** Removes all spare files, the one that is being made too. */
+  void removeAll() {
+    try {
+      spares.giveUp();
+      for (PersistentMemory memory = spares.remove(); memory != null; memory = spares.remove()) {
+        memory.close();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove a spare file", e);
+    }
+  }
+
+  /** Closes the memories; names stay. */
+  void close() {
+    spares.close();
+  }
+}

@@ -1,0 +1,213 @@
+package io.erda.logstore;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * The regions that are linked, by slot of the region table and by head, and how many more can be.
+ * Answers questions about them; stores nothing. One thread.
+ */
+public final class LinkedRegions {
+  private final LogGeometry geometry;
+  private final RegionState[] bySlot;
+
+  /** By head and index; as long as the head ever needed. */
+  private final RegionState[][] byHead;
+
+  /** Where each head appends: its region with the highest generation. */
+  private final RegionState[] newest;
+
+  private List<Region> regions = List.of();
+
+  /** Regions that only the cleaner may link. */
+  private int reserved;
+
+  LinkedRegions(LogGeometry geometry) {
+    this.geometry = geometry;
+    this.bySlot = new RegionState[geometry.regionsMax()];
+    this.byHead = new RegionState[geometry.heads()][0];
+    this.newest = new RegionState[geometry.heads()];
+  }
+
+  public LogGeometry geometry() {
+    return geometry;
+  }
+
+  /** All linked regions, by head and index. */
+  public List<Region> regions() {
+    return regions;
+  }
+
+  /**
+   * The region that holds an offset of a head, or null when none is linked there, whatever the
+   * arguments.
+   */
+  public Region region(int head, int offset) {
+    if (head < 0 || head >= byHead.length || offset < 0) {
+      return null;
+    }
+    RegionState state = at(head, geometry.regionIndex(offset));
+    return state == null ? null : state.region;
+  }
+
+  /** The region that a head appends to, or null while it has none. */
+  public Region appendRegion(int head) {
+    return newest[head] == null ? null : newest[head].region;
+  }
+
+  /** Where a head appends in {@link #appendRegion}, bytes: nothing from here on was handed out. */
+  public long appendPlace(int head) {
+    return newest[head] == null ? 0 : newest[head].append;
+  }
+
+  /** Where a region's unwritten rest begins, bytes; its length when it is sealed. */
+  public long appendPlace(Region region) {
+    return bySlot[region.slot()].append;
+  }
+
+  /** A region's high-water mark: nothing at or above it was handed out. */
+  public long highMark(Region region) {
+    return bySlot[region.slot()].high;
+  }
+
+  /** Whether a writer holds space in a region. */
+  public boolean hasOpenExtents(Region region) {
+    return bySlot[region.slot()].hasOpenExtents();
+  }
+
+  /** How many more regions can be linked. */
+  public int freeRegions() {
+    return geometry.regionsMax() - count(bySlot);
+  }
+
+  void reserve(int count) {
+    reserved = count;
+  }
+
+  int reserved() {
+    return reserved;
+  }
+
+  /**
+   * Whether a lease may link another region to a head. The first region of a head may be the last
+   * one, because without it the head's keys could not be stored at all; so heads that have none yet
+   * keep others from taking it.
+   */
+  boolean mayGrow(int head) {
+    if (reserved == 0 || newest[head] == null) {
+      return true;
+    }
+    int without = newest.length - count(newest);
+    return freeRegions() > reserved + without
+        && geometry.regionsPerHeadMax() - count(byHead[head]) > reserved;
+  }
+
+  /** The state of a region that is linked, or that is being retired. */
+  RegionState state(Region region) {
+    return bySlot[region.slot()];
+  }
+
+  /** What a head appends to, or null. */
+  RegionState newest(int head) {
+    return newest[head];
+  }
+
+  /** What is linked to a head at an index, or null. */
+  RegionState at(int head, int index) {
+    return index < byHead[head].length ? byHead[head][index] : null;
+  }
+
+  void forEach(Consumer<RegionState> action) {
+    for (RegionState state : bySlot) {
+      if (state != null) {
+        action.accept(state);
+      }
+    }
+  }
+
+  /** A slot without a record, or −1. */
+  int freeSlot() {
+    return freeIn(bySlot, geometry.regionsMax());
+  }
+
+  /** The first index along a head where no region is linked, or −1. */
+  int freeIndex(int head) {
+    return freeIn(byHead[head], geometry.regionsPerHeadMax());
+  }
+
+  /** Adds a region; {@link #list} follows when all are added. */
+  void add(RegionState state) {
+    Region region = state.region;
+    int head = region.head();
+    assert bySlot[region.slot()] == null && at(head, region.index()) == null
+        : state + " takes another one's place";
+    bySlot[region.slot()] = state;
+    if (byHead[head].length <= region.index()) {
+      byHead[head] = Arrays.copyOf(byHead[head], region.index() + 1);
+    }
+    byHead[head][region.index()] = state;
+    if (newest[head] == null || newest[head].region.generation() < region.generation()) {
+      newest[head] = state;
+    }
+  }
+
+  /** Takes a region from its head; its slot stays taken until {@link #free}. */
+  void unlink(RegionState state) {
+    int head = state.region.head();
+    byHead[head][state.region.index()] = null;
+    if (newest[head] == state) {
+      newest[head] = newestOf(byHead[head]);
+    }
+    list();
+  }
+
+  void free(RegionState state) {
+    bySlot[state.region.slot()] = null;
+  }
+
+  void list() {
+    List<Region> list = new ArrayList<>();
+    for (RegionState[] ofHead : byHead) {
+      for (RegionState state : ofHead) {
+        if (state != null) {
+          list.add(state.region);
+        }
+      }
+    }
+    regions = List.copyOf(list);
+  }
+
+  void closeMemories() {
+    forEach(state -> state.region.memory().close());
+  }
+
+  private static RegionState newestOf(RegionState[] ofHead) {
+    RegionState newest = null;
+    for (RegionState state : ofHead) {
+      if (state != null
+          && (newest == null || newest.region.generation() < state.region.generation())) {
+        newest = state;
+      }
+    }
+    return newest;
+  }
+
+  private static int freeIn(RegionState[] states, int limit) {
+    for (int i = 0; i < states.length; i++) {
+      if (states[i] == null) {
+        return i;
+      }
+    }
+    return states.length < limit ? states.length : -1;
+  }
+
+  private static int count(RegionState[] states) {
+    int count = 0;
+    for (RegionState state : states) {
+      count += state == null ? 0 : 1;
+    }
+    return count;
+  }
+}

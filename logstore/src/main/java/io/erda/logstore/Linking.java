@@ -1,0 +1,176 @@
+package io.erda.logstore;
+
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Links regions to heads and retires them, and tells the listeners. One thread.
+ *
+ * <p><b>Order of linking</b>, each step durable before the next: next generation; a spare file's
+ * header; its name; marks; link word; then the listeners; then leases. What a crash leaves in
+ * between is a file that no record names, and a number that is not used. Making the file takes long
+ * and may be done ahead ({@link FileSupply#makeAhead}).
+ *
+ * <p><b>Order of retiring</b>: record, listeners, name, each durable before the next.
+ */
+final class Linking {
+  private final MemoryDirectory directory;
+  private final UUID store;
+  private final RegionTable table;
+  private final LinkedRegions linked;
+  private final WaterMarks marks;
+  private final FileSupply files;
+  private final LogGeometry geometry;
+  private final List<LinkListener> listeners = new ArrayList<>();
+
+  /** The next region's generation, which no file ever had. */
+  private int generation;
+
+  Linking(
+      MemoryDirectory directory,
+      UUID store,
+      RegionTable table,
+      LinkedRegions linked,
+      WaterMarks marks,
+      FileSupply files) {
+    this.directory = directory;
+    this.store = store;
+    this.table = table;
+    this.linked = linked;
+    this.marks = marks;
+    this.files = files;
+    this.geometry = linked.geometry();
+    this.generation = table.nextGeneration();
+  }
+
+  void onLink(LinkListener listener) {
+    listeners.add(listener);
+  }
+
+  /**
+   * Links another region to a head, for leases; null when that worked.
+   *
+   * @param mayMake makes a file, if there is none
+   */
+  LeaseResult linkForLeases(int head, boolean mayMake) {
+    int others = Math.min(files.forCleaner(), linked.freeRegions() - 1);
+    return link(head, null, 0, others, mayMake);
+  }
+
+  /**
+   * Links another region to a head, whose beginning is reserved for what is live in {@code victim};
+   * null when that worked. The cleaner may take every file.
+   */
+  LeaseResult linkForCopies(Region victim, long stretchEnd) {
+    return link(victim.head(), victim, stretchEnd, 0, true);
+  }
+
+  private LeaseResult link(int head, Region victim, long stretchEnd, int others, boolean mayMake) {
+    int slot = linked.freeSlot();
+    int index = linked.freeIndex(head);
+    if (slot < 0 || index < 0 || generation == Integer.MAX_VALUE) {
+      return new LeaseResult.LogFull(geometry.capacityBytes());
+    }
+    try {
+      LeaseResult refusal = files.provide(others, mayMake);
+      if (refusal == null) {
+        link(named(files.take(), slot, head, index), victim, stretchEnd);
+      }
+      return refusal;
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't link a region to head " + head, e);
+    }
+  }
+
+  /** Gives a file the header and the name of {@link #generation}, which is used up with it. */
+  private Region named(SpareFiles.Spare spare, int slot, int head, int index) throws IOException {
+    table.storeNextGeneration(generation + 1);
+    int its = generation++;
+    PersistentMemory memory = spare.memory();
+    // Where the first object will be: what lies there tells whether a region was ever linked.
+    if (memory.segment().get(HeaderFields.LONG, Region.HEADER_BYTES) != 0) {
+      memory.putLongRelease(Region.HEADER_BYTES, 0);
+      memory.flush(Region.HEADER_BYTES, Long.BYTES);
+    }
+    RegionHeader.format(memory, geometry, store, slot, head, index, its);
+    String name = RegionHeader.fileName(slot, its);
+    boolean done = false;
+    try {
+      directory.rename(spare.name(), name);
+      directory.sync();
+      done = true;
+      return new Region(slot, head, index, its, memory, new ObjectChecksum(memory.segment()));
+    } finally {
+      if (!done) {
+        memory.close();
+        directory.delete(spare.name());
+        directory.delete(name);
+      }
+    }
+  }
+
+  private void link(Region region, Region victim, long stretchEnd) {
+    int slot = region.slot();
+    long append = victim == null ? Region.HEADER_BYTES : stretchEnd;
+    long high = marks.stepAbove(append);
+    table.storeLow(slot, append);
+    table.storeHigh(slot, high);
+    table.storeStretchBegin(slot, victim == null ? 0 : Region.HEADER_BYTES);
+    table.storeStretchEnd(slot, victim == null ? 0 : stretchEnd);
+    table.storeCleaning(slot, victim == null ? 0 : victim.generation());
+    table.drain();
+    table.storeLinkWord(
+        slot, RegionTable.linkWord(region.head(), region.index(), region.generation()));
+    table.drain();
+    RegionState former = linked.newest(region.head());
+    if (former != null) {
+      marks.seal(former);
+    }
+    RegionState state = new RegionState(region, append, high, append);
+    state.stretchBegin = victim == null ? 0 : Region.HEADER_BYTES;
+    state.stretchEnd = victim == null ? 0 : stretchEnd;
+    linked.add(state);
+    linked.list();
+  }
+
+  /** Tells the listeners of a region, unless all of them know it. */
+  void announce(RegionState state) {
+    if (!state.announced) {
+      for (LinkListener listener : listeners) {
+        listener.linked(state.region);
+      }
+      state.announced = true;
+    }
+  }
+
+  /** See {@link CleaningSpace#retire}. */
+  void retire(Region region) {
+    RegionState state = linked.state(region);
+    if (state == null || state.region != region || state.hasOpenExtents()) {
+      throw new IllegalStateException("region can't be retired: " + state);
+    }
+    long linkWord = RegionTable.linkWord(region.head(), region.index(), region.generation());
+    table.storeLinkWord(region.slot(), RegionTable.retired(linkWord));
+    table.drain();
+    linked.unlink(state);
+    for (LinkListener listener : listeners) {
+      listener.retired(region);
+    }
+    try {
+      directory.rename(
+          RegionHeader.fileName(region.slot(), region.generation()),
+          SpareFiles.nameOfLeft(region.generation()));
+      directory.sync();
+      table.storeLinkWord(region.slot(), 0);
+      table.drain();
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove " + state, e);
+    }
+    linked.free(state);
+  }
+}

@@ -1,0 +1,50 @@
+package io.erda.logstore;
+
+/** Looks for the objects between the water marks, which recovery decides on. */
+final class RecoveryScan {
+  private final LinkedRegions linked;
+  private final ObjectVisitor visitor;
+  private final ObjectScan scan = new ObjectScan();
+
+  RecoveryScan(LinkedRegions linked, ObjectVisitor visitor) {
+    this.linked = linked;
+    this.visitor = visitor;
+  }
+
+  /** See {@link LogStore#scan}. */
+  long scan() {
+    long looked = 0;
+    for (Region region : linked.regions()) {
+      looked += scan(linked.state(region));
+    }
+    return looked;
+  }
+
+  private long scan(RegionState state) {
+    LogGeometry geometry = linked.geometry();
+    Region region = state.region;
+    long looked = 0;
+    for (long from = state.low; from < state.high; ) {
+      if (from >= state.stretchBegin && from < state.stretchEnd) {
+        from = state.stretchEnd;
+        continue;
+      }
+      long to = Math.min(state.high, geometry.segmentEnd(from));
+      if (from < state.stretchBegin && state.stretchBegin < state.stretchEnd) {
+        to = Math.min(to, state.stretchBegin);
+      }
+      scan.scan(
+          region.memory().segment(),
+          region.head(),
+          region.generation(),
+          geometry.offset(region.index(), from),
+          from,
+          to,
+          (place, bytes) ->
+              visitor.object(region, geometry.offset(region.index(), place), place, bytes));
+      looked += to - from;
+      from = to;
+    }
+    return looked;
+  }
+}

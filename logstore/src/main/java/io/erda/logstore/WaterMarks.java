@@ -1,0 +1,106 @@
+package io.erda.logstore;
+
+/**
+ * Keeps the water marks of all regions, which recovery looks between. One thread.
+ *
+ * <p>The high-water mark is durable before a place above it is handed out. The low-water mark
+ * follows what is committed and durable, is stored when it has moved on by 256 KiB or so, and is
+ * not drained: one that is too low, because it was not stored yet or got lost, makes recovery look
+ * at more places and nothing else. Recovery acts on an object only where its key's word names this
+ * very place and is pending; the word says the same whichever mark led there. What must never be is
+ * a mark above the truth; it is computed from what is durable, so it may become durable at any
+ * time.
+ */
+final class WaterMarks {
+  /** How far ahead the high-water mark is stored. */
+  private static final int HIGH_STEP_BYTES_MAX = 1 << 20;
+
+  /** How far the low-water mark may lag behind before it is stored. */
+  private static final int LOW_STEP_BYTES_MAX = 256 << 10;
+
+  private final RegionTable table;
+  private final LinkedRegions linked;
+  private final long regionBytes;
+  private final int highStepBytes;
+  private final int lowStepBytes;
+
+  WaterMarks(RegionTable table, LinkedRegions linked) {
+    this.table = table;
+    this.linked = linked;
+    this.regionBytes = linked.geometry().regionBytes();
+    this.highStepBytes = Math.min(HIGH_STEP_BYTES_MAX, linked.geometry().segmentBytes());
+    this.lowStepBytes = Math.min(LOW_STEP_BYTES_MAX, highStepBytes);
+  }
+
+  /** A high-water mark for everything below {@code end}. */
+  long stepAbove(long end) {
+    return Math.min(regionBytes, (end + highStepBytes - 1) & -(long) highStepBytes);
+  }
+
+  /** Makes sure that the high-water mark lies at or above {@code end}, durably. */
+  void cover(RegionState state, long end) {
+    if (end > state.high) {
+      raiseHigh(state, end);
+    }
+    assert end <= state.high && state.high <= regionBytes : state + ": high mark " + state.high;
+  }
+
+  private void raiseHigh(RegionState state, long end) {
+    long high = stepAbove(end);
+    table.storeHigh(state.region.slot(), high);
+    table.drain();
+    state.high = high;
+  }
+
+  /** Nothing more is handed out in a region: what is left of it is a hole. */
+  void seal(RegionState state) {
+    state.append = regionBytes;
+    lowMoved(state);
+  }
+
+  /** Stores the low-water mark when it moved far enough, or to where it stays. */
+  void lowMoved(RegionState state) {
+    long settled = state.settled();
+    if (settled - state.low >= lowStepBytes
+        || (settled == state.high && state.append == regionBytes)) {
+      storeLow(state, settled);
+    }
+  }
+
+  /** Stores every low-water mark that moved, flushed, not drained. */
+  void storeLowMarks() {
+    linked.forEach(state -> storeLow(state, state.settled()));
+  }
+
+  private void storeLow(RegionState state, long settled) {
+    assert state.low <= settled && settled <= state.high
+        : state + ": low mark from " + state.low + " to " + settled + ", high " + state.high;
+    if (settled != state.low) {
+      table.storeLow(state.region.slot(), settled);
+      state.low = settled;
+    }
+  }
+
+  /** Closes the marks of every region at high, durably. */
+  void closeAll() {
+    linked.forEach(this::close);
+    table.drain();
+  }
+
+  private void close(RegionState state) {
+    // Opening put the point of appending at high, and made high durable: low never overtakes it in
+    // what survives.
+    assert state.append >= state.high : state + " appends at " + state.append;
+    storeLow(state, state.high);
+  }
+
+  /** Lowers every high-water mark to where appending stands; flushed, not drained. */
+  void storeHighMarksAtAppend() {
+    linked.forEach(state -> {
+      if (state.append < state.high) {
+        table.storeHigh(state.region.slot(), state.append);
+        state.high = state.append;
+      }
+    });
+  }
+}
