@@ -51,7 +51,8 @@ public final class StoreEngine implements AutoCloseable {
     this.root = parts.root();
     this.tables = parts.tables();
     this.pending = parts.pending();
-    this.growth = new TableGrowth(directory, root, tables, pending, superblock);
+    this.growth =
+        new TableGrowth(directory, root, tables, pending, superblock, parts.superblockMemory());
     this.log = parts.log();
     this.keyWords = parts.keyWords();
     this.recovery = recovery;
@@ -221,6 +222,7 @@ public final class StoreEngine implements AutoCloseable {
   /** The files that are in use now. */
   List<Backing> files() {
     List<Backing> files = new ArrayList<>();
+    files.add(growth.superblockMemory().backing());
     files.add(root.memory().backing());
     tables.inUse().forEach(table -> files.add(table.memory().backing()));
     log.memories().forEach(memory -> files.add(memory.backing()));

@@ -80,10 +80,8 @@ public final class StoreOpening {
   /** What is stored from now on relies on everything that is there: it is durable by now. */
   private static StoreEngine openExisting(
       MemoryDirectory directory, List<String> notes, boolean looking) throws IOException {
-    Superblock superblock;
-    try (PersistentMemory memory = directory.open(Superblock.NAME)) {
-      superblock = Superblock.load(memory);
-    }
+    PersistentMemory superblockMemory = directory.open(Superblock.NAME);
+    Superblock superblock = Superblock.load(superblockMemory);
     PersistentMemory rootMemory = directory.open(RootFile.NAME);
     if (rootMemory.segment().byteSize() < RootFile.BYTES) {
       throw new ErdaException.Damaged(
@@ -91,7 +89,7 @@ public final class StoreOpening {
     }
     RootFile root = new RootFile(rootMemory);
     StopRecord.Verdict stopped = checkStopRecord(directory, superblock, root, looking);
-    superblock = removeOldTables(directory, superblock);
+    superblock = removeOldTables(directory, superblock, superblockMemory);
     Tables.Generation current =
         table(directory, superblock.tableGeneration(), superblock.buckets(), root);
     Tables.Generation next =
@@ -103,6 +101,7 @@ public final class StoreOpening {
         new StoreParts(
             directory,
             superblock,
+            superblockMemory,
             root,
             tables,
             new PendingWords(tables, current.memory().visibleBeforeDurable()),
@@ -157,16 +156,15 @@ public final class StoreOpening {
    * Neither holds an entry that is not elsewhere, so one that does means a superblock that is not
    * this store's newest.
    */
-  private static Superblock removeOldTables(MemoryDirectory directory, Superblock superblock)
+  private static Superblock removeOldTables(
+      MemoryDirectory directory, Superblock superblock, PersistentMemory superblockMemory)
       throws IOException {
     Superblock stored = superblock;
     for (String name : directory.names()) {
       if (name.matches("table-[0-9]+") && !names(superblock, name)) {
         requireNoEntries(directory, name);
         if (stored == superblock) {
-          try (PersistentMemory memory = directory.open(Superblock.NAME)) {
-            superblock.again().store(memory);
-          }
+          superblock.again().store(superblockMemory);
           stored = superblock.again().stored();
         }
         directory.delete(name);

@@ -2,11 +2,13 @@ package io.erda.server.engine;
 
 import io.erda.logstore.LogStore;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
 
 /** What an open store consists of. */
 record StoreParts(
     MemoryDirectory directory,
     Superblock superblock,
+    PersistentMemory superblockMemory,
     RootFile root,
     Tables tables,
     PendingWords pending,

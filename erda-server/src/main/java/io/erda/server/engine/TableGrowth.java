@@ -70,6 +70,13 @@ public final class TableGrowth {
   private final RootFile root;
   private final Tables tables;
   private final PendingWords pending;
+
+  /**
+   * The superblock's file. Mapped as long as the store is open: to open a file may fail for a
+   * moment, with too many others open, and there is no way back from the middle of a doubling.
+   */
+  private final PersistentMemory superblockMemory;
+
   private final ArrayDeque<Retired> retired = new ArrayDeque<>();
 
   private Superblock superblock;
@@ -108,12 +115,17 @@ public final class TableGrowth {
   private long doublings;
   private long timesPutOff;
 
+  /**
+   * @param superblockMemory where {@code superblock} is stored; owned from here on
+   */
   TableGrowth(
       MemoryDirectory directory,
       RootFile root,
       Tables tables,
       PendingWords pending,
-      Superblock superblock) {
+      Superblock superblock,
+      PersistentMemory superblockMemory) {
+    this.superblockMemory = superblockMemory;
     this.directory = directory;
     this.root = root;
     this.tables = tables;
@@ -132,6 +144,11 @@ public final class TableGrowth {
   /** Sets who is told which tables can be read; those in use now are known. */
   void onChange(Listener newListener) {
     listener = newListener;
+  }
+
+  /** The superblock's file. */
+  PersistentMemory superblockMemory() {
+    return superblockMemory;
   }
 
   /** As it is stored now. */
@@ -293,12 +310,7 @@ public final class TableGrowth {
   private void open(PersistentMemory memory) throws IOException {
     HashTable table = HashTable.create(memory, 2 * tables.buckets(), root);
     directory.sync();
-    try {
-      store(superblock.withDoubling());
-    } catch (IOException e) {
-      // It may have been stored or not: whoever opens the store finds out.
-      throw new UncheckedIOException(e);
-    }
+    store(superblock.withDoubling());
     Tables.Generation generation =
         new Tables.Generation(superblock.tableGeneration() + 1, memory, table);
     stuckNs = RETRY_NS / 1000;
@@ -307,10 +319,9 @@ public final class TableGrowth {
     root.nextEpoch();
   }
 
-  private void store(Superblock changed) throws IOException {
-    try (PersistentMemory memory = directory.open(Superblock.NAME)) {
-      changed.store(memory);
-    }
+  /** Where that fails it may be stored or not: whoever opens the store finds out. */
+  private void store(Superblock changed) {
+    changed.store(superblockMemory);
     superblock = changed.stored();
   }
 
@@ -342,13 +353,13 @@ public final class TableGrowth {
   // 5, 6: the new one alone.
 
   private void finish() {
+    store(superblock.withDoubled());
+    root.nextEpoch();
+    Tables.Generation old = tables.end();
+    retired.add(new Retired(old, nowNs));
+    doublings++;
+    recordDoubled();
     try {
-      store(superblock.withDoubled());
-      root.nextEpoch();
-      Tables.Generation old = tables.end();
-      retired.add(new Retired(old, nowNs));
-      doublings++;
-      recordDoubled();
       directory.delete(Superblock.tableName(old.number()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -400,5 +411,6 @@ public final class TableGrowth {
     }
     retired.forEach(old -> old.generation.memory().close());
     retired.clear();
+    superblockMemory.close();
   }
 }

@@ -15,6 +15,7 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Result;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -125,6 +126,99 @@ class TableGrowthTest {
     store.requireOk(store.put("one more", value(0)));
     assertArrayEquals(value(2), store.get("key1"));
     assertEquals(List.of(), store.findings());
+  }
+
+  /** As when the process has too many files open, or no room for a mapping: that is over soon. */
+  @Test
+  void aTableThatCanNotBeMappedIsMadeAgain() throws IOException {
+    FaultyDirectory disk = new FaultyDirectory(new HeapDirectory());
+    StoreHarness store = StoreHarness.open(disk, SMALLEST);
+    disk.mapsNoNewFile = true;
+    int count = 0;
+    while (store.put("key" + count, value(count)) == Result.OK) {
+      count++;
+    }
+    assertTrue(disk.refused > 0);
+    for (int i = 0; i < count; i++) {
+      store.requireOk(store.put("key" + i, value(i + 1)));
+    }
+    for (int i = 0; i < 3 * 1001; i++) {
+      store.grow();
+    }
+    assertTrue(disk.refused > 2, "it is tried again, " + disk.refused);
+    disk.mapsNoNewFile = false;
+    for (int i = 0; i < 1001; i++) {
+      store.grow();
+    }
+    settle(store);
+    for (int i = 0; i < 100; i++) {
+      store.requireOk(store.put("more" + i, value(i)));
+    }
+    settle(store);
+    assertTrue(store.engine.growth().doublings() > 3);
+    assertEquals(List.of(), store.findings());
+  }
+
+  /** There is no way back from the middle of a doubling, so nothing is opened there. */
+  @Test
+  void whereNoFileCanBeOpenedADoublingGoesOn() throws IOException {
+    FaultyDirectory disk = new FaultyDirectory(new HeapDirectory());
+    StoreHarness store = StoreHarness.open(disk, SMALLEST);
+    disk.opensNoFile = true;
+    for (int i = 0; i < 100; i++) {
+      store.requireOk(store.put("key" + i, value(i)));
+    }
+    settle(store);
+    assertTrue(store.engine.growth().doublings() > 3);
+    disk.opensNoFile = false;
+    assertEquals(List.of(), store.findings());
+  }
+
+  /** A process without room for one more file, or one more mapping. */
+  private static final class FaultyDirectory extends ForwardingDirectory {
+    boolean mapsNoNewFile;
+    boolean opensNoFile;
+    int refused;
+
+    FaultyDirectory(HeapDirectory directory) {
+      super(directory);
+    }
+
+    @Override
+    public PersistentMemory open(String name) throws IOException {
+      if (opensNoFile) {
+        throw new FileSystemException(name, null, "Too many open files");
+      }
+      return super.open(name);
+    }
+
+    @Override
+    public Creation creating(String name, long length) throws IOException {
+      Creation whole = super.creating(name, length);
+      return mapsNoNewFile && name.startsWith("table-") ? unmapped(name, whole) : whole;
+    }
+
+    /** Fails when the file has its name, and leaves nothing behind, as a creation has to. */
+    private Creation unmapped(String name, Creation whole) {
+      return new Creation() {
+        @Override
+        public PersistentMemory step() throws IOException {
+          PersistentMemory memory = whole.step();
+          if (memory == null) {
+            return null;
+          }
+          refused++;
+          memory.close();
+          delete(name);
+          throw new IOException("Map failed");
+        }
+
+        @Override
+        public void close() {
+          whole.close();
+        }
+      };
+    }
   }
 
   /** A step for every MiB: somebody else waits for the thread meanwhile. */
