@@ -2,6 +2,7 @@ package io.erda.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -10,12 +11,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
+import io.erda.testing.Threads;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
@@ -38,59 +41,26 @@ class ConfinementTest {
     return ErdaClient.over(store.clientDevice, FakeStore.ADDRESS, PATIENT, store);
   }
 
-  /** A thread of its own; its result is what the work threw, or null. */
-  private static FutureTask<Throwable> start(String name, Runnable work) {
-    FutureTask<Throwable> task =
-        new FutureTask<>(() -> {
-          try {
-            work.run();
-            return null;
-          } catch (Throwable e) {
-            return e;
-          }
-        });
-    new Thread(task, name).start();
-    return task;
-  }
-
-  /** To the end of the thread: a client belongs to it as long as it lives. */
-  private static Throwable run(String name, Runnable work) throws Exception {
-    Throwable[] thrown = new Throwable[1];
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                work.run();
-              } catch (Throwable e) {
-                thrown[0] = e;
-              }
-            },
-            name);
-    thread.start();
-    thread.join();
-    return thrown[0];
-  }
-
   @Test
   void secondThreadIsToldWhoOwnsTheClient() throws Exception {
     try (ErdaClient erda = client()) {
       erda.put(bytes("a"), bytes("1"));
-      List<Runnable> calls =
+      List<Threads.Work> calls =
           List.of(
               () -> erda.get(bytes("a")),
               () -> erda.put(bytes("a"), bytes("2")),
               () -> erda.delete(bytes("a")),
               erda::stats,
               erda::handOver);
-      for (Runnable call : calls) {
-        Throwable e = run("second", call);
+      for (Threads.Work call : calls) {
+        Throwable e = Threads.run("second", call);
         assertInstanceOf(WrongThreadException.class, e);
         assertTrue(e.getMessage().contains("thread \"second\" (#"), e.getMessage());
         String owner = Confinement.name(Thread.currentThread());
         assertTrue(e.getMessage().contains(owner), e.getMessage());
       }
-      assertNull(run("second", erda::statistics));
-      assertNull(run("second", erda::promise));
+      assertNull(Threads.run("second", erda::statistics));
+      assertNull(Threads.run("second", erda::promise));
       assertEquals("1", new String(erda.get(bytes("a")), UTF_8));
     }
   }
@@ -99,78 +69,111 @@ class ConfinementTest {
   void clientIsHandedOver() throws Exception {
     try (ErdaClient erda = client()) {
       // Whoever connects is not the owner yet.
-      assertNull(run("first", () -> erda.put(bytes("a"), bytes("1"))));
+      assertNull(Threads.run("first", () -> erda.put(bytes("a"), bytes("1"))));
       // The owner has ended.
       erda.put(bytes("a"), bytes("2"));
       assertInstanceOf(
-          WrongThreadException.class, run("second", () -> erda.put(bytes("a"), bytes("3"))));
+          WrongThreadException.class,
+          Threads.run("second", () -> erda.put(bytes("a"), bytes("3"))));
       erda.handOver();
       CountDownLatch put = new CountDownLatch(1);
       CountDownLatch end = new CountDownLatch(1);
       FutureTask<Throwable> third =
-          start(
+          Threads.start(
               "third",
               () -> {
                 erda.put(bytes("a"), bytes("4"));
                 put.countDown();
-                await(end);
+                Threads.await(end);
                 erda.handOver();
               });
-      await(put);
+      Threads.await(put);
       assertThrows(WrongThreadException.class, () -> erda.get(bytes("a")));
       end.countDown();
       assertNull(third.get());
-      assertNull(run("fourth", () -> assertEquals("4", new String(erda.get(bytes("a")), UTF_8))));
+      assertNull(
+          Threads.run("fourth", () -> assertEquals("4", new String(erda.get(bytes("a")), UTF_8))));
     }
   }
 
-  /** Two threads were inside at once, and each got what the other had asked for. */
+  /**
+   * Two threads were inside at once, and each got what the other had asked for. Here both want a
+   * client that nobody owns, at the same moment, and whoever gets it stays inside until both have
+   * tried.
+   */
   @Test
-  void noTwoThreadsAreInsideAtOnce() throws Exception {
-    for (int round = 0; round < 2_000; round++) {
-      Confinement confinement = new Confinement();
-      confinement.handOver();
-      AtomicInteger inside = new AtomicInteger();
-      Runnable work =
-          () -> {
-            for (int i = 0; i < 200; i++) {
-              try {
-                confinement.enter();
-              } catch (WrongThreadException e) {
-                continue;
-              }
-              assertEquals(1, inside.incrementAndGet());
-              inside.decrementAndGet();
-              confinement.leave();
-              confinement.handOver();
+  void ofTwoThreadsOneGetsAClientThatNobodyOwns() throws Exception {
+    int rounds = 10_000;
+    Confinement[] clients = new Confinement[rounds];
+    for (int round = 0; round < rounds; round++) {
+      clients[round] = new Confinement();
+      clients[round].handOver();
+    }
+    AtomicInteger arrived = new AtomicInteger();
+    AtomicInteger inside = new AtomicInteger();
+    Threads.Work work =
+        () -> {
+          for (int round = 0; round < rounds; round++) {
+            meet(arrived, 4 * round + 2);
+            try {
+              clients[round].enter();
+              inside.incrementAndGet();
+            } catch (WrongThreadException e) {
+              // The other one has it.
             }
-          };
-      FutureTask<Throwable> other = start("other", work);
-      work.run();
-      assertNull(other.get());
+            meet(arrived, 4 * round + 4);
+          }
+        };
+    FutureTask<Throwable> other = Threads.start("other", work);
+    assertNull(Threads.run("one", work));
+    assertNull(other.get());
+    assertEquals(rounds, inside.get());
+  }
+
+  /** Waits until that many have arrived since the beginning, this thread included. */
+  private static void meet(AtomicInteger arrived, int count) {
+    arrived.incrementAndGet();
+    for (int turns = 0; arrived.get() < count; turns++) {
+      if (turns < 1000) {
+        Thread.onSpinWait();
+      } else {
+        Thread.yield();
+      }
     }
   }
 
-  /** The thread that closes and the one that enters never miss each other. */
+  /**
+   * The thread that closes and the one that enters never miss each other. What the one that enters
+   * has stored before waits for memory, so that its word that it is inside comes late: without a
+   * fence in all threads, whoever closes would not see it.
+   */
   @Test
   void nobodyIsInsideWhenAClientIsClosed() throws Exception {
+    long[] elsewhere = new long[1 << 24];
     for (int round = 0; round < 2_000; round++) {
       Confinement confinement = new Confinement();
       confinement.handOver();
-      boolean[] ended = new boolean[1];
+      AtomicBoolean ended = new AtomicBoolean();
       CountDownLatch begun = new CountDownLatch(1);
       FutureTask<Throwable> user =
-          start(
+          Threads.start(
               "user",
               () -> {
+                int at = 1;
                 for (int i = 0; ; i++) {
+                  for (int store = 0; store < 8; store++) {
+                    at = at * 1_103_515_245 + 12_345;
+                    elsewhere[at >>> 8] = at;
+                  }
                   try {
                     confinement.enter();
                   } catch (IllegalStateException e) {
                     return;
                   }
-                  if (ended[0]) {
-                    throw new AssertionError("inside a closed client");
+                  for (int look = 0; look < 1_000; look++) {
+                    if (ended.get()) {
+                      throw new AssertionError("inside a closed client");
+                    }
                   }
                   confinement.leave();
                   if (i == 100) {
@@ -178,17 +181,80 @@ class ConfinementTest {
                   }
                 }
               });
-      await(begun);
-      confinement.close(() -> {}, () -> ended[0] = true);
+      Threads.await(begun);
+      confinement.close(() -> {}, () -> ended.set(true));
       assertNull(user.get());
     }
+  }
+
+  /** Whoever closes wakes the thread that is inside, and waits until it has left. */
+  @Test
+  void whoClosesWaitsForTheOneInside() throws Exception {
+    Confinement confinement = new Confinement();
+    confinement.handOver();
+    AtomicBoolean woken = new AtomicBoolean();
+    AtomicBoolean ended = new AtomicBoolean();
+    CountDownLatch entered = new CountDownLatch(1);
+    FutureTask<Throwable> user =
+        Threads.start(
+            "user",
+            () -> {
+              assertTrue(confinement.enter());
+              entered.countDown();
+              while (!woken.get() && !ended.get()) {
+                Thread.onSpinWait();
+              }
+              assertFalse(ended.get(), "closed while a thread is inside");
+              confinement.leave();
+            });
+    Threads.await(entered);
+    confinement.close(() -> woken.set(true), () -> ended.set(true));
+    assertNull(user.get());
+    assertTrue(ended.get());
+  }
+
+  /** Two threads close: what the one that comes later does next may rely on the end. */
+  @Test
+  void whoClosesLaterReturnsWhenTheClientIsClosed() throws Exception {
+    Confinement confinement = new Confinement();
+    CountDownLatch ending = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    AtomicBoolean ended = new AtomicBoolean();
+    FutureTask<Throwable> first =
+        Threads.start(
+            "first",
+            () ->
+                confinement.close(
+                    () -> {},
+                    () -> {
+                      ending.countDown();
+                      Threads.await(end);
+                      ended.set(true);
+                    }));
+    Threads.await(ending);
+    AtomicBoolean endedBefore = new AtomicBoolean();
+    Thread later =
+        new Thread(
+            () -> {
+              confinement.close(() -> {}, () -> {});
+              endedBefore.set(ended.get());
+            },
+            "later");
+    later.start();
+    while (later.getState() != Thread.State.WAITING && later.isAlive()) {
+      Thread.onSpinWait();
+    }
+    end.countDown();
+    later.join();
+    assertNull(first.get());
+    assertTrue(endedBefore.get());
   }
 
   @Test
   void closingEndsAPutThatWaits() throws Exception {
     ErdaClient erda = client();
     store.answer = (type, request) -> type == Message.PUBLISH ? FakeStore.SILENCE : Result.OK;
-    FutureTask<Throwable> put = start("putter", () -> erda.put(bytes("a"), bytes("1")));
+    FutureTask<Throwable> put = Threads.start("putter", () -> erda.put(bytes("a"), bytes("1")));
     while (!store.requests.contains(Message.PUBLISH)) {
       Thread.onSpinWait();
     }
@@ -210,8 +276,8 @@ class ConfinementTest {
           asked.countDown();
           return FakeStore.SILENCE;
         };
-    FutureTask<Throwable> put = start("putter", () -> erda.put(bytes("a"), bytes("1")));
-    await(asked);
+    FutureTask<Throwable> put = Threads.start("putter", () -> erda.put(bytes("a"), bytes("1")));
+    Threads.await(asked);
     erda.close();
     Throwable e = put.get();
     assertInstanceOf(IllegalStateException.class, e);
@@ -230,7 +296,7 @@ class ConfinementTest {
       List<Long> submitted = new ArrayList<>();
       CountDownLatch begun = new CountDownLatch(1);
       FutureTask<Throwable> user =
-          start(
+          Threads.start(
               "user",
               () -> {
                 MemorySegment key = MemorySegment.ofArray(bytes("a"));
@@ -245,7 +311,7 @@ class ConfinementTest {
                   }
                 }
               });
-      await(begun);
+      Threads.await(begun);
       erda.close();
       assertInstanceOf(IllegalStateException.class, user.get());
       told.sort(null);
@@ -276,13 +342,5 @@ class ConfinementTest {
         hears.accept(token);
       }
     };
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 }

@@ -18,19 +18,11 @@ import org.junit.jupiter.api.io.TempDir;
 class AbandonedStoreTest {
   private static final int KEYS = 500;
 
-  private static final ServerOptions SMALL =
-      ServerOptions.DEFAULTS
-          .withHeads(2)
-          .withRegionBytes(1 << 22)
-          .withSegmentBytes(1 << 20)
-          .withCapacityBytes(1 << 26)
-          .withBuckets(1 << 12);
-
   @TempDir Path data;
 
   /** Run as a process of its own: opens, puts, and ends without closing anything. */
   public static void main(String[] args) {
-    ErdaStore store = ErdaStore.open(Path.of(args[0]), SMALL);
+    ErdaStore store = ErdaStore.open(Path.of(args[0]), SmallStore.OPTIONS);
     ErdaClient erda = store.client();
     for (int i = 0; i < KEYS; i++) {
       erda.put(key(i), value(i, args[1]));
@@ -79,7 +71,7 @@ class AbandonedStoreTest {
   }
 
   private void check(String how, int first) {
-    try (ErdaStore store = ErdaStore.open(data, SMALL);
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
         ErdaClient erda = store.client()) {
       assertArrayEquals(value(first, how), erda.get(key(0)));
       for (int i = 1; i < KEYS; i++) {

@@ -21,19 +21,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** Client and server together, embedded and over shared memory. */
 class ErdaStoreTest {
   private static final long SEED = Long.getLong("erda.seed", 20261120L);
-  private static final ServerOptions SMALL =
-      ServerOptions.DEFAULTS
-          .withHeads(2)
-          .withRegionBytes(1 << 22)
-          .withSegmentBytes(1 << 20)
-          .withCapacityBytes(1 << 26)
-          .withBuckets(1 << 12);
-
   @TempDir Path data;
 
   @Test
   void embeddedStoreKeepsWhatWasPut() {
-    try (ErdaStore store = ErdaStore.open(data, SMALL);
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
         ErdaClient erda = store.client()) {
       exercise(erda);
     }
@@ -42,7 +34,7 @@ class ErdaStoreTest {
 
   @Test
   void servedStoreKeepsWhatWasPut() {
-    try (ErdaServer server = ErdaServer.start(data, SMALL);
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
         ErdaClient erda = ErdaClient.connect(server.uri())) {
       exercise(erda);
     }
@@ -51,7 +43,7 @@ class ErdaStoreTest {
 
   @Test
   void theLongestValueThatTheStoreNamesFits() {
-    try (ErdaStore store = ErdaStore.open(data, SMALL);
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
         ErdaClient erda = store.client()) {
       for (int keyBytes : new int[] {1, 2, 7, erda.keyBytesMax()}) {
         byte[] value = new byte[erda.valueBytesMax() + 1 - keyBytes];
@@ -93,7 +85,7 @@ class ErdaStoreTest {
     VerifyReport report = StoreVerifier.verify(data);
     assertEquals(List.of(), report.findings());
     assertTrue(report.values() > 100);
-    try (ErdaStore store = ErdaStore.open(data, SMALL);
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
         ErdaClient erda = store.client()) {
       assertArrayEquals(new byte[0], erda.get("last".getBytes(StandardCharsets.UTF_8)));
       assertNull(erda.get("never".getBytes(StandardCharsets.UTF_8)));

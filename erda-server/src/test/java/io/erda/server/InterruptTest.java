@@ -4,21 +4,23 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
+import io.erda.rdma.ShmDevice;
+import io.erda.rdma.ShmOptions;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Threads whose interrupt status is set open, connect, put and get; it stays set. */
 class InterruptTest {
-  private static final ServerOptions SMALL =
-      ServerOptions.DEFAULTS
-          .withHeads(2)
-          .withRegionBytes(1 << 22)
-          .withSegmentBytes(1 << 20)
-          .withCapacityBytes(1 << 26)
-          .withBuckets(1 << 12);
+  /** Of an operation that waits for a second; who does not sleep reads the clock much oftener. */
+  private static final int WAKEUPS_MAX = 5_000;
 
   @TempDir Path data;
 
@@ -41,7 +43,7 @@ class InterruptTest {
   void interruptedThreadOpensAStore() {
     Thread.currentThread().interrupt();
     for (int i = 0; i < 2; i++) {
-      try (ErdaStore store = ErdaStore.open(data, SMALL);
+      try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
           ErdaClient erda = store.client()) {
         exercise(erda);
       }
@@ -53,7 +55,7 @@ class InterruptTest {
   void interruptedThreadServesAndConnects() {
     Thread.currentThread().interrupt();
     for (int i = 0; i < 2; i++) {
-      try (ErdaServer server = ErdaServer.start(data, SMALL);
+      try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
           ErdaClient erda = ErdaClient.connect(server.uri())) {
         exercise(erda);
       }
@@ -78,7 +80,7 @@ class InterruptTest {
     interrupter.start();
     try {
       for (int i = 0; i < 10; i++) {
-        try (ErdaServer server = ErdaServer.start(data, SMALL);
+        try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
             ErdaClient erda = ErdaClient.connect(server.uri())) {
           exercise(erda);
         }
@@ -94,6 +96,56 @@ class InterruptTest {
         } catch (InterruptedException e) {
           // One that came late.
         }
+      }
+    }
+  }
+
+  /**
+   * It took up to half a core: neither a selector nor a parked thread sleeps while the interrupt
+   * status is set. Each time a sleep ends the clock is read, so that is what counts how often; the
+   * operations end by the same clock.
+   */
+  @Test
+  void blockedPutOfAnInterruptedThreadSleeps() throws Exception {
+    LongAdder reads = new LongAdder();
+    LongSupplier clock =
+        () -> {
+          reads.increment();
+          return System.nanoTime();
+        };
+    ClientOptions options =
+        ClientOptions.DEFAULT.withOperationTimeout(Duration.ofSeconds(1)).withPollingNs(0);
+    byte[] key = {1};
+    try (ServedElsewhere server = ServedElsewhere.start(data.resolve("data"));
+        ErdaClient erda =
+            ErdaClient.over(
+                ShmDevice.open(ShmOptions.toConnect(clock)),
+                server.data().resolve("shm").toAbsolutePath().toString(),
+                options,
+                clock)) {
+      erda.put(key, key);
+      server.standStill();
+      Thread.currentThread().interrupt();
+      putUntilItFails(erda, reads);
+      assertTrue(reads.sum() < WAKEUPS_MAX, "with a server that stands still: " + reads);
+      assertTrue(Thread.interrupted());
+      server.kill();
+      Thread.currentThread().interrupt();
+      putUntilItFails(erda, reads);
+      assertTrue(reads.sum() < WAKEUPS_MAX, "with a server that has gone: " + reads);
+      assertTrue(Thread.interrupted());
+    }
+  }
+
+  /** A server that is told to stand still does so in a moment. */
+  private static void putUntilItFails(ErdaClient erda, LongAdder reads) {
+    byte[] key = {1};
+    while (true) {
+      reads.reset();
+      try {
+        erda.put(key, key);
+      } catch (ErdaException e) {
+        return;
       }
     }
   }

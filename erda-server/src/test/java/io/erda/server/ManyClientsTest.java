@@ -33,13 +33,7 @@ class ManyClientsTest {
           .withConnectTimeout(Duration.ofSeconds(60))
           .withOperationTimeout(Duration.ofSeconds(120));
 
-  private static final ServerOptions SMALL =
-      ServerOptions.DEFAULTS
-          .withHeads(2)
-          .withRegionBytes(1 << 22)
-          .withSegmentBytes(1 << 20)
-          .withCapacityBytes(1 << 28)
-          .withBuckets(1 << 12);
+  private static final ServerOptions LARGER = SmallStore.OPTIONS.withCapacityBytes(1 << 28);
 
   @TempDir Path data;
 
@@ -51,7 +45,7 @@ class ManyClientsTest {
     for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
       busy.add(Thread.ofPlatform().name("busy").start(() -> spin(end)));
     }
-    try (ErdaServer server = ErdaServer.start(data, SMALL)) {
+    try (ErdaServer server = ErdaServer.start(data, LARGER)) {
       List<FutureTask<ErdaClient>> clients = connectAll(ErdaUri.parse(server.uri()));
       List<Throwable> failures = new ArrayList<>();
       for (FutureTask<ErdaClient> client : clients) {

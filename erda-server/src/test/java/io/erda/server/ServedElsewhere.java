@@ -128,6 +128,11 @@ final class ServedElsewhere implements AutoCloseable {
     return output().substring(before);
   }
 
+  /** Its threads stop, the last of them a moment later; {@link #kill} and {@link #close} end it. */
+  void standStill() throws IOException, InterruptedException {
+    new ProcessBuilder("kill", "-STOP", Long.toString(pid())).start().waitFor();
+  }
+
   void kill() throws InterruptedException {
     child.destroyForcibly().waitFor();
   }

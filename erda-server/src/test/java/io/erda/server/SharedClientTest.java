@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
+import io.erda.testing.Threads;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -20,14 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** One client and several threads, over the devices that are there. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SharedClientTest {
-  private static final ServerOptions SMALL =
-      ServerOptions.DEFAULTS
-          .withHeads(2)
-          .withRegionBytes(1 << 22)
-          .withSegmentBytes(1 << 20)
-          .withCapacityBytes(1 << 26)
-          .withBuckets(1 << 12);
-
   private static final int KEYS = 100;
 
   @TempDir Path data;
@@ -47,28 +40,14 @@ class SharedClientTest {
     erda.handOver();
   }
 
-  private static FutureTask<Throwable> start(String name, Runnable work) {
-    FutureTask<Throwable> task =
-        new FutureTask<>(() -> {
-          try {
-            work.run();
-            return null;
-          } catch (Throwable e) {
-            return e;
-          }
-        });
-    new Thread(task, name).start();
-    return task;
-  }
-
   /** Threads got what another one had asked for. */
   @Test
   void threadsThatShareAClientNeverGetAnotherKeysValue() throws Exception {
-    try (ErdaStore store = ErdaStore.open(data.resolve("embedded"), SMALL);
+    try (ErdaStore store = ErdaStore.open(data.resolve("embedded"), SmallStore.OPTIONS);
         ErdaClient erda = store.client()) {
       share(erda);
     }
-    try (ErdaServer server = ErdaServer.start(data.resolve("served"), SMALL);
+    try (ErdaServer server = ErdaServer.start(data.resolve("served"), SmallStore.OPTIONS);
         ErdaClient erda = ErdaClient.connect(server.uri())) {
       share(erda);
     }
@@ -77,7 +56,7 @@ class SharedClientTest {
   private static void share(ErdaClient erda) throws Exception {
     fill(erda);
     AtomicBoolean told = new AtomicBoolean();
-    Runnable reads =
+    Threads.Work reads =
         () -> {
           for (int i = 0; i < 300_000; i++) {
             int k = i % KEYS;
@@ -91,8 +70,8 @@ class SharedClientTest {
             }
           }
         };
-    FutureTask<Throwable> first = start("first", reads);
-    FutureTask<Throwable> second = start("second", reads);
+    FutureTask<Throwable> first = Threads.start("first", reads);
+    FutureTask<Throwable> second = Threads.start("second", reads);
     assertNull(first.get());
     assertNull(second.get());
     assertTrue(told.get(), "one of them was told");
@@ -101,10 +80,10 @@ class SharedClientTest {
   /** Readers stayed beyond their time-out, or the process ended by SIGSEGV. */
   @Test
   void clientIsClosedUnderItsReader() throws Exception {
-    try (ErdaStore store = ErdaStore.open(data.resolve("embedded"), SMALL)) {
+    try (ErdaStore store = ErdaStore.open(data.resolve("embedded"), SmallStore.OPTIONS)) {
       closeUnderReaders(store::client);
     }
-    try (ErdaServer server = ErdaServer.start(data.resolve("served"), SMALL)) {
+    try (ErdaServer server = ErdaServer.start(data.resolve("served"), SmallStore.OPTIONS)) {
       closeUnderReaders(() -> ErdaClient.connect(server.uri()));
     }
   }
@@ -118,7 +97,7 @@ class SharedClientTest {
       CountDownLatch begun = new CountDownLatch(1);
       boolean puts = round % 2 == 1;
       FutureTask<Throwable> user =
-          start(
+          Threads.start(
               "user",
               () -> {
                 for (int i = 0; ; i++) {
@@ -138,7 +117,7 @@ class SharedClientTest {
       assertTrue(
           e instanceof IllegalStateException || e instanceof ErdaException.OutcomeUnknown,
           () -> "ended with " + e);
-      FutureTask<Throwable> late = start("late", () -> erda.get(key(0)));
+      FutureTask<Throwable> late = Threads.start("late", () -> erda.get(key(0)));
       assertInstanceOf(IllegalStateException.class, late.get());
     }
   }

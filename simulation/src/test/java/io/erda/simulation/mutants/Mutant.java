@@ -49,17 +49,8 @@ record Mutant(
     }
   }
 
-  @SuppressWarnings("unchecked")
   private LongFunction<String> simulation(boolean rules, int shrinkRunsMax) {
-    try {
-      return (LongFunction<String>)
-          new PatchedLoader(patches.get())
-              .loadClass(PatchedSeed.class.getName())
-              .getDeclaredConstructor(boolean.class, int.class)
-              .newInstance(rules, shrinkRunsMax);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e);
-    }
+    return PatchedLoader.make(patches.get(), PatchedSeed.class, rules, shrinkRunsMax);
   }
 
   @Override

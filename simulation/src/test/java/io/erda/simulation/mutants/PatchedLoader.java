@@ -3,6 +3,7 @@ package io.erda.simulation.mutants;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
+import java.util.function.LongFunction;
 
 /** Erda once more, production and simulation, with some methods of production rewritten. */
 final class PatchedLoader extends ClassLoader {
@@ -10,9 +11,28 @@ final class PatchedLoader extends ClassLoader {
 
   private final List<Patch> patches;
 
-  PatchedLoader(List<Patch> patches) {
+  private PatchedLoader(List<Patch> patches) {
     super(PatchedLoader.class.getClassLoader());
     this.patches = patches;
+  }
+
+  /**
+   * Makes what runs a seed, in a loader of its own.
+   *
+   * @param seeds a class with one constructor, which gets the arguments: of classes of the JDK
+   */
+  @SuppressWarnings("unchecked")
+  static LongFunction<String> make(
+      List<Patch> patches, Class<? extends LongFunction<String>> seeds, Object... arguments) {
+    try {
+      return (LongFunction<String>)
+          new PatchedLoader(patches)
+              .loadClass(seeds.getName())
+              .getDeclaredConstructors()[0]
+              .newInstance(arguments);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Override

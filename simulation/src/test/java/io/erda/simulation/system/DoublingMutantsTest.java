@@ -3,16 +3,14 @@ package io.erda.simulation.system;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.erda.hashtable.VersionWord;
-import io.erda.pmem.Backing;
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
-import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Flags;
-import io.erda.rdma.Listener;
+import io.erda.rdma.ForwardingDevice;
+import io.erda.rdma.ForwardingQueuePair;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
 import io.erda.server.engine.StoreOptions;
@@ -266,13 +264,11 @@ final class DoublingMutantsTest {
     }
   }
 
-  private abstract static class Forwarding implements QueuePair {
+  private abstract static class Forwarding extends ForwardingQueuePair {
     static final int NEIGHBOURHOOD_BYTES = 256;
 
     /** Steps that the queue seems full between two neighbourhoods. */
     static final int REFUSALS = 4;
-
-    private final QueuePair queuePair;
 
     /** An object of this length is READ with a completion of its own. */
     static boolean isNeighbourhood(int length, int flags) {
@@ -280,182 +276,21 @@ final class DoublingMutantsTest {
     }
 
     Forwarding(QueuePair queuePair) {
-      this.queuePair = queuePair;
-    }
-
-    @Override
-    public boolean postRead(
-        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
-      return queuePair.postRead(wrId, local, at, key, remoteAt, length, flags);
-    }
-
-    @Override
-    public boolean postWrite(
-        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
-      return queuePair.postWrite(wrId, local, at, key, remoteAt, length, flags);
-    }
-
-    @Override
-    public boolean postWriteImm(
-        long wrId,
-        MemoryRegion local,
-        long at,
-        long key,
-        long remoteAt,
-        int length,
-        int imm,
-        int flags) {
-      return queuePair.postWriteImm(wrId, local, at, key, remoteAt, length, imm, flags);
-    }
-
-    @Override
-    public boolean postSend(long wrId, MemoryRegion local, long at, int length, int flags) {
-      return queuePair.postSend(wrId, local, at, length, flags);
-    }
-
-    @Override
-    public long sent() {
-      return queuePair.sent();
-    }
-
-    @Override
-    public boolean claim() {
-      return queuePair.claim();
-    }
-
-    @Override
-    public boolean isPeerThere() {
-      return queuePair.isPeerThere();
-    }
-
-    @Override
-    public void settle() {
-      queuePair.settle();
-    }
-
-    @Override
-    public void withdraw() {
-      queuePair.withdraw();
-    }
-
-    @Override
-    public long claimed() {
-      return queuePair.claimed();
-    }
-
-    @Override
-    public long settled() {
-      return queuePair.settled();
-    }
-
-    @Override
-    public boolean postReceive(long wrId, MemoryRegion local, long at, int length) {
-      return queuePair.postReceive(wrId, local, at, length);
-    }
-
-    @Override
-    public boolean postFlush(long wrId, long key, long remoteAt, int length, int flags) {
-      return queuePair.postFlush(wrId, key, remoteAt, length, flags);
-    }
-
-    @Override
-    public boolean postAtomicWrite(long wrId, long key, long remoteAt, long value, int flags) {
-      return queuePair.postAtomicWrite(wrId, key, remoteAt, value, flags);
-    }
-
-    @Override
-    public boolean postCompareAndSwap(
-        long wrId,
-        MemoryRegion local,
-        long at,
-        long key,
-        long remoteAt,
-        long expected,
-        long value,
-        int flags) {
-      return queuePair.postCompareAndSwap(wrId, local, at, key, remoteAt, expected, value, flags);
-    }
-
-    @Override
-    public int poll(CompletionHandler handler, int limit) {
-      return queuePair.poll(handler, limit);
-    }
-
-    @Override
-    public boolean arm() {
-      return queuePair.arm();
-    }
-
-    @Override
-    public boolean await(long timeoutNs) {
-      return queuePair.await(timeoutNs);
-    }
-
-    @Override
-    public MemorySegment privateData() {
-      return queuePair.privateData();
-    }
-
-    @Override
-    public String peer() {
-      return queuePair.peer();
-    }
-
-    @Override
-    public void close() {
-      queuePair.close();
+      super(queuePair);
     }
   }
 
-  private record MutantDevice(Device device, Mutant mutant) implements Device {
-    @Override
-    public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
-      return device.register(memory, backing, access);
-    }
+  private static final class MutantDevice extends ForwardingDevice {
+    private final Mutant mutant;
 
-    @Override
-    public void deregister(MemoryRegion region) {
-      device.deregister(region);
-    }
-
-    @Override
-    public Listener listen(String address) throws IOException {
-      return device.listen(address);
+    MutantDevice(Device device, Mutant mutant) {
+      super(device);
+      this.mutant = mutant;
     }
 
     @Override
     public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
-      return mutant.ofClient(device.connect(address, privateData, timeout));
-    }
-
-    @Override
-    public int messageBytesMax() {
-      return device.messageBytesMax();
-    }
-
-    @Override
-    public boolean readsOutlivePeer() {
-      return device.readsOutlivePeer();
-    }
-
-    @Override
-    public boolean await(long timeoutNs) {
-      return device.await(timeoutNs);
-    }
-
-    @Override
-    public void wakeup() {
-      device.wakeup();
-    }
-
-    @Override
-    public DeviceStatistics statistics() {
-      return device.statistics();
-    }
-
-    @Override
-    public void close() {
-      device.close();
+      return mutant.ofClient(super.connect(address, privateData, timeout));
     }
   }
 

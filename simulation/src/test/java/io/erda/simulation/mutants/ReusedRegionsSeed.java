@@ -20,13 +20,31 @@ import java.util.function.LongFunction;
  * begun to store lands whatever becomes of it. As {@link PatchedSeed}, lives in a {@link
  * PatchedLoader}.
  */
-public final class LateStoresSeed implements LongFunction<String> {
+public final class ReusedRegionsSeed implements LongFunction<String> {
+  private final int operations;
+  private final long faultGapNs;
+  private final EnumSet<Fault> faults;
+
+  /**
+   * @param operations until no more are begun
+   * @param faultGapNs between two faults, about
+   * @param faults names of those that may happen
+   */
+  public ReusedRegionsSeed(int operations, long faultGapNs, String... faults) {
+    this.operations = operations;
+    this.faultGapNs = faultGapNs;
+    this.faults = EnumSet.noneOf(Fault.class);
+    for (String fault : faults) {
+      this.faults.add(Fault.valueOf(fault));
+    }
+  }
+
   @Override
   public String apply(long seed) {
     return SystemSimulation.of(seed, configuration(seed)).run().failure();
   }
 
-  private static Configuration configuration(long seed) {
+  private Configuration configuration(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     return new Configuration(
         PersistenceDomain.WHOLE_SYSTEM,
@@ -43,14 +61,14 @@ public final class LateStoresSeed implements LongFunction<String> {
         false,
         16,
         3000,
-        1500,
+        operations,
         2,
         60,
         5,
-        1 << 17,
+        faultGapNs,
         256,
         1 << 15,
         1 << 10,
-        EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CRASH));
+        faults);
   }
 }

@@ -1,0 +1,75 @@
+package io.erda.rdma;
+
+import io.erda.pmem.Backing;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * Forwards to another device: for tests that do one thing differently, and hand out its queue pairs
+ * in a wrapper (see {@link ForwardingQueuePair}).
+ */
+public abstract class ForwardingDevice implements Device {
+  private final Device device;
+
+  /** Forwards to {@code device}. */
+  protected ForwardingDevice(Device device) {
+    this.device = Objects.requireNonNull(device);
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    return device.register(memory, backing, access);
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {
+    device.deregister(region);
+  }
+
+  @Override
+  public Listener listen(String address) throws IOException {
+    return device.listen(address);
+  }
+
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    return device.connect(address, privateData, timeout);
+  }
+
+  @Override
+  public int messageBytesMax() {
+    return device.messageBytesMax();
+  }
+
+  @Override
+  public boolean readsOutlivePeer() {
+    return device.readsOutlivePeer();
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    return device.await(timeoutNs);
+  }
+
+  @Override
+  public void wakeup() {
+    device.wakeup();
+  }
+
+  @Override
+  public int strangers() {
+    return device.strangers();
+  }
+
+  @Override
+  public DeviceStatistics statistics() {
+    return device.statistics();
+  }
+
+  @Override
+  public void close() {
+    device.close();
+  }
+}
