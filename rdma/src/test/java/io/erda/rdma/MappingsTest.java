@@ -91,4 +91,35 @@ class MappingsTest {
     }
     assertEquals(0, mapped());
   }
+
+  @Test
+  void anArenaStaysWhileOneOfItsMappingsIsInUse() throws IOException {
+    try (Arena queue = Arena.ofShared();
+        Mappings mappings = new Mappings(queue)) {
+      List<Mapped> all = new ArrayList<>();
+      for (int i = 0; i < 3 * 64; i++) {
+        all.add(map(mappings, "file"));
+      }
+      Mapped stays = all.get(100);
+      all.subList(64, 128).stream()
+          .filter(each -> each != stays)
+          .forEach(each -> mappings.release(each.group(), each.memory()));
+      assertEquals(2 * 64 + 1, mapped());
+      assertEquals(1, stays.memory().get(ValueLayout.JAVA_BYTE, 0));
+    }
+    assertEquals(0, mapped());
+  }
+
+  @Test
+  void anArenaThatIsNotFullTakesMoreWhenItsMappingsHaveEnded() throws IOException {
+    try (Arena queue = Arena.ofShared();
+        Mappings mappings = new Mappings(queue)) {
+      for (int i = 0; i < 64; i++) {
+        map(mappings, "file");
+      }
+      Mapped ends = map(mappings, "ends");
+      mappings.release(ends.group(), ends.memory());
+      assertEquals(1, map(mappings, "next").memory().get(ValueLayout.JAVA_BYTE, 0));
+    }
+  }
 }

@@ -9,32 +9,38 @@ import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
 import io.erda.protocol.Promise;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 /** The record of a stop is what FORMAT.md says, and tells every byte that differs. */
 class StopRecordTest {
-  private static final Superblock SUPERBLOCK =
-      new Superblock(
-          1,
-          UUID.fromString("11223344-5566-7788-99aa-bbccddeeff00"),
-          new LogGeometry(1, 1 << 16, 4096, 16),
-          1,
-          1024,
-          42,
-          false,
-          Promise.PROCESS);
+  private static final Superblock SUPERBLOCK = superblock(1, 1024, false);
 
   private final HeapDirectory directory = new HeapDirectory();
+
+  private static Superblock superblock(int generation, long buckets, boolean doubling) {
+    return new Superblock(
+        1,
+        UUID.fromString("11223344-5566-7788-99aa-bbccddeeff00"),
+        new LogGeometry(1, 1 << 16, 4096, 16),
+        generation,
+        buckets,
+        42,
+        doubling,
+        Promise.PROCESS);
+  }
 
   private void create(String name, int length, int with) throws IOException {
     byte[] bytes = new byte[length];
@@ -94,9 +100,112 @@ class StopRecordTest {
   }
 
   private StopRecord.State state() throws IOException {
-    StopRecord.Verdict verdict = StopRecord.check(directory, SUPERBLOCK, 3);
+    return state(SUPERBLOCK, 3);
+  }
+
+  private StopRecord.State state(Superblock superblock, long incarnation) throws IOException {
+    StopRecord.Verdict verdict = StopRecord.check(directory, superblock, incarnation);
     assertEquals(verdict.state() == StopRecord.State.PROVEN, verdict.words().isEmpty());
     return verdict.state();
+  }
+
+  /** Its checksum says that a record is whole. What it says has to fit besides. */
+  @Test
+  void aWholeRecordOfAnotherKindOrStoreIsUseless() throws IOException {
+    for (int field : List.of(0, 8, 16, 24)) {
+      directory.names().forEach(directory::delete);
+      createAll();
+      try (PersistentMemory memory = directory.open(StopRecord.NAME)) {
+        MemorySegment record = memory.segment();
+        byte was = record.get(ValueLayout.JAVA_BYTE, field);
+        record.set(ValueLayout.JAVA_BYTE, field, (byte) (was ^ 1));
+        seal(record);
+      }
+      assertEquals(StopRecord.State.USELESS, state(), "field at " + field);
+    }
+    directory.delete(StopRecord.NAME);
+    create(StopRecord.NAME, 8, 0);
+    try (PersistentMemory memory = directory.open(StopRecord.NAME)) {
+      memory.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, StopRecord.MAGIC);
+    }
+    assertEquals(StopRecord.State.USELESS, state(), "a record of 8 bytes");
+  }
+
+  private static void seal(MemorySegment record) {
+    record.set(ValueLayout.JAVA_INT_UNALIGNED, 12, 0);
+    CRC32C crc = new CRC32C();
+    crc.update(record.toArray(ValueLayout.JAVA_BYTE));
+    record.set(ValueLayout.JAVA_INT_UNALIGNED, 12, (int) crc.getValue());
+  }
+
+  /** A store that was opened since has stored things that the record knows nothing of. */
+  @Test
+  void aRecordOfAnEarlierStopIsUseless() throws IOException {
+    createAll();
+    assertEquals(StopRecord.State.PROVEN, state(SUPERBLOCK, 3));
+    assertEquals(StopRecord.State.USELESS, state(SUPERBLOCK, 4));
+  }
+
+  @Test
+  void aSuperblockThatSaysSomethingElseIsTold() throws IOException {
+    createAll();
+    assertEquals(StopRecord.State.DIFFERS, state(superblock(2, 1024, false), 3));
+    assertEquals(StopRecord.State.DIFFERS, state(superblock(1, 512, false), 3));
+    assertEquals(StopRecord.State.DIFFERS, state(superblock(1, 1024, true), 3));
+  }
+
+  @Test
+  void theTableThatIsBeingFilledIsCovered() throws IOException {
+    create("table-2", 8200, 4);
+    create("root", 4096, 0);
+    create("regions", 8, 1);
+    create("table-1", 4104, 2);
+    Superblock doubling = superblock(1, 1024, true);
+    StopRecord.write(directory, doubling, 3);
+    assertEquals(StopRecord.State.PROVEN, state(doubling, 3));
+    try (PersistentMemory memory = directory.open("table-2")) {
+      memory.segment().set(ValueLayout.JAVA_BYTE, 8199, (byte) 9);
+    }
+    assertEquals(StopRecord.State.DIFFERS, state(doubling, 3));
+  }
+
+  /** All that is left of the file is as it was, and the file is not. */
+  @Test
+  void aFileOfAnotherLengthAndAMissingOneAreTold() throws IOException {
+    createAll();
+    directory.delete("table-1");
+    assertEquals(StopRecord.State.DIFFERS, state());
+    create("table-1", 4096, 2);
+    assertEquals(StopRecord.State.DIFFERS, state());
+    directory.delete("table-1");
+    create("table-1", 4104, 2);
+    assertEquals(StopRecord.State.PROVEN, state());
+  }
+
+  /**
+   * What is promised to survive a power failure is held to that: there no boot excuses anything.
+   */
+  @Test
+  void anotherBootWithThePromiseOfPower() throws IOException {
+    HeapDirectory lasting = new HeapDirectory(1 << 20, Survives.POWER_FAILURE);
+    int[] boot = {7};
+    MemoryDirectory booted =
+        new ForwardingDirectory(lasting) {
+          @Override
+          public int boot() {
+            return boot[0];
+          }
+        };
+    for (String name : List.of("root", "regions", "table-1")) {
+      booted.create(name, 8).close();
+    }
+    StopRecord.write(booted, SUPERBLOCK, 3);
+    boot[0] = 8;
+    assertEquals(StopRecord.State.PROVEN, StopRecord.check(booted, SUPERBLOCK, 3).state());
+    try (PersistentMemory memory = lasting.open("table-1")) {
+      memory.segment().set(ValueLayout.JAVA_BYTE, 1, (byte) 9);
+    }
+    assertEquals(StopRecord.State.DIFFERS, StopRecord.check(booted, SUPERBLOCK, 3).state());
   }
 
   /** A power failure that no promise covers may take a page: no damage, and no refusal. */
@@ -132,6 +241,28 @@ class StopRecordTest {
     assertFalse(directory.exists(StopRecord.NAME));
     store = StoreHarness.open(directory.anotherView());
     assertEquals(StopRecord.State.NONE, store.engine.stopped().state());
+  }
+
+  /** A record that came back would call damage what was stored since. */
+  @Test
+  void theRecordIsRemovedDurably() throws IOException {
+    createAll();
+    List<String> calls = new ArrayList<>();
+    StopRecord.remove(
+        new ForwardingDirectory(directory) {
+          @Override
+          public void delete(String name) throws IOException {
+            calls.add("delete " + name);
+            super.delete(name);
+          }
+
+          @Override
+          public void syncNames() throws IOException {
+            calls.add("sync");
+            super.syncNames();
+          }
+        });
+    assertEquals(List.of("delete stopped", "sync"), calls);
   }
 
   /** The opening after a kill in the middle of a stop finds what was begun, and goes on. */
