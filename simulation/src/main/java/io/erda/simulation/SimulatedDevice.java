@@ -294,6 +294,10 @@ public final class SimulatedDevice implements Device {
   }
 
   private void checkOpen() {
+    if (crashed) {
+      // A crash that a handler met is kept until all is told, and production goes on meanwhile.
+      throw new SimulatedCrash("the process has ended", false);
+    }
     if (closed) {
       throw new IllegalStateException("device " + name + " is closed");
     }

@@ -407,6 +407,10 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   private void checkOpen() {
+    if (device.isCrashed()) {
+      // A crash that a handler met is kept until all is told, and production goes on meanwhile.
+      throw new SimulatedCrash("the process has ended", false);
+    }
     if (phase == Phase.CLOSED) {
       throw new IllegalStateException("the queue pair is closed");
     }
