@@ -2,12 +2,12 @@ package io.erda.client;
 
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
-import io.erda.rdma.ForwardingDevice;
-import io.erda.rdma.ForwardingQueuePair;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.testing.ForwardingDevice;
+import io.erda.rdma.testing.ForwardingQueuePair;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -1,5 +1,8 @@
-package io.erda.rdma;
+package io.erda.rdma.testing;
 
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 

@@ -1,6 +1,11 @@
-package io.erda.rdma;
+package io.erda.rdma.testing;
 
 import io.erda.pmem.Backing;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
