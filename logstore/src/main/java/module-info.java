@@ -1,4 +1,4 @@
-/** Objects, segments, regions linked to heads; extents, reservations, water marks. */
+/** Objects, segments, regions linked to heads; extents, water marks. */
 module io.erda.logstore {
   requires transitive io.erda.pmem;
 

@@ -18,10 +18,10 @@ import java.util.Arrays;
  * when no word names it, with a newer map, and what a late reader gets there it does not accept.
  */
 public final class Cleaner {
-  /** Of a region: less is not worth a cleaning when nobody waits. */
+  /** A cleaning at leisure must free this share of a region at least. */
   private static final int GAIN_SHARE = 4;
 
-  /** The same when somebody does. */
+  /** A cleaning that somebody waits for, or asked for, must free this share at least. */
   private static final int GAIN_SHARE_URGENT = 16;
 
   /** How often it looks whether there is something to do, unless it was asked. */
@@ -133,7 +133,7 @@ public final class Cleaner {
       }
       case NO_ROOM -> {
         if (files.canLink(cleaning.victim().head())) {
-          // Whatever it is: the next attempt would end the same way.
+          // A region could be linked, so something else is wrong, and would be the next time too.
           victims.refuse(cleaning.victim(), false);
         }
         giveUp();
@@ -236,7 +236,7 @@ public final class Cleaner {
     return wanted;
   }
 
-  /** For who waits for space, or has asked. */
+  /** The region to clean for those who wait for space or have asked, or null. */
   private Region wantedVictim() {
     for (int head = 0; head < urgent.length; head++) {
       if (urgent[head]) {
@@ -266,8 +266,9 @@ public final class Cleaner {
   }
 
   /**
-   * When nobody waits. What would take another region can wait: it leaves the rest of the one that
-   * the head appends to unused, and where two regions can't become one it would never end.
+   * The region to clean when nobody waits, or null. A cleaning that takes another region for its
+   * copies can wait: it leaves the rest of the one that the head appends to unused, and where two
+   * regions can't become one it would never end.
    */
   private Region leisureVictim() {
     return files.regionsAtHand() < options.freeRegionsMin()
@@ -276,7 +277,7 @@ public final class Cleaner {
         : null;
   }
 
-  /** One that gives the head room: of its own, or one whose whole region becomes free. */
+  /** A victim that gives a head room: one of its own, or one whose cleaning frees a region. */
   private Region urgentVictim(int head) {
     return victims.best(
         gainMin(GAIN_SHARE_URGENT),
@@ -286,7 +287,10 @@ public final class Cleaner {
                 : !victims.isOpen(region) && victims.freesRegion(region));
   }
 
-  /** Copies need a place: another region, or one behind what the head appends to. */
+  /**
+   * Whether copies out of a region find a place: another region, or behind what the head appends
+   * to.
+   */
   private boolean mayBegin(Region region) {
     return files.canLink(region.head()) || victims.freesRegion(region);
   }

@@ -69,7 +69,7 @@ final class Cleaning {
   private final long writersUntilNs;
   private final Writers writers;
 
-  /** Files that there was no room for when this began. */
+  /** How often a file could not be made before this cleaning began. */
   private final long failures;
 
   private Phase phase = Phase.WRITERS;
@@ -81,7 +81,7 @@ final class Cleaning {
   private long layout;
   private boolean found;
 
-  /** A word that names the victim can't be what anybody stored. */
+  /** Whether a word that names the victim can't be what anybody stored. */
   private boolean damagedWord;
 
   private boolean carries;
@@ -96,7 +96,7 @@ final class Cleaning {
   private long bytesLive;
 
   /**
-   * @param interrupted what a run before had set aside, or null
+   * @param interrupted the stretch that an earlier run had set aside, or null
    * @param gainMin the least that must be free afterwards, bytes
    * @param onlyBehind whether it ends where the copies don't fit behind what the head appends to
    */
@@ -260,8 +260,8 @@ final class Cleaning {
       } else {
         long without = VersionWord.withOlder(word, VersionWord.NONE);
         if (without == 0) {
-          // A committed word always has a newest version: this one is damaged, and not ours to
-          // free.
+          // A committed word always has a newest version, so this one is damaged, and the cleaner
+          // may not free it.
           damagedWord = true;
         } else {
           entries.replace(slot, keyWord, word, without);
@@ -390,7 +390,7 @@ final class Cleaning {
     long keyWord = entries.keyWord(memory, place + ObjectLayout.KEY_OFFSET, keyLength);
     long slot = entries.find(keyWord, offset);
     if (slot == Entries.NONE) {
-      // It died since it was marked; or its key is damaged, and the next sweep finds it again.
+      // The object died since it was marked; or its key is damaged, and the next sweep finds it.
       damagedInRound++;
       return;
     }
@@ -407,7 +407,9 @@ final class Cleaning {
     }
   }
 
-  /** What is not whole may not be a tombstone at all. */
+  /**
+   * Empties a deleted key's entry, if its tombstone is whole: a damaged one may have been a value.
+   */
   private void empty(long slot, long keyWord, long word, long place, int offset) {
     if (copier.isWhole(victim, place, offset) && entries.empty(slot, keyWord, word)) {
       resolvedInRound++;
@@ -418,7 +420,8 @@ final class Cleaning {
 
   private void copy(long place, int offset, long keyWord) {
     if (stretch == null || !copier.begin(victim, place, offset, keyWord, stretch)) {
-      // More than was measured: the stretch is one of before a crash, or a tombstone is carried.
+      // There is more than was measured: a crash wasted some of the stretch, or a tombstone is
+      // carried.
       laterInRound++;
       settled = false;
       overflowed = true;
@@ -460,7 +463,7 @@ final class Cleaning {
         return 0;
       }
       case DEAD, EMPTY -> {
-        // Its copy is garbage.
+        // Nothing names the object any more, and its copy is garbage.
       }
     }
     return 1;

@@ -30,7 +30,7 @@ final class Copier {
   private static final int BATCH_OBJECTS = 1024;
   private static final int BATCH_BYTES_MAX = 256 << 10;
 
-  /** Of a region: what a crash wastes of a stretch. */
+  /** A batch is at most this share of a region: a crash wastes that much of a stretch. */
   private static final int BATCH_SHARE = 64;
 
   private static final ValueLayout.OfLong WORD =
@@ -52,7 +52,7 @@ final class Copier {
   private long batchBytes;
   private long copiedBytes;
 
-  // The object under way.
+  // The object that is being copied.
   private boolean copying;
   private Region source;
   private PersistentMemory target;
@@ -75,7 +75,7 @@ final class Copier {
     return copiedBytes;
   }
 
-  /** Forgets all. */
+  /** Forgets the batch and the object that is being copied. */
   void reset() {
     count = 0;
     named = 0;
@@ -139,7 +139,7 @@ final class Copier {
     MemorySegment memory = source.memory().segment();
     int end = Math.min(bytes, (done + atMost) & -ObjectLayout.ALIGNMENT);
     crc.update(memory.asSlice(sourcePlace + done, end - done).asByteBuffer());
-    // The first word comes last: without it there is no object.
+    // The first word is stored last: without it there is no object.
     int begin = Math.max(done, Long.BYTES);
     int stored = end == bytes ? ObjectLayout.padded(bytes) : end;
     target.put(targetPlace + begin, memory, sourcePlace + begin, stored - begin);

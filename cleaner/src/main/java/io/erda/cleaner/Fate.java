@@ -4,19 +4,19 @@ import io.erda.hashtable.VersionWord;
 
 /**
  * What becomes of the object at an offset of the victim. Its key's word decides, not where the
- * object was met: so it makes no difference in which order the victim is walked (→ the paper walks
- * backwards because there the first meeting decides).
+ * object was met: so it makes no difference in which order the victim is walked (the paper walks
+ * backwards, because there the first meeting decides).
  */
 enum Fate {
-  /** No version of its key any more. */
+  /** The object is no version of its key any more. */
   DEAD,
-  /** It is copied, and the word names the copy. */
+  /** The object is copied, and the word changed to name the copy. */
   COPY,
-  /** The older version beside a committed one: nobody reads it, nothing falls back to it. */
+  /** The word forgets the object, which is an older version that nothing falls back to. */
   FORGET,
-  /** A deleted key: its entry goes. */
+  /** The object is the tombstone of a deleted key, whose entry is emptied. */
   EMPTY,
-  /** It is being committed: come back. */
+  /** The object is being committed: the next sweep decides. */
   LATER;
 
   static Fate of(long word, int offset, boolean tombstone) {

@@ -20,10 +20,10 @@ public final class LiveBytes {
   private final LinkedRegions linked;
   private final Entries entries;
 
-  /** By slot of the region table. */
+  /** Live bytes by slot of the region table. */
   private final long[] bytes;
 
-  /** Of the sweep that counts; entries before it are in {@link #bytes}. */
+  /** Where the sweep that counts has come to; {@link #bytes} has the entries before. */
   private long cursor;
 
   private long layout;
@@ -95,7 +95,7 @@ public final class LiveBytes {
     }
   }
 
-  /** What the cleaner found, or moved. */
+  /** Changes a region's live bytes because the cleaner moved an object into it or out of it. */
   void add(Region region, long change) {
     bytes[region.slot()] = Math.max(0, bytes[region.slot()] + change);
   }

@@ -1,17 +1,17 @@
 package io.erda.cleaner;
 
-/** Of one cleaning, in order. */
+/** The phases of one cleaning, in order. */
 public enum Phase {
   /** Nothing is cleaned. */
   IDLE,
-  /** Nothing more is handed out in the victim; its writers end, or are ended. */
+  /** Nothing more is handed out in the victim. Its writers finish, or are ended after a while. */
   WRITERS,
   /** A sweep over the table finds the places of the victim that words name. */
   MARK,
-  /** How much space their copies take. */
+  /** The objects at those places are measured: how much space their copies take. */
   MEASURE,
-  /** They are copied and the words changed: what was live when the cleaning began. */
+  /** What was live when the cleaning began is copied, and words are changed to name the copies. */
   MERGE,
-  /** The same for what a further sweep still finds, until one finds nothing. */
+  /** What a further sweep still finds is copied the same way, until one finds nothing. */
   REPLICATE
 }

@@ -17,7 +17,7 @@ final class Victims {
   private final LogGeometry geometry;
   private final LiveBytes live;
 
-  /** By generation: how much was live when nothing was gained; or less than 0: never again. */
+  /** Live bytes, by generation, when a cleaning gained nothing; negative for never again. */
   private final Map<Integer, Long> refused = new HashMap<>();
 
   /**
@@ -26,7 +26,7 @@ final class Victims {
    */
   private record TooLarge(int into, long live) {}
 
-  /** By generation: what did not fit behind what the head appended to. */
+  /** The regions, by generation, whose copies did not fit behind what the head appended to. */
   private final Map<Integer, TooLarge> tooLarge = new HashMap<>();
 
   /**
@@ -35,7 +35,7 @@ final class Victims {
    */
   private record Packed(long live, long wasted) {}
 
-  /** By generation: what can't be packed any better as long as all of it lives. */
+  /** The targets, by generation, of copies that can't be packed better while all of them live. */
   private final Map<Integer, Packed> packed = new HashMap<>();
 
   Victims(LinkedRegions linked, LiveBytes live) {
@@ -79,7 +79,7 @@ final class Victims {
     return linked.appendPlace(region) - Region.HEADER_BYTES - live.of(region) - wasted(region);
   }
 
-  /** In proportion to what still lives. */
+  /** Bytes lost between copies in a region, in proportion to those that still live. */
   private long wasted(Region region) {
     Packed then = packed.get(region.generation());
     if (then == null) {
@@ -99,7 +99,7 @@ final class Victims {
     }
   }
 
-  /** Whether it is where its head appends, with room left. */
+  /** Whether its head appends to the region, and has room left there. */
   boolean isOpen(Region region) {
     return linked.appendRegion(region.head()) == region
         && linked.appendPlace(region) < geometry.regionBytes();

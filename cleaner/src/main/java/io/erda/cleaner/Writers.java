@@ -2,7 +2,7 @@ package io.erda.cleaner;
 
 import io.erda.logstore.Region;
 
-/** Those who hold space of regions: what the cleaner asks of the server. The server's thread. */
+/** Ends what the cleaner must not wait for: the writers of a region. The server's thread. */
 public interface Writers {
   /** Ends every reservation in a region: what was not published there never will be. */
   void end(Region region);

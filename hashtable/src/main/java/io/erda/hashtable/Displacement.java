@@ -133,7 +133,7 @@ final class Displacement {
     memory.putLongRelease(TableLayout.INTENT_VERSION_WORD_OFFSET, versionWord);
     memory.putLongRelease(
         TableLayout.INTENT_CHECKSUM_OFFSET, checksum(source, destination, keyWord, versionWord));
-    // Both entries: what a process that crashed stored there may be seen and not be durable.
+    // Flush both entries: a process that crashed may have stored there what is not durable.
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.flush(entryOffset(source), Entry.BYTES);
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);

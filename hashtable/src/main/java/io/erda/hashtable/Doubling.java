@@ -56,7 +56,7 @@ public final class Doubling {
 
   private long cursor;
 
-  /** In this pass over the old table. */
+  /** Entries that this pass over the old table did not move. */
   private long left;
 
   private long moved;

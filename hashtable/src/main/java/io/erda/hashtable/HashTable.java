@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  * earlier where a method says so.
  */
 public final class HashTable {
-  /** No slot: not found, or no room. */
+  /** Stands for no slot: the key was not found, or there is no room. */
   public static final long NONE = -1;
 
   /**
@@ -149,7 +149,7 @@ public final class HashTable {
    */
   public long size() {
     while (doWork() > 0) {
-      // counts on
+      // Counting goes on until the size is known.
     }
     return occupied;
   }
@@ -340,7 +340,7 @@ public final class HashTable {
     memory.drain();
   }
 
-  // What a doubling does to its two tables; see Doubling.
+  // The steps that a doubling takes in its two tables; see Doubling.
 
   PersistentMemory memory() {
     return memory;
@@ -477,7 +477,7 @@ public final class HashTable {
     countOccupied(slot);
   }
 
-  /** The other way round, for the same reason. */
+  /** Empties the version word before the key word goes, for the same reason as in {@link #fill}. */
   private void free(long slot) {
     putVersionWord(slot, 0);
     memory.drain();

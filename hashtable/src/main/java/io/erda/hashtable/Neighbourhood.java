@@ -13,15 +13,15 @@ import java.nio.ByteOrder;
  * and version word may be of different times, and two keys may share a key word. The full key,
  * compared in the checked object, decides. Every match is tried. That no match holds the key means
  * <em>absent</em> only if the structure counter was even and the same before and after the whole
- * READ (design, "Reading and writing").
+ * READ (design, "A get").
  *
  * <p>Any segment does for the copy (heap or native), at any alignment; a native one is quickest.
  */
 public final class Neighbourhood {
-  /** Entries. */
+  /** How many entries a neighbourhood has. */
   public static final int ENTRIES = 16;
 
-  /** Bytes: what one READ fetches. */
+  /** How many bytes a neighbourhood has, which one READ fetches. */
   public static final int BYTES = ENTRIES * Entry.BYTES;
 
   private static final ValueLayout.OfLong WORD =

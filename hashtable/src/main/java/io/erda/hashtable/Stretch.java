@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  */
 record Stretch(long first, int slots) {
-  /** The longest. */
+  /** The most slots that a stretch has. */
   static final int SLOTS_MAX = (1 << 12) - 1;
 
   private static final long MARK = 0x44L << 56;

@@ -53,7 +53,7 @@ final class TableLayout {
 
   static final long EMPTYING = 0x4545_5246_6164_7265L; // "erdaFREE"
 
-  /** In a cache line of its own, for the same reason. */
+  /** The stretch has a cache line of its own too, for the same reason as the intent. */
   static final long STRETCH_OFFSET = 128;
 
   static final long ENTRIES_OFFSET = 4096;

@@ -162,7 +162,7 @@ final class CrashExplorer {
     try {
       work.run();
     } catch (CrashMemory.Crash e) {
-      // what it was made for
+      // The explorer made this crash.
     }
   }
 
@@ -196,7 +196,7 @@ final class CrashExplorer {
     }
   }
 
-  /** For tables whose readers don't matter. */
+  /** A structure counter for tables whose readers don't matter. */
   static final class NoCounter implements StructureCounter {
     @Override
     public void beginMove() {}
@@ -294,7 +294,7 @@ final class CrashExplorer {
       store(key, 0, () -> table.empty(slot, key, word));
     }
 
-    /** Removes, which whoever sees it must be able to rely on. */
+    /** Removes a key; whoever sees it gone must be able to rely on that. */
     void remove(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);

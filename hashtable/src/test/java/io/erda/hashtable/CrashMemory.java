@@ -20,7 +20,7 @@ import java.util.random.RandomGenerator;
  * words they name, not their cache lines. Stricter than hardware on purpose.
  */
 final class CrashMemory implements PersistentMemory {
-  /** The crash. */
+  /** Is thrown where the memory crashes. */
   static final class Crash extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -53,7 +53,7 @@ final class CrashMemory implements PersistentMemory {
     this.undrained = undrained;
   }
 
-  /** The same state, which never crashes. */
+  /** A memory in the same state that never crashes. */
   CrashMemory copy() {
     return new CrashMemory(seen.clone(), durable.clone(), new TreeMap<>(undrained));
   }
@@ -111,7 +111,7 @@ final class CrashMemory implements PersistentMemory {
     return sum;
   }
 
-  /** Nobody drains any more what was flushed. */
+  /** What was flushed counts no more: the process that would drain it has died. */
   void processCrash() {
     undrained.replaceAll((word, state) -> new Undrained(state.values, 0));
   }

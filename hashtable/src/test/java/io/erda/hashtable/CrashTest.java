@@ -79,9 +79,8 @@ class CrashTest {
   }
 
   /**
-   * What a process may leave that died with words not drained: the destination of the next
-   * displacement emptied, up to its version word (event 1) or its key word (event 4), and its
-   * source updated.
+   * A process dies with words that are not drained: the destination of the next displacement is
+   * emptied, up to its version word (event 1) or its key word (event 4), and its source updated.
    */
   static Consumer<Driver> fillAndInherit(int event) {
     return driver -> {
@@ -97,7 +96,7 @@ class CrashTest {
     driver.insert(driver.key(0, 100), false);
   }
 
-  /** The same, in slots 9 and 12. */
+  /** Two processes die after the first store of emptying slot 9, and slot 12. */
   static void fillAndInheritFree(Driver driver) {
     fill(driver);
     driver.dieWithin(1, () -> driver.empty(keyAtStart(driver, 9)));
@@ -199,7 +198,7 @@ class CrashTest {
     driver.insert(driver.key(26, 108), false);
   }
 
-  /** The other way round. */
+  /** Fills the slot that the entry came from first, and works on the entry then. */
   static void fillLeftSlot(Driver driver) {
     driver.insert(driver.key(26, 107), false);
     driver.update(keyAtStart(driver, 28), false);

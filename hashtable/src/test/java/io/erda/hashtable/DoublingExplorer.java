@@ -47,7 +47,7 @@ final class DoublingExplorer {
     return this;
   }
 
-  /** While the first recovery runs, instead. */
+  /** Puts something there while the first recovery runs, instead. */
   DoublingExplorer inRecovery() {
     defectInRecovery = true;
     return this;
@@ -140,7 +140,7 @@ final class DoublingExplorer {
     driver.memory.crashBefore(Long.MAX_VALUE);
     openAgain(driver, first);
     driver.check();
-    // At once again: what recovery saw must be durable before anything else is.
+    // Crash at once again: what recovery saw must be durable before anything else is.
     driver.decide();
     driver.goOn();
     driver.check();
@@ -170,7 +170,7 @@ final class DoublingExplorer {
     try {
       work.run();
     } catch (CrashMemory.Crash e) {
-      // what it was made for
+      // The explorer made this crash.
     }
   }
 
@@ -241,7 +241,7 @@ final class DoublingExplorer {
       memory.crashBefore(Long.MAX_VALUE);
     }
 
-    /** Into the old table, before the doubling began. */
+    /** Inserts into the old table, before the doubling began. */
     void insertOld(long key, boolean pending) {
       long word = VersionWord.first(++offset, pending);
       from.insert(key, word);
@@ -328,7 +328,7 @@ final class DoublingExplorer {
           || to.find(key, (s, w) -> true) != HashTable.NONE;
     }
 
-    /** What is seen is what it is from now on. */
+    /** Takes what is seen for decided from now on. */
     private void decide() {
       for (long key : keys()) {
         if (!present(key)) {
@@ -338,7 +338,7 @@ final class DoublingExplorer {
           oracle.put(key, new long[] {table.versionWord(slot(table, key))});
         }
       }
-      // As the server does before it serves.
+      // The server does this too before it serves.
       from.memory().flush(0, from.memory().segment().byteSize());
       from.drain();
       to.memory().flush(0, to.memory().segment().byteSize());

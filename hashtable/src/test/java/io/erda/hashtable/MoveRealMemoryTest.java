@@ -46,7 +46,7 @@ class MoveRealMemoryTest {
   private final SplittableRandom random = new SplittableRandom(Long.getLong("erda.seed", 1));
   private long moves;
 
-  /** As the server's. */
+  /** A structure counter that changes as the server's does. */
   private final class RootCounter implements StructureCounter {
     @Override
     public void beginMove() {

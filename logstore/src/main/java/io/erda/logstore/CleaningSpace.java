@@ -14,7 +14,7 @@ public final class CleaningSpace {
   private final Linking linking;
   private final LogGeometry geometry;
 
-  /** What the last run had set aside for a cleaning that it did not finish, or null. */
+  /** The stretch of a cleaning that the last run did not finish, or null. */
   private final Stretch interrupted;
 
   CleaningSpace(
@@ -41,7 +41,7 @@ public final class CleaningSpace {
     linked.reserve(count);
   }
 
-  /** Nothing more is handed out in a region: for one that is to be cleaned. */
+  /** Ends the handing out of space in a region that is to be cleaned. */
   public void seal(Region region) {
     marks.seal(linked.state(region));
   }
@@ -61,7 +61,7 @@ public final class CleaningSpace {
         && endBehind(state, packedBytes) <= geometry.regionBytes();
   }
 
-  /** What is packed from a later place needs no less: the next segment is the worst of all. */
+  /** Where copies end at the latest: none need more room than those that begin a segment. */
   private long endBehind(RegionState state, long packedBytes) {
     return ((state.append + geometry.segmentBytes() - 1) & -(long) geometry.segmentBytes())
         + packedBytes;
@@ -90,7 +90,7 @@ public final class CleaningSpace {
     return new Stretch(fresh.region, victim, geometry, fresh.stretchBegin, fresh.stretchEnd);
   }
 
-  /** The beginning first: at no time does a stretch show that clients' objects lie in. */
+  /** Stores the beginning first, so that clients' objects never lie in a stretch that shows. */
   private Stretch setAside(RegionState state, Region victim, long begin, long end) {
     int slot = state.region.slot();
     marks.cover(state, end);
@@ -107,7 +107,7 @@ public final class CleaningSpace {
   }
 
   /**
-   * What the last run had set aside and not filled when it ended, or null. Nothing at or behind its
+   * The stretch that the last run had not filled when it ended, or null. Nothing at or behind its
    * {@link Stretch#next()} was ever named.
    */
   public Stretch interrupted() {
@@ -115,8 +115,8 @@ public final class CleaningSpace {
   }
 
   /**
-   * Before places of a stretch are named: durably, nothing of it before {@code place} is used again
-   * after a crash.
+   * Makes sure, durably, that nothing of a stretch before {@code place} is used again after a
+   * crash. Called before a word names a place there.
    */
   public void advance(Stretch stretch, long place) {
     RegionState state = linked.state(stretch.region());
@@ -127,9 +127,7 @@ public final class CleaningSpace {
     state.stretchBegin = place;
   }
 
-  /**
-   * The cleaning that a stretch is for has ended, or was given up; what is left of it is a hole.
-   */
+  /** Says that the cleaning of a stretch has ended, or was given up; the rest of it is a hole. */
   public void release(Stretch stretch) {
     table.storeCleaning(stretch.region().slot(), 0);
   }

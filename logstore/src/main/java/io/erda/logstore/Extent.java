@@ -28,27 +28,27 @@ public final class Extent {
     return region;
   }
 
-  /** Where it begins in the region, bytes; a multiple of 8. */
+  /** Where the extent begins in the region, bytes; a multiple of 8. */
   public long place() {
     return place;
   }
 
-  /** Bytes; a multiple of 8. */
+  /** How many bytes the extent has; a multiple of 8. */
   public int length() {
     return length;
   }
 
-  /** Where it ends in the region, bytes. */
+  /** Where the extent ends in the region, bytes. */
   public long end() {
     return place + length;
   }
 
-  /** Everything before this place is committed and durable, or will never be. */
+  /** The place before which everything is committed and durable, or will never be. */
   public long settled() {
     return settled;
   }
 
-  /** Whether it was not ended. */
+  /** Whether the extent was not ended. */
   public boolean open() {
     return open;
   }

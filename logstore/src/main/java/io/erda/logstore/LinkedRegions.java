@@ -13,10 +13,10 @@ public final class LinkedRegions {
   private final LogGeometry geometry;
   private final RegionState[] bySlot;
 
-  /** By head and index; as long as the head ever needed. */
+  /** The regions by head and index; a row is as long as the head ever needed. */
   private final RegionState[][] byHead;
 
-  /** Where each head appends: its region with the highest generation. */
+  /** The region that each head appends to: that with the highest generation. */
   private final RegionState[] newest;
 
   private List<Region> regions = List.of();
@@ -109,12 +109,12 @@ public final class LinkedRegions {
     return bySlot[region.slot()];
   }
 
-  /** What a head appends to, or null. */
+  /** The state of the region that a head appends to, or null. */
   RegionState newest(int head) {
     return newest[head];
   }
 
-  /** What is linked to a head at an index, or null. */
+  /** The state of the region that is linked to a head at an index, or null. */
   RegionState at(int head, int index) {
     return index < byHead[head].length ? byHead[head][index] : null;
   }
@@ -163,10 +163,12 @@ public final class LinkedRegions {
     list();
   }
 
+  /** Gives a slot back whose record is gone. */
   void free(RegionState state) {
     bySlot[state.region.slot()] = null;
   }
 
+  /** Brings {@link #regions} up to date. */
   void list() {
     List<Region> list = new ArrayList<>();
     for (RegionState[] ofHead : byHead) {

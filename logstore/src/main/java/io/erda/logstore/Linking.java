@@ -92,7 +92,7 @@ final class Linking {
     table.storeNextGeneration(generation + 1);
     int its = generation++;
     PersistentMemory memory = spare.memory();
-    // Where the first object will be: what lies there tells whether a region was ever linked.
+    // The first object's place tells whether a region was ever linked, so it is emptied first.
     if (memory.segment().get(HeaderFields.LONG, Region.HEADER_BYTES) != 0) {
       memory.putLongRelease(Region.HEADER_BYTES, 0);
       memory.flush(Region.HEADER_BYTES, Long.BYTES);

@@ -28,7 +28,7 @@ final class LogOpening {
   private final LinkedRegions linked;
   private final List<String> notes = new ArrayList<>();
 
-  /** All generations so far are below. */
+  /** All generations so far are below this one. */
   private int nextGeneration;
 
   private Stretch interrupted;
@@ -49,12 +49,12 @@ final class LogOpening {
     removeUnnamed();
   }
 
-  /** What was found and repaired, a sentence each. */
+  /** Sentences that say what was found and repaired. */
   List<String> notes() {
     return notes;
   }
 
-  /** What the last run had set aside for a cleaning that it did not finish, or null. */
+  /** The stretch of a cleaning that the last run did not finish, or null. */
   Stretch interrupted() {
     return interrupted;
   }
@@ -77,9 +77,7 @@ final class LogOpening {
     findInterrupted();
   }
 
-  /**
-   * What was retired is reachable for nobody; what is left is to remove its file and its record.
-   */
+  /** Removes the files and the records of regions that were retired: nobody can reach them. */
   private void finishRetirements(long[] linkWords) throws IOException {
     int finished = 0;
     for (int slot = 0; slot < linkWords.length; slot++) {
@@ -96,7 +94,7 @@ final class LogOpening {
     }
   }
 
-  /** The name durably first: an object's file that no record names would count as damage. */
+  /** Removes the name first, durably: a file with objects that no record names would be damage. */
   private void removeFile(int slot, int itsGeneration) throws IOException {
     directory.delete(RegionHeader.fileName(slot, itsGeneration));
     directory.sync();
@@ -255,7 +253,7 @@ final class LogOpening {
             name + " holds objects, and no record of the region table names it");
       }
     } catch (FileSystemException e) {
-      // Too short to be opened: a kill while it was made.
+      // It is too short to be opened, because a kill interrupted its making.
     }
   }
 }

@@ -127,7 +127,7 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  /** What opening found and repaired, a sentence each. */
+  /** Sentences that say what opening found and repaired. */
   public List<String> notes() {
     return notes;
   }
@@ -146,7 +146,7 @@ public final class LogStore implements AutoCloseable {
     return files;
   }
 
-  /** What the cleaner needs of the log. */
+  /** The part of the log that the cleaner uses. */
   public CleaningSpace cleaning() {
     return cleaning;
   }

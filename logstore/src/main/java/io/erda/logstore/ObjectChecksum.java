@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * Computes object checksums in one stretch of memory of less than 2 GiB: native, mapped, or a heap
+ * Computes object checksums in one range of memory of less than 2 GiB: native, mapped, or a heap
  * {@code byte[]}. One thread; allocates nothing after construction.
  *
  * <p>A call for 1 KiB takes some 20 ns; in memory of a shared arena some 10 ns more, because the
@@ -65,8 +65,8 @@ public final class ObjectChecksum {
     if (room < ObjectLayout.BYTES_MIN) {
       return 0;
     }
-    // Each field is loaded once: what another process stores meanwhile can make the answer old, not
-    // out of range.
+    // Each field is loaded once, so that what another process stores meanwhile can make the answer
+    // old, but no load goes out of bounds.
     long word = ObjectLayout.firstWord(memory, base);
     int bytes = ObjectLayout.plausibleBytes(word, ObjectLayout.keyLength(memory, base), room);
     touch(base, bytes);

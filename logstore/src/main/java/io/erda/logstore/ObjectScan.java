@@ -5,23 +5,23 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Finds whole objects in a stretch of a segment, whatever the stretch holds, in time proportional
- * to its length.
+ * Finds whole objects in a range of a segment, whatever the range holds, in time proportional to
+ * its length.
  *
  * <p>Each 8-byte place is looked at, also those inside an object that was found: what is there was
  * written by clients, a half-written or forged object must not hide a whole one behind it. So one
- * stretch can hold a header with a long length at each place, and a checksum computed over each of
+ * range can hold a header with a long length at each place, and a checksum computed over each of
  * them would cost the square of the length. Instead the CRC of every prefix is computed once
  * (CRC32C without its inversions is linear: the CRC of [a, b) is that of [0, b) xor that of [0, a)
  * moved on by b − a zero bytes) and each place then costs at most three multiplications modulo the
  * polynomial.
  *
- * <p>Works on a copy of the stretch: plain arrays are also fast before the compiler has come, and a
+ * <p>Works on a copy of the range: plain arrays are also fast before the compiler has come, and a
  * writer that still runs can't change what was checked between two looks. One thread; keeps its
- * arrays, 12 bytes for each 8-byte place of the longest stretch.
+ * arrays, 12 bytes for each 8-byte place of the longest range.
  */
 final class ObjectScan {
-  /** Of CRC32C, reflected: bit 31 is x⁰. */
+  /** The polynomial of CRC32C, reflected: bit 31 is x⁰. */
   private static final int POLYNOMIAL = 0x82F6_3B78;
 
   private static final ValueLayout.OfLong LONG =
@@ -93,7 +93,7 @@ final class ObjectScan {
         : ObjectLayout.plausibleBytes(words[i], keyLength, (long) (count - i) << 3);
   }
 
-  /** From place {@code begin} on: no object begins before it, so that prefix may count as empty. */
+  /** Begins at place {@code begin}: no object lies before it, so that prefix counts as empty. */
   private void computePrefixes(int begin, int count) {
     int crc = 0;
     prefixes[begin] = 0;
@@ -108,7 +108,7 @@ final class ObjectScan {
     return fourBytes((int) x, 4) ^ fourBytes((int) (x >>> 32), 0);
   }
 
-  /** Four bytes with {@code behind} bytes behind them. */
+  /** The CRC of four bytes with {@code behind} zero bytes behind them. */
   private static int fourBytes(int x, int behind) {
     int k = behind << 8;
     return TABLE[k + 768 + (x & 0xFF)]

@@ -12,7 +12,7 @@ public final class ObjectWriter {
   private final MemorySegment buffer;
   private final ObjectChecksum checksum;
 
-  /** Over a native, mapped or {@code byte[]} segment of less than 2 GiB. */
+  /** Builds objects in a native, mapped or {@code byte[]} segment of less than 2 GiB. */
   public ObjectWriter(MemorySegment buffer) {
     this.buffer = buffer;
     this.checksum = new ObjectChecksum(buffer);
@@ -43,7 +43,7 @@ public final class ObjectWriter {
     requireLengths(keyLength, valueLength, tombstone);
     int bytes = ObjectLayout.bytes(keyLength, valueLength);
     int padded = ObjectLayout.padded(bytes);
-    // The last word first: what the object does not cover of it stays zero.
+    // The last word is zeroed first: what the object does not cover of it stays zero.
     buffer.set(ValueLayout.JAVA_LONG_UNALIGNED, base + padded - Long.BYTES, 0);
     ObjectLayout.putHeader(buffer, base, keyLength, valueLength, tombstone);
     MemorySegment.copy(key, keyOffset, buffer, base + ObjectLayout.KEY_OFFSET, keyLength);

@@ -1,8 +1,8 @@
 package io.erda.logstore;
 
 /**
- * What the server knows of a linked region beside its bytes: where it appends, the marks as stored,
- * the open extents by place.
+ * The server's knowledge of a linked region beside its bytes: where it appends, the marks as
+ * stored, the open extents by place.
  *
  * <p>Extents are handed out at rising places and are disjoint, so the list is in order by appending
  * to it, and the first open one's settled place is the least of all: settling and ending cost the
@@ -11,16 +11,16 @@ package io.erda.logstore;
 final class RegionState {
   final Region region;
 
-  /** Nothing at or above was handed out. */
+  /** Nothing at or above this place was handed out. */
   long append;
 
   /**
-   * As stored and durable; at least {@link #append}, except that a sealed region's rest has no
-   * mark.
+   * The high-water mark as stored and durable; at least {@link #append}, except that a sealed
+   * region's rest has no mark.
    */
   long high;
 
-  /** As stored; maybe not yet durable. */
+  /** The low-water mark as stored; maybe not yet durable. */
   long low;
 
   /**

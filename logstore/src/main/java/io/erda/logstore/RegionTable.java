@@ -150,14 +150,14 @@ final class RegionTable {
     return (long) STATE_LINKED << 56 | (long) head << 48 | (long) index << 32 | generation;
   }
 
-  /** The same record, retired. */
+  /** The link word of the same region, retired. */
   static long retired(long linkWord) {
     return (linkWord & ~(0xFFL << 56)) | (long) STATE_RETIRED << 56;
   }
 
   /**
-   * Of all slots, by slot. One bulk copy, because this runs before the compiler has come and there
-   * may be 65536.
+   * The link words of all slots, by slot. Copies in bulk, because this runs before the compiler has
+   * come and there may be 65536.
    */
   long[] linkWords() {
     long[] words = memory.segment().asSlice(HEADER_BYTES).toArray(LONG);

@@ -26,7 +26,7 @@ public final class Stretch {
     return region;
   }
 
-  /** Whose live objects it is for. */
+  /** The region whose live objects the stretch is for. */
   public Region victim() {
     return victim;
   }
@@ -36,7 +36,7 @@ public final class Stretch {
     return next;
   }
 
-  /** Where it ends in the region, bytes. */
+  /** Where the stretch ends in the region, bytes. */
   public long end() {
     return end;
   }

@@ -61,9 +61,7 @@ final class CrashDirectory implements MemoryDirectory {
   private final Map<String, CrashMemory> names = new TreeMap<>();
   private final List<CrashMemory> memories = new ArrayList<>();
 
-  /**
-   * By name that is not synchronised: what it meant durably, then since; null where it was absent.
-   */
+  /** What each name that is not synchronised meant, durably and then since; null for absent. */
   private final Map<String, List<CrashMemory>> unsynced = new TreeMap<>();
 
   private final Set<String> everCreated = new HashSet<>();
@@ -248,10 +246,10 @@ final class CrashDirectory implements MemoryDirectory {
   final class CrashMemory implements PersistentMemory {
     private final MemorySegment segment;
 
-    /** By word that is not durable: the durable value, then those stored since. */
+    /** The values of each word that is not durable: the durable one, then those stored since. */
     private final Map<Long, List<Long>> undrained = new TreeMap<>();
 
-    /** By word that was flushed: how many of those values the flush covers. */
+    /** How many of those values a flush covers, for each word that was flushed. */
     private final Map<Long, Integer> flushed = new TreeMap<>();
 
     CrashMemory(MemorySegment segment) {

@@ -27,11 +27,11 @@ class LogStoreCrashTest {
   private static final UUID STORE = new UUID(0x0123_4567_89AB_CDEFL, 0xFEDC_BA98_7654_3210L);
   private static final long SEED = Long.getLong("erda.seed", 20261120);
 
-  /** What was promised to somebody outside. */
+  /** The promises that somebody outside relies on. */
   private static final class Promises {
     boolean created;
 
-    /** A cleaning is under way, and whether its victim is on its way out. */
+    /** The state of a cleaning: whether one is under way, and whether its victim is going. */
     boolean cleaning;
 
     boolean retiring;
@@ -139,7 +139,7 @@ class LogStoreCrashTest {
       try {
         live(directory, promises);
       } catch (Crash crash) {
-        // That is the test.
+        // The test made this crash.
       }
       first.happen().accept(directory);
       long before = directory.steps();
@@ -148,7 +148,7 @@ class LogStoreCrashTest {
         try {
           recover(directory, promises);
         } catch (Crash crash) {
-          // That too.
+          // The test made this one too.
         }
         second.happen().accept(directory);
       }

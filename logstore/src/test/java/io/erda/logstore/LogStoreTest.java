@@ -307,7 +307,7 @@ class LogStoreTest {
     assertThrows(IllegalStateException.class, () -> log.settle(extent, extent.end()));
   }
 
-  /** Against a plain search over all extents ever leased. */
+  /** Compares the low-water mark with a plain search over all extents ever leased. */
   @Test
   void marksAndUsageAgreeWithAPlainSearch() throws IOException {
     for (int round = 0; round < 40; round++) {
@@ -384,7 +384,7 @@ class LogStoreTest {
     long low = word(own, region.slot(), 2);
     long high = word(own, region.slot(), 1);
     long expected = expectedLow(region, log, own, open, all);
-    // A step behind, and a segment's end that was skipped since.
+    // The mark is a step behind, and behind a segment's end that was skipped since.
     assertTrue(
         low <= expected && expected - low < 2 * 8 << 10, "low " + low + ", expected " + expected);
     assertTrue(all.stream().filter(e -> e.region() == region).allMatch(e -> e.end() <= high));
@@ -410,7 +410,7 @@ class LogStoreTest {
     for (int i = 0; i < 200_000; i++) {
       open.add(leased(log.lease(0, 16, 16)));
     }
-    // Ended from both ends and settled in the middle: a search among them would take minutes.
+    // Extents are ended from both ends and settled in the middle: searching would take minutes.
     while (open.size() > 2) {
       log.settle(open.peekFirst(), open.peekFirst().end());
       log.settle(open.peekLast(), open.peekLast().end());
@@ -559,7 +559,7 @@ class LogStoreTest {
     assertEquals(List.of("regions"), directory.names());
   }
 
-  /** Room that leases can't have: nothing else makes room again where the disk is full. */
+  /** The cleaner's file is not for leases: nothing else makes room again where the disk is full. */
   @Test
   void onAFullDiskTheCleanerHasAFile() throws IOException {
     LogStore log = create(new LogGeometry(2, REGION, SEGMENT, 9));
@@ -702,7 +702,7 @@ class LogStoreTest {
       first.region().memory().put(place, buffer, 0, 32);
     }
     open(SMALL).scan((region, offset, place, bytes) -> offsets.add((int) place));
-    // Those at −16 overwrote the second half of those at −32.
+    // The objects at −16 overwrote the second half of those at −32.
     assertEquals(List.of(), offsets);
     put("region-0-1", SEGMENT - 16, 0);
     put("region-0-1", SEGMENT - 8, 0);

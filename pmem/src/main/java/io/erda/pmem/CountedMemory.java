@@ -16,14 +16,14 @@ public final class CountedMemory extends ForwardingMemory {
     this.counter = Objects.requireNonNull(counter);
   }
 
-  /** What was counted, by this memory and by others that share its counter. Any thread. */
+  /** The counts of this memory and of others that share its counter. Any thread may ask. */
   public MemoryStatistics statistics() {
     return counter.statistics();
   }
 
   @Override
   public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    // Comparing fails, before it counts, where storing would.
+    // The comparison throws where the store would, before anything is counted.
     counter.store(segment(), offset, source, sourceOffset, length);
     super.put(offset, source, sourceOffset, length);
   }

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * whatever the directory was told to claim.
  */
 public final class HeapDirectory implements MemoryDirectory {
-  /** What all views share. Guarded by itself, so that views may belong to different threads. */
+  /** The state that all views share, and its lock: views may belong to different threads. */
   private static final class Store {
     final long capacity;
     final Survives claim;
@@ -77,7 +77,7 @@ public final class HeapDirectory implements MemoryDirectory {
     this.store = store;
   }
 
-  /** The same named memories, opened a second time: own lock, own mappings. */
+  /** Opens the same named memories a second time, with a lock and mappings of its own. */
   public HeapDirectory anotherView() {
     return new HeapDirectory(store);
   }
@@ -202,7 +202,7 @@ public final class HeapDirectory implements MemoryDirectory {
     return store.claim;
   }
 
-  /** There is nothing that a failure would leave. */
+  /** Does nothing: a failure leaves none of these memories. */
   @Override
   public void makeDurable() {}
 

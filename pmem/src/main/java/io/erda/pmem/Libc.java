@@ -133,7 +133,7 @@ final class Libc {
     return call(FSYNC, descriptor, 0, 0, 0, 0);
   }
 
-  /** Of the whole file system that the open file is on. */
+  /** Synchronises the whole file system that the open file is on. */
   static int syncfs(int descriptor) {
     return call(SYNCFS, descriptor, 0, 0, 0, 0);
   }

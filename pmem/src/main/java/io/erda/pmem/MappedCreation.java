@@ -6,10 +6,10 @@ import java.nio.file.Path;
 
 /** A nameless file whose space is allocated in steps, and which gets its name last. */
 final class MappedCreation implements Creation {
-  /** Of one step, bytes: on a file system in memory each page of it is found and zeroed. */
+  /** Bytes that one step allocates. A file system in memory finds and zeroes each page of them. */
   private static final long STEP = 1 << 20;
 
-  /** What is still to be done by one who has the whole file. */
+  /** Makes a memory of the file when all of its space is allocated. */
   interface Finish {
     PersistentMemory open() throws IOException;
   }
@@ -19,7 +19,7 @@ final class MappedCreation implements Creation {
   private final MappedFile.Kind kind;
   private final Finish finish;
 
-  /** -1: the file system has no such files, or it is over. */
+  /** −1 when the file system has no nameless files, or when the creation is over. */
   private int descriptor;
 
   private long allocated;
@@ -70,20 +70,20 @@ final class MappedCreation implements Creation {
     }
   }
 
-  /** What can't be had is not begun: others would meet a full disk meanwhile. */
+  /** Refuses a file that there is no room for before others meet a full disk because of it. */
   private void requireRoom() throws OutOfSpaceException {
     if (MappedFile.unallocatedBytes(file.getParent()) < length) {
       throw new OutOfSpaceException("no room for " + file, null);
     }
   }
 
-  /** Where it can't be done in steps. */
+  /** Creates the file at once, where the file system can't do it in steps. */
   private PersistentMemory atOnce() throws IOException {
     MappedFile.create(file, length, kind);
     return opened();
   }
 
-  /** A file that can't be mapped must not keep its name: it would be in the next one's way. */
+  /** Opens the file, which loses its name when that fails: it would be in the next one's way. */
   private PersistentMemory opened() throws IOException {
     boolean done = false;
     try {

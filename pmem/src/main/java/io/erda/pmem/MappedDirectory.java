@@ -30,7 +30,7 @@ import java.util.stream.Stream;
  * releases it when the process ends, and two openings in one process exclude each other too.
  */
 public final class MappedDirectory implements MemoryDirectory {
-  /** What is promised on a file system without {@code MAP_SYNC}. */
+  /** The promise of a directory on a file system without {@code MAP_SYNC}. */
   public enum Mode {
     /**
      * {@link Survives#PROCESS_CRASH}: stores reach the page cache and are left there; flush and
@@ -46,7 +46,7 @@ public final class MappedDirectory implements MemoryDirectory {
 
   private final Path directory;
 
-  /** Changes before anything is opened, unless it is DAX. */
+  /** How files are mapped. Except on DAX, it may change before the first file is opened. */
   private MappedFile.Kind kind;
 
   private final int descriptor;
@@ -256,7 +256,7 @@ public final class MappedDirectory implements MemoryDirectory {
       try {
         sync(above, Libc.O_RDONLY | Libc.O_DIRECTORY);
       } catch (AccessDeniedException e) {
-        // It can be passed and not be opened: then all of the file system.
+        // A directory that we may pass but not open: synchronise all of the file system instead.
         Libc.check("syncfs", Libc.syncfs(descriptor), directory);
         return;
       }

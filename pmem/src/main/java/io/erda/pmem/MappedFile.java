@@ -14,9 +14,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import jdk.nio.mapmode.ExtendedMapMode;
 
-/** How a file of a {@link MappedDirectory} comes to be: space first, name second, mapping last. */
+/** Creates and maps files of a {@link MappedDirectory}: space first, name second, mapping last. */
 final class MappedFile {
-  /** So that a signal that interrupts an allocation does not undo all of it. */
+  /** Bytes that are allocated in one call, so that a signal does not undo all of them. */
   private static final long STEP = 256L << 20;
 
   private static final int ZEROS = 1 << 20;
@@ -98,7 +98,7 @@ final class MappedFile {
     int shared = OWNER_FILE | ((mode & 0010) != 0 ? 0060 : 0) | ((mode & 0001) != 0 ? 0006 : 0);
     Path opened = Path.of("/proc/self/fd/" + descriptor);
     Map<String, Object> is = Files.readAttributes(opened, "unix:mode,gid");
-    // Another user's file is that user's to share: who can't use it is told so then.
+    // Only its owner can share another user's file. Who can't use it is told so when they open it.
     if (!is.get("gid").equals(directory.get("gid"))) {
       Libc.changeGroup(descriptor, (Integer) directory.get("gid"));
     }
@@ -138,7 +138,7 @@ final class MappedFile {
     }
   }
 
-  /** What a file system says of its room. */
+  /** Asks a file system how much room it has. */
   private interface Room {
     long bytes(FileStore store) throws IOException;
   }
@@ -148,12 +148,12 @@ final class MappedFile {
     return room(directory, FileStore::getUsableSpace);
   }
 
-  /** The same with what is reserved for some users: surely no more can be had. */
+  /** The same, with what the file system reserves for some users: surely nobody gets more. */
   static long unallocatedBytes(Path directory) {
     return room(directory, FileStore::getUnallocatedSpace);
   }
 
-  /** All there can be when the file system does not say, as one without a limit. */
+  /** Returns the largest number where the file system does not say, as one without a limit. */
   private static long room(Path directory, Room room) {
     try {
       FileStore store = Files.getFileStore(directory);
@@ -163,12 +163,12 @@ final class MappedFile {
     }
   }
 
-  /** Whether the file system can allocate without writing; then it has. */
+  /** Allocates a file's space; false where the file system can't do that without writing. */
   private static boolean reserve(int descriptor, Path file, long length) throws IOException {
     return reserve(descriptor, file, 0, length);
   }
 
-  /** The same, of {@code length} bytes from {@code offset}. */
+  /** Allocates {@code length} bytes from {@code offset}; false as above. */
   static boolean reserve(int descriptor, Path file, long offset, long length) throws IOException {
     long done = 0;
     while (done < length) {
@@ -212,7 +212,7 @@ final class MappedFile {
     return mapFilled(file, fill(file), kind);
   }
 
-  /** The same, of a file whose space is allocated. */
+  /** Maps a file whose space is allocated. */
   static SegmentMemory mapFilled(Path file, long length, Kind kind) throws IOException {
     Arena arena = Arena.ofShared();
     boolean done = false;
@@ -257,7 +257,7 @@ final class MappedFile {
             file.toString(), null, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
       }
       try {
-        // Where it cannot be asked for, the space was written when the file was created.
+        // Where the file system can't allocate, the file was written when it was created.
         reserve(descriptor, file, length);
       } catch (OutOfSpaceException e) {
         throw outOfSpace(file, length, e);
@@ -276,7 +276,7 @@ final class MappedFile {
     int descriptor = Libc.open(directory, Libc.O_RDWR | Libc.O_TMPFILE);
     switch (-descriptor) {
       case Libc.EOPNOTSUPP, Libc.EISDIR, Libc.EINVAL -> {
-        // Every file system with MAP_SYNC has nameless files.
+        // No MAP_SYNC: every file system that has it has nameless files too.
         return false;
       }
       case Libc.ENOSPC, Libc.EDQUOT -> {

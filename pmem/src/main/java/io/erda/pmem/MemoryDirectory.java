@@ -67,7 +67,7 @@ public interface MemoryDirectory extends AutoCloseable {
   /** All names, sorted. */
   List<String> names() throws IOException;
 
-  /** After it, creations, renames and deletions have the promise of {@link #survives()}. */
+  /** Gives creations, renames and deletions so far the promise of {@link #survives()}. */
   void sync() throws IOException;
 
   /**
@@ -93,7 +93,7 @@ public interface MemoryDirectory extends AutoCloseable {
     return Long.MAX_VALUE;
   }
 
-  /** What every memory of this directory that is opened from now on promises. */
+  /** The promise of every memory of this directory that is opened from now on. */
   Survives survives();
 
   /**

@@ -26,7 +26,7 @@ public record MemoryStatistics(
   /** Nothing was stored. */
   public static final MemoryStatistics NONE = new MemoryStatistics(0, 0, 0, 0, 0, 0);
 
-  /** What came after {@code earlier}. */
+  /** The counts since {@code earlier}. */
   public MemoryStatistics minus(MemoryStatistics earlier) {
     return new MemoryStatistics(
         stores - earlier.stores,
@@ -37,7 +37,7 @@ public record MemoryStatistics(
         drains - earlier.drains);
   }
 
-  /** Both together. */
+  /** The sum of these counts and others. */
   public MemoryStatistics plus(MemoryStatistics other) {
     return new MemoryStatistics(
         stores + other.stores,

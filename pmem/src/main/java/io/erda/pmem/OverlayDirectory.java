@@ -61,7 +61,7 @@ public final class OverlayDirectory implements MemoryDirectory {
   private final Path directory;
   private final int descriptor;
 
-  /** Of the mappings, which outlive what is opened over them. */
+  /** The arena of the mappings, which outlive the memories that are opened over them. */
   private final Arena arena = Arena.ofShared();
 
   private final Set<OverlayMemory> opened = ConcurrentHashMap.newKeySet();

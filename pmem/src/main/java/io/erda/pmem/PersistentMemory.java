@@ -3,7 +3,7 @@ package io.erda.pmem;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A contiguous stretch of persistent memory.
+ * A contiguous range of persistent memory.
  *
  * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put} or {@link
  * #putLongRelease}: an implementation may count, delay or lose stores, and a store that bypasses it
@@ -70,11 +70,11 @@ public interface PersistentMemory extends AutoCloseable {
   /**
    * Whether a store that others already see may still be lost by the failure that {@link
    * #survives()} names (memory controller domain, synchronised files). Where true, a word is first
-   * stored pending, drained, then committed (design, "put, publish last").
+   * stored pending, drained, then committed (design, "A put").
    */
   boolean visibleBeforeDurable();
 
-  /** What another process maps. */
+  /** Where another process finds the same bytes. */
   Backing backing();
 
   /** Releases the mapping. Nothing is implied about durability: drain first. */

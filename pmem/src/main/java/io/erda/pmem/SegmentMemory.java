@@ -52,15 +52,16 @@ abstract class SegmentMemory implements PersistentMemory {
   }
 
   /**
-   * What a kill of the process cannot undo: stores leave in the order the compiler left them in, so
-   * keeping that order is all there is to do. A release fence costs no instruction on x86.
+   * Keeps the order of stores, which is all there is to do: they leave in the order in which the
+   * compiler left them, and a kill of the process does not undo them. A release fence costs no
+   * instruction on x86.
    */
   @Override
   public void drain() {
     VarHandle.releaseFence();
   }
 
-  /** Excludes closing: the kernel is given an address, and must find our mapping there. */
+  /** Holds the lock of closing: the kernel gets an address, and must find our mapping there. */
   @Override
   public final synchronized void populate(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());
@@ -71,7 +72,7 @@ abstract class SegmentMemory implements PersistentMemory {
     }
   }
 
-  /** Whole pages only. */
+  /** Gives back the whole pages of the range only. */
   @Override
   public final synchronized void discard(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());
