@@ -99,8 +99,8 @@ public final class ErdaUnderTest implements StoreUnderTest {
   @Override
   public void inspect(
       MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings) {
-    try (StoreEngine looked = StoreOpening.open(directory, null, random)) {
-      new StoreInspection(looked, findings::accept).run();
+    try (StoreEngine looked = StoreOpening.look(directory, random)) {
+      new StoreInspection(looked, findings::accept).run((what, done, all) -> {});
     }
   }
 
@@ -146,6 +146,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
           core.cleaner().ask(-1);
         }
         return core.doWork();
+      }
+
+      @Override
+      public void countStrangersOf(Device other) {
+        core.countStrangersOf(other);
       }
 
       @Override

@@ -1,86 +1,126 @@
 package io.erda.simulation.system;
 
-import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** The medium changes under a store that was stopped; the next process has to notice. */
-final class MediumDamage implements StoreUnderTest.ClientEvents {
-  private static final long STEP_NS = 1000;
+/**
+ * How the last process ends, and what its medium does behind it; the next process has to notice. A
+ * process that was killed is followed by damage; one that was stopped in order by damage or by a
+ * power failure.
+ */
+final class MediumDamage {
   private static final int PAGE_BYTES = 4096;
 
   private final World world;
   private final ServerHost host;
   private final SplittableRandom random;
+  private final DamagedStore store;
   private final Map<String, byte[]> kept = new HashMap<>();
-  private final List<String> findings = new ArrayList<>();
-  private boolean keyNamed;
-  private boolean ended;
-  private MemorySegment got;
-  private RuntimeException refused;
+
+  /** What was done to the medium, for people. */
+  private String done = "nothing";
 
   MediumDamage(World world, ServerHost host) {
     this.world = world;
     this.host = host;
     this.random = world.doors.split();
+    this.store = new DamagedStore(world, host, random.split());
   }
 
+  /** The last process ends, and its medium is struck. */
   void strike() {
     world.disk.onDrain(() -> {});
-    Fault kind = random.nextInt(4) == 0 ? Fault.FILE_CUT : Fault.BYTE_CORRUPTED;
-    if (!world.mayHappen(kind) || random.nextBoolean()) {
+    try {
+      switch (random.nextInt(4)) {
+        case 0 -> strikeKilled();
+        case 1 -> stopThen(false);
+        default -> stopThen(true);
+      }
+    } catch (IOException e) {
+      world.fail(World.describe(e));
+    }
+  }
+
+  private void strikeKilled() throws IOException {
+    if (!world.mayHappen(Fault.BYTE_CORRUPTED)) {
       return;
     }
     host.endForDamage();
-    if (random.nextInt(3) == 0) {
-      strikeFile();
+    store.requireNamed(fault());
+  }
+
+  /**
+   * Behind a stop in order, one fault or a power failure, where that is promised to be survived.
+   */
+  private void stopThen(boolean fault) throws IOException {
+    if (!world.mayHappen(Fault.SERVER_STOP) || (fault && !world.mayHappen(Fault.BYTE_CORRUPTED))) {
       return;
     }
-    int key = random.nextInt(world.configuration.keys());
-    try {
-      StoreView.Place place =
-          random.nextInt(3) > 0 ? world.view.committed(world.workload.key(key)) : null;
-      if (kind == Fault.FILE_CUT) {
-        cut();
-        inspect(-1);
-      } else if (place != null && random.nextBoolean() && misplace(key, place)) {
-        inspect(key);
-      } else if (place != null) {
-        world.disk.corrupt(place.file(), place.offset() + random.nextInt(place.bytes()), bits());
-        world.happened(kind);
-        inspect(key);
-      } else {
-        corruptAnything();
-        inspect(-1);
+    store.noteTruth();
+    if (world.failed()) {
+      return;
+    }
+    host.stopForDamage();
+    if (!store.hasRecord()) {
+      // A full disk has no room for it: then it is a store that was killed.
+      if (world.configuration.diskRegions() == 0) {
+        world.fail("a server that was stopped left no record of it");
       }
-    } catch (IOException e) {
-      world.fail(World.describe(e));
+      store.requireNamed(fault ? fault() : -1);
+    } else if (fault) {
+      int key = fault();
+      store.requireAccounted(key, done);
+    } else {
+      if (world.mayHappen(Fault.POWER_FAILURE) && host.survivesPower()) {
+        host.losePower();
+      }
+      store.requireSound();
     }
   }
 
-  /** More than a byte goes wrong: what was opened has to be refused in order, or to be served. */
-  private void strikeFile() {
-    try {
-      switch (random.nextInt(4)) {
-        case 0 -> zero();
-        case 1 -> {
-          if (world.mayHappen(Fault.FILE_MISSING)) {
-            world.happened(Fault.FILE_MISSING);
-            world.disk.lose(anyFile());
-          }
+  /** One fault. Returns the key whose committed object it hit, or -1. */
+  private int fault() throws IOException {
+    switch (random.nextInt(8)) {
+      case 0 -> zero();
+      case 1 -> lose();
+      case 2 -> putBack();
+      case 3 -> cut();
+      case 4, 5 -> corruptAnything();
+      default -> {
+        int key = random.nextInt(world.configuration.keys());
+        StoreView.Place place = world.view.committed(world.workload.key(key));
+        if (place == null) {
+          corruptAnything();
+          return -1;
         }
-        default -> putBack();
+        if (random.nextBoolean() || !misplace(key, place)) {
+          world.happened(Fault.BYTE_CORRUPTED);
+          corrupt(place.file(), place.offset() + random.nextInt(place.bytes()));
+        }
+        return key;
       }
-      inspect(-1);
-    } catch (IOException e) {
-      world.fail(World.describe(e));
     }
+    return -1;
+  }
+
+  private void lose() throws IOException {
+    if (world.mayHappen(Fault.FILE_MISSING)) {
+      world.happened(Fault.FILE_MISSING);
+      String name = anyFile();
+      done = name + " is missing";
+      world.disk.lose(name);
+    }
+  }
+
+  private void corrupt(String name, long at) throws IOException {
+    int bits = bits();
+    done = "byte %d of %s is changed by %02x".formatted(at, name, bits);
+    world.disk.corrupt(name, at, bits);
   }
 
   private void zero() throws IOException {
@@ -89,9 +129,10 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
     }
     String name = anyFile();
     int unit = random.nextBoolean() ? Long.BYTES : PAGE_BYTES;
-    long length = Math.min(world.disk.length(name), 1 << random.nextInt(13, 20));
-    long at = random.nextLong((length + unit - 1) / unit) * unit;
+    long length = world.disk.length(name);
+    long at = anyWord(name) / unit * unit;
     world.happened(Fault.ZEROED);
+    done = "%d bytes of %s from %d on are zeros".formatted(unit, name, at);
     for (long i = at; i < Math.min(length, at + unit); i++) {
       set(name, i, 0);
     }
@@ -102,12 +143,10 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
     world.disk.corrupt(name, at, there ^ value);
   }
 
-  /** Keeps what the structures of the store are now, to be put back at the end. */
+  /** Keeps what the files of the store are now, to be put back at the end. */
   void keep() {
     for (String name : world.disk.names()) {
-      if (!name.startsWith("region-")) {
-        kept.put(name, world.disk.image(name).toArray(ValueLayout.JAVA_BYTE));
-      }
+      kept.put(name, world.disk.image(name).toArray(ValueLayout.JAVA_BYTE));
     }
   }
 
@@ -120,6 +159,7 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
     byte[] older = kept.get(name);
     if (older.length == world.disk.length(name)) {
       world.happened(Fault.FILE_OLDER);
+      done = name + " is an older one";
       for (int i = 0; i < older.length; i++) {
         set(name, i, older[i]);
       }
@@ -130,15 +170,39 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
     return random.nextBoolean() ? 1 << random.nextInt(8) : 1 + random.nextInt(255);
   }
 
+  /** Most bytes are in regions, most meaning is in the other files. */
   private String anyFile() {
     List<String> names = world.disk.names();
-    return names.get(random.nextInt(names.size()));
+    String name = names.get(random.nextInt(names.size()));
+    for (int i = 0; i < 3 && name.startsWith("region-"); i++) {
+      name = names.get(random.nextInt(names.size()));
+    }
+    return name;
+  }
+
+  /** Rather where something is said than in what is left empty; a multiple of 8. */
+  private long anyWord(String name) throws IOException {
+    MemorySegment image = world.disk.image(name);
+    long words = (world.disk.length(name) + Long.BYTES - 1) / Long.BYTES;
+    long at = 0;
+    for (int i = 0; i < 20; i++) {
+      at = random.nextLong(words) * Long.BYTES;
+      if (image.get(ValueLayout.JAVA_BYTE, at) != 0) {
+        break;
+      }
+    }
+    return at;
   }
 
   private void cut() throws IOException {
+    if (!world.mayHappen(Fault.FILE_CUT)) {
+      return;
+    }
     String name = anyFile();
+    long length = random.nextLong(world.disk.length(name));
     world.happened(Fault.FILE_CUT);
-    world.disk.setLength(name, random.nextLong(world.disk.length(name)));
+    done = name + " is cut to " + length + " bytes";
+    world.disk.setLength(name, length);
   }
 
   /** Where a key has an older version that fits: the medium puts it where the newest one lies. */
@@ -151,6 +215,7 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
       return false;
     }
     world.happened(Fault.OBJECT_MISPLACED);
+    done = "an older version lies at byte %d of %s".formatted(place.offset(), place.file());
     byte[] bytes =
         world
             .disk
@@ -167,116 +232,7 @@ final class MediumDamage implements StoreUnderTest.ClientEvents {
   private void corruptAnything() throws IOException {
     String name = anyFile();
     world.happened(Fault.BYTE_CORRUPTED);
-    long length = world.disk.length(name);
-    world.disk.corrupt(
-        name, random.nextLong(random.nextBoolean() ? Math.min(length, 8192) : length), bits());
-  }
-
-  /**
-   * @param damaged the key whose committed object was hit, or -1
-   */
-  private void inspect(int damaged) throws IOException {
-    StoreUnderTest.Server core;
-    try {
-      core =
-          host.startDamaged(
-              random.split(),
-              (key, what) -> {
-                findings.add(what);
-                keyNamed |=
-                    damaged >= 0
-                        && key != null
-                        && world.workload.key(damaged).mismatch(MemorySegment.ofArray(key)) < 0;
-              });
-    } catch (ErdaException e) {
-      // It says what is wrong and refuses to serve.
-      return;
-    } catch (RuntimeException | AssertionError e) {
-      world.fail("a damaged store is not refused in order: " + World.describe(e));
-      return;
-    }
-    if (damaged >= 0 && findings.isEmpty()) {
-      world.fail("verify does not find the damage of key " + damaged);
-    } else if (damaged >= 0 && !keyNamed) {
-      world.fail("verify finds " + findings + " and does not name key " + damaged);
-    } else {
-      getAll(core, damaged);
-    }
-  }
-
-  private void getAll(StoreUnderTest.Server core, int damaged) {
-    StoreUnderTest.Client client =
-        world.store.connect(
-            world.network.device("client of a damaged store"), World.ADDRESS, world.time, this);
-    world.onEnd(client::release);
-    for (int key = 0; key < world.configuration.keys() && !world.failed(); key++) {
-      get(core, client, key);
-      if (got != null) {
-        world.workload.identify(got);
-      }
-      if (key == damaged && refused == null) {
-        world.fail(
-            "the damaged object of key "
-                + key
-                + " was taken for "
-                + (got == null ? "absent" : "a value of " + got.byteSize() + " bytes"));
-      }
-    }
-  }
-
-  private void get(StoreUnderTest.Server core, StoreUnderTest.Client client, int key) {
-    ended = false;
-    got = null;
-    refused = null;
-    if (!client.get(key, world.workload.key(key))) {
-      world.fail("an idle client takes no get");
-      return;
-    }
-    long deadline = world.time.nowNs() + World.PATIENCE_NS;
-    while (!ended && world.time.nowNs() < deadline) {
-      try {
-        core.doWork();
-        client.doWork();
-      } catch (RuntimeException | AssertionError e) {
-        world.fail("with a damaged store: " + World.describe(e));
-        return;
-      }
-      world.time.runFor(STEP_NS);
-    }
-    if (!ended) {
-      world.fail("a get of a damaged store never ends: key " + key);
-    }
-  }
-
-  @Override
-  public void got(long token, MemorySegment value) {
-    ended = true;
-    got = value == null ? null : MemorySegment.ofArray(value.toArray(ValueLayout.JAVA_BYTE));
-  }
-
-  @Override
-  public void done(long token) {
-    ended = true;
-  }
-
-  @Override
-  public void deleted(long token, boolean existed) {
-    ended = true;
-  }
-
-  @Override
-  public void failed(long token, RuntimeException why) {
-    ended = true;
-    refused = why;
-  }
-
-  @Override
-  public void unknown(long token, boolean last, RuntimeException why) {
-    failed(token, why);
-  }
-
-  @Override
-  public void broken(long token, RuntimeException why) {
-    failed(token, why);
+    long at = anyWord(name) + random.nextInt(Long.BYTES);
+    corrupt(name, Math.min(at, world.disk.length(name) - 1));
   }
 }

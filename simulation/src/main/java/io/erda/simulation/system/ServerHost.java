@@ -1,14 +1,10 @@
 package io.erda.simulation.system;
 
-import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
-import io.erda.pmem.PersistentMemory;
-import io.erda.pmem.Survives;
 import io.erda.rdma.Device;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -28,6 +24,7 @@ final class ServerHost {
   private static final int EMBEDDED_ODDS_LEFT = 2;
 
   private static final int INSPECTION_ODDS = 8;
+  private static final int STOP_UNDRAINED_ODDS = 8;
 
   /** Where clients of the process that serves find it, and nobody else. */
   private static final String EMBEDDED = "embedded";
@@ -132,11 +129,12 @@ final class ServerHost {
     stopping = false;
     device = world.network.device("server", world.disk);
     embedded = isEmbeddedNext();
-    if (!embedded || embeddedFences()) {
-      device.fence();
-    } else {
+    SimulatedDevice takenOver = device;
+    if (embedded) {
       device.embedded();
+      takenOver = world.network.device("held", world.disk);
     }
+    takenOver.fence();
     try {
       inspectNowAndThen();
       world.store.wanted(promises.next());
@@ -147,6 +145,9 @@ final class ServerHost {
               embedded ? EMBEDDED : World.ADDRESS,
               world.time,
               world.random.split());
+      if (embedded) {
+        core.countStrangersOf(takenOver);
+      }
       promises.opened(world.store.promise());
       if (watchesWords) {
         world.rules.serves();
@@ -203,17 +204,17 @@ final class ServerHost {
       return;
     }
     world.happened(Fault.INSPECTION);
-    try (HeapDirectory copy = new HeapDirectory(Long.MAX_VALUE, Survives.POWER_FAILURE)) {
-      for (String name : world.disk.names()) {
-        MemorySegment image = world.disk.image(name);
-        try (PersistentMemory memory = copy.create(name, image.byteSize())) {
-          memory.put(0, image, 0, image.byteSize());
-        }
-      }
-      world.store.inspect(
-          copy,
-          world.doors.split(),
-          (key, what) -> world.fail("an inspection finds, before the next opening: " + what));
+    inspectCopy((key, what) -> world.fail("an inspection finds, before the next opening: " + what));
+  }
+
+  /**
+   * Looks at a copy of the store.
+   *
+   * @param findings gets what is found: the key, or null, and what is wrong
+   */
+  void inspectCopy(BiConsumer<byte[], String> findings) throws IOException {
+    try (DiskCopy copy = new DiskCopy(world.disk)) {
+      world.store.inspect(copy, world.doors.split(), findings);
     }
   }
 
@@ -222,14 +223,6 @@ final class ServerHost {
     return world.mayHappen(Fault.EMBEDDED_OPENING)
         && !world.healing
         && world.doors.nextInt(device.strangers() > 0 ? EMBEDDED_ODDS_LEFT : EMBEDDED_ODDS) == 0;
-  }
-
-  /**
-   * Whether an embedded store takes over from the clients of the server before, as every opening
-   * that writes has to: production decides that where it opens files, so this is a mutant's place.
-   */
-  private static boolean embeddedFences() {
-    return true;
   }
 
   private int step(StoreUnderTest.Server living) {
@@ -246,6 +239,23 @@ final class ServerHost {
     if (lives()) {
       stopping = true;
       node.wake();
+    }
+  }
+
+  /**
+   * It is told to stop while its root says what is not durable yet, and then the power fails: what
+   * a stop records must not be lost behind it.
+   */
+  void stopUndrainedThenLosePower() {
+    if (lives()
+        && survivesPower()
+        && world.mayHappen(Fault.SERVER_STOP)
+        && world.mayHappen(Fault.POWER_FAILURE)
+        && world.disk.image("root") != null
+        && !world.disk.settled("root", 0, world.disk.image("root").byteSize())
+        && world.doors.nextInt(STOP_UNDRAINED_ODDS) == 0) {
+      powerFailsNext = true;
+      stop();
     }
   }
 
@@ -302,6 +312,20 @@ final class ServerHost {
   /** The process that serves is gone, and nobody comes. */
   void endForDamage() {
     node.kill();
+    device.crash();
+    world.disk.processCrash();
+  }
+
+  /** The process that serves is stopped in order, and nobody comes. */
+  void stopForDamage() {
+    node.kill();
+    world.happened(Fault.SERVER_STOP);
+    world.guarded(
+        "the server",
+        () -> {
+          core.stop();
+          return 0;
+        });
     device.crash();
     world.disk.processCrash();
   }
@@ -365,7 +389,8 @@ final class ServerHost {
         });
   }
 
-  private void losePower() {
+  /** The host's power fails, with or without a process on it. */
+  void losePower() {
     world.happened(Fault.POWER_FAILURE);
     device.powerFailure();
     world.disk.powerFailure(world.random);

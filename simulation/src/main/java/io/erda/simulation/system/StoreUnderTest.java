@@ -56,12 +56,12 @@ public interface StoreUnderTest {
   }
 
   /**
-   * Looks at a store that nobody has open, or at a copy of it, and changes nothing.
+   * Looks at a copy of a store that nobody has open, as somebody who verifies it does.
    *
    * @param findings gets the key, or null where it can't be told, and what is wrong with it
    */
-  default void inspect(
-      MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings) {}
+  void inspect(
+      MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings);
 
   /** A client process starts to connect. */
   Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);
@@ -70,6 +70,12 @@ public interface StoreUnderTest {
   interface Server {
     /** One step. Returns 0 when there was nothing to do. */
     int doWork();
+
+    /**
+     * Before its first step: it is not served on this device, which stands for clients of earlier
+     * servers.
+     */
+    default void countStrangersOf(Device device) {}
 
     /** What is wrong where nobody has asked for anything for a while; null where nothing is. */
     default String wrongWhenIdle() {

@@ -268,6 +268,7 @@ public final class SystemSimulation {
             if (configuration.faults().contains(fault)) {
               fault(fault);
             }
+            host.stopUndrainedThenLosePower();
             nextFault();
           }
         });

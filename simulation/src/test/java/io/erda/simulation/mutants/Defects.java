@@ -90,6 +90,11 @@ public final class Defects {
     directory.sync();
   }
 
+  /** How many regions a page of the map names: far fewer than fit. */
+  public static int fewRecords(int left, int most) {
+    return Math.min(left, 2);
+  }
+
   /** Whatever a field holds. */
   public static long zero(Object ignored) {
     return 0;

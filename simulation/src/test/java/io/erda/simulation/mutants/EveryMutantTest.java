@@ -35,8 +35,18 @@ final class EveryMutantTest {
   /** The table's yardstick: where nothing was changed nothing is found. */
   @Test
   void withoutADefectNothingIsFound() {
+    requireNothingFound(Mutant.of("none", "nothing is wrong", List::of));
+  }
+
+  /** What comes with a mutant so that there is something to defect is no defect itself. */
+  @Test
+  void aMapOfManyPagesIsNoDefect() {
+    requireNothingFound(
+        Mutant.of("small pages", "nothing is wrong", () -> List.of(Mutants.smallMapPages())));
+  }
+
+  private static void requireNothingFound(Mutant none) {
     List<String> how = new ArrayList<>();
-    Mutant none = Mutant.of("none", "nothing is wrong", List::of);
     SeedSets.needed(none.simulation(), 1, 50, how);
     assertTrue(how.isEmpty(), how::toString);
   }

@@ -25,6 +25,8 @@ final class Mutants {
   private static final String PUBLICATION = "server.engine.Publication";
   private static final String PENDING = "server.engine.PendingWords";
   private static final String ENGINE = "server.engine.StoreEngine";
+  private static final String STOP_RECORD = "server.engine.StopRecord";
+  private static final String OPENING = "server.engine.StoreOpening";
   private static final String TABLE = "hashtable.HashTable";
   private static final String MOVE = "hashtable.Displacement";
   private static final String LOG = "logstore.LogStore";
@@ -40,6 +42,9 @@ final class Mutants {
 
   /** The local variable of {@code Get.runNow} that holds the map. */
   private static final int NOW = 4;
+
+  /** The parameter of {@code StoreEngine.checkStopRecord} that lets everything pass. */
+  private static final int LOOKING = 3;
 
   private static final MethodTypeDesc BOOLEAN = MethodTypeDesc.of(ConstantDescs.CD_boolean);
 
@@ -78,13 +83,7 @@ final class Mutants {
           Mutant.of(
               "visible is durable",
               "words are committed at once where what is visible may still be lost",
-              () ->
-                  List.of(
-                      constant(
-                          "server.engine.StoreOpening",
-                          "openExisting",
-                          "visibleBeforeDurable",
-                          0))),
+              () -> List.of(constant(OPENING, "openExisting", "visibleBeforeDurable", 0))),
           Mutant.of(
               "unchecked publish",
               "the client sends PUBLISH before its WRITE, and the server takes the object for"
@@ -134,15 +133,32 @@ final class Mutants {
                   () ->
                       List.of(
                           body(
-                              "simulation.system.ServerHost",
-                              "embeddedFences",
-                              code -> code.iconst_0().ireturn())))
+                              "server.engine.ServerCore",
+                              "countStrangersOf",
+                              CodeBuilder::return_)))
               .slow(),
+          // The record of a stop
           Mutant.of(
-                  "stop recorded before it is durable",
-                  "the record of a clean stop describes what a power failure may still take",
-                  () -> List.of(without("server.engine.StopRecord", "file", "flush")))
-              .slow(),
+              "stop recorded before it is durable",
+              "the record of a clean stop describes what a power failure may still take",
+              () ->
+                  List.of(
+                      without(STOP_RECORD, "file", "flush"),
+                      without(STOP_RECORD, "file", "drain"))),
+          Mutant.of(
+              "stop not compared",
+              "an opening and an inspection believe that tables are what they were at the stop",
+              () -> List.of(body(STOP_RECORD + "$Differences", "page", CodeBuilder::return_))),
+          Mutant.of(
+              "stop not compared by an opening",
+              "an opening takes tables that are not what they were at the stop",
+              () ->
+                  List.of(
+                      before(OPENING, "checkStopRecord", code -> code.iconst_1().istore(LOOKING)))),
+          Mutant.of(
+              "record of a stop stays",
+              "an opening leaves the record of the stop before",
+              () -> List.of(body(STOP_RECORD, "remove", CodeBuilder::return_))),
           Mutant.of(
                   "first place not emptied",
                   "a file that is used again looks as if its region had been linked",
@@ -199,6 +215,10 @@ final class Mutants {
               "link not drained",
               "a lease is granted in a region whose link is not durable",
               () -> List.of(without(LINKING, "link", "drain"))),
+          Mutant.of(
+              "map of two epochs",
+              "a client takes pages of the region map that are of different epochs for one map",
+              () -> List.of(smallMapPages(), withoutStore("client.MapFetch", "onPage", "mixed"))),
           Mutant.of(
               "region map not announced",
               "the epoch stays when a region is linked",
@@ -403,6 +423,11 @@ final class Mutants {
               "tag taken for the key",
               "a get does not compare the key",
               () -> List.of(body(GET, "isKey", code -> code.iconst_1().ireturn()))));
+
+  /** No defect: a map of a few regions has several pages, as one of some hundred has. */
+  static Patch smallMapPages() {
+    return defect("server.engine.ServerCore", "onMap", "min", "fewRecords");
+  }
 
   private static void carryBackwards(CodeBuilder code) {
     code.aload(0).getfield(MOVE_CLASS, "memory", MEMORY_CLASS);

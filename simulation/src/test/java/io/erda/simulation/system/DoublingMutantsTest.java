@@ -171,6 +171,12 @@ final class DoublingMutantsTest {
     }
 
     @Override
+    public void inspect(
+        MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings) {
+      store.inspect(directory, random, findings);
+    }
+
+    @Override
     public Client connect(
         Device device, String address, LongSupplier nanoTime, ClientEvents events) {
       return store.connect(new MutantDevice(device, mutant), address, nanoTime, events);
