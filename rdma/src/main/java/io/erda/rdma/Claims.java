@@ -27,6 +27,9 @@ final class Claims {
   /** Whether this requester has withdrawn. */
   private boolean withdrawn;
 
+  /** Whether the words are gone, and zeros in their place. */
+  private boolean lost;
+
   private long claimedThen;
   private long settledThen;
 
@@ -53,8 +56,21 @@ final class Claims {
   /** A requester calls it after it stored its state, behind a full fence. */
   void withdraw() {
     withdrawn = true;
-    claimedThen = Words.acquire(claimedWord);
-    settledThen = Words.acquire(settledWord);
+    if (!lost) {
+      claimedThen = Words.acquire(claimedWord);
+      settledThen = Words.acquire(settledWord);
+    }
+  }
+
+  /**
+   * The words are gone. A requester that had not withdrawn before must take everything for claimed,
+   * and nothing more for settled.
+   */
+  void lose() {
+    if (!lost && !withdrawn) {
+      claimedThen = Long.MAX_VALUE;
+    }
+    lost = true;
   }
 
   boolean isWithdrawn() {
@@ -67,7 +83,7 @@ final class Claims {
 
   /** The newest figure, or, of memory that was {@code released}, the last that was seen. */
   long settled(boolean released) {
-    if (!released) {
+    if (!released && !lost) {
       settledThen = Words.acquire(settledWord);
     }
     return settledThen;

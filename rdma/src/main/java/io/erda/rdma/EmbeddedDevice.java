@@ -55,8 +55,8 @@ public final class EmbeddedDevice implements Device {
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
     LocalRegion.check(memory, access);
     return LocalRegion.isRemote(access)
-        ? network.register(this, memory, access)
-        : new LocalRegion(this, memory, access, 0);
+        ? network.register(this, memory, backing, access)
+        : new LocalRegion(this, memory, backing, access, 0);
   }
 
   @Override

@@ -1,7 +1,10 @@
 package io.erda.rdma;
 
+import io.erda.pmem.Backing;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -46,12 +49,13 @@ public final class EmbeddedNetwork {
     return new EmbeddedDevice(this, counted, extraWriteLatencyNs, nanoTime);
   }
 
-  synchronized LocalRegion register(EmbeddedDevice device, MemorySegment memory, int access) {
+  synchronized LocalRegion register(
+      EmbeddedDevice device, MemorySegment memory, Backing backing, int access) {
     for (int i = 0; i < RegistryLayout.SLOTS; i++) {
       int slot = (int) ((nextSequence + i) % RegistryLayout.SLOTS);
       if (regions.get(slot) == null) {
         long key = RegistryLayout.key(nextSequence++, slot);
-        LocalRegion region = new LocalRegion(device, memory, access, key);
+        LocalRegion region = new LocalRegion(device, memory, backing, access, key);
         regions.set(slot, region);
         QueueLayout.WORD.setRelease(registry, 8L * slot, key);
         return region;
@@ -86,6 +90,23 @@ public final class EmbeddedNetwork {
         0,
         0,
         null);
+  }
+
+  /** How much of a region's file is left, in words; null when all is, or it can't be found. */
+  String describeLoss(long key) {
+    LocalRegion region = regions.get(RegistryLayout.slot(key));
+    if (region == null || region.remoteKey() != key || region.backing.file() == null) {
+      return null;
+    }
+    try {
+      Backing backing = region.backing;
+      return RemoteRegion.describeLoss(
+          backing.file().getFileName().toString(),
+          Files.size(backing.file()),
+          backing.offset() + backing.length());
+    } catch (IOException e) {
+      return null;
+    }
   }
 
   MemorySegment registry() {

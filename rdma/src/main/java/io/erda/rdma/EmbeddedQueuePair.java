@@ -55,6 +55,11 @@ final class EmbeddedQueuePair extends RingQueuePair {
   }
 
   @Override
+  String describeLoss(RemoteRegion region) {
+    return network.describeLoss(region.key());
+  }
+
+  @Override
   MemorySegment openRegistry(long registryId) {
     return network.registry();
   }

@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.Backing;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -8,6 +9,9 @@ final class LocalRegion implements MemoryRegion {
   private final Device owner;
   final MemorySegment memory;
 
+  /** What file the memory is mapped from, if any. */
+  final Backing backing;
+
   /** For the comparison of places modulo 8 only. */
   final long address;
 
@@ -15,7 +19,8 @@ final class LocalRegion implements MemoryRegion {
   private final long remoteKey;
   private final long size;
 
-  LocalRegion(Device owner, MemorySegment memory, int access, long remoteKey) {
+  LocalRegion(Device owner, MemorySegment memory, Backing backing, int access, long remoteKey) {
+    this.backing = backing;
     this.owner = owner;
     this.memory = memory;
     this.address = memory.address();

@@ -185,6 +185,14 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
+   * Whose memory was gone when the last READ or WRITE ended with {@link Status#MEMORY_LOST}, and
+   * how, for messages.
+   */
+  default String lostRegion() {
+    return "";
+  }
+
+  /**
    * What the peer sent with its acceptance or refusal; empty before {@link Opcode#CONNECT}. Bytes
    * from outside: not trusted.
    */

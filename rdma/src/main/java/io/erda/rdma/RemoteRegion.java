@@ -39,6 +39,14 @@ record RemoteRegion(
     return mapping != null;
   }
 
+  /** How much of the file of a region is left, in words; null when all of it is. */
+  static String describeLoss(String file, long bytes, long needed) {
+    return bytes >= needed
+        ? null
+        : "%s was shortened while it was in use: it has %d of %d bytes"
+            .formatted(file, bytes, needed);
+  }
+
   /** The same memory under another key. */
   RemoteRegion under(long newKey, long newKeyAddress, int newAccess) {
     return new RemoteRegion(

@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FaultPoint;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -18,6 +19,11 @@ import java.util.function.LongSupplier;
  * looks at that state after each READ and WRITE, for a WRITE with a full fence between its stores
  * and that load: either this end sees the state and completes in error, or whoever closed sees the
  * whole WRITE.
+ *
+ * <p><b>Memory that is not there.</b> A load or store of a region's file that somebody shortened,
+ * or a store into a hole of it while the disk is full, is a fault that the JVM reports late ({@link
+ * FaultPoint}). Each READ and WRITE waits for that report before it ends, so the fault is its own
+ * status and never an error in other work.
  *
  * <p><b>Messages at the end.</b> What a requester had posted takes no effect once it has closed or
  * withdrawn, but for what the responder had claimed: see {@link Claims}.
@@ -63,6 +69,7 @@ abstract class RingQueuePair implements QueuePair {
   private final CompletionQueue completions = new CompletionQueue(QUEUE_DEPTH);
   private final ReceiveQueue receives = new ReceiveQueue(QUEUE_DEPTH);
   private final WordCopy words = new WordCopy();
+  private final FaultPoint faults = new FaultPoint();
   private final long connectDeadline;
   private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
 
@@ -78,6 +85,7 @@ abstract class RingQueuePair implements QueuePair {
   /** The peer died or broke the protocol: noticed outside the shared memory. */
   private boolean broken;
 
+  private String lostRegion = "";
   private int polls;
   private long drainUntil;
   private long sends;
@@ -181,6 +189,14 @@ abstract class RingQueuePair implements QueuePair {
   /** Releases what the device added; once. */
   abstract void release();
 
+  /**
+   * What became of the file that a region is mapped from, for messages; null when nothing did.
+   * Asked after a fault.
+   */
+  String describeLoss(RemoteRegion region) {
+    return null;
+  }
+
   // One-sided work.
 
   @Override
@@ -231,11 +247,67 @@ abstract class RingQueuePair implements QueuePair {
       return false;
     }
     to.requireAlive();
-    Words.copy(remote, own, length);
-    return afterRead(from, length) == Status.SUCCESS;
+    try {
+      Words.copy(remote, own, length);
+      int status = afterRead(from, length);
+      faults.surface();
+      return status == Status.SUCCESS;
+    } catch (InternalError e) {
+      return afterFault(from, false, e) == Status.SUCCESS;
+    }
   }
 
   private int read(
+      LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
+    try {
+      int status = load(to, localOffset, from, remoteOffset, length);
+      faults.surface();
+      return status;
+    } catch (InternalError e) {
+      return afterFault(from, false, e);
+    }
+  }
+
+  /**
+   * Why work of ours met memory that is not there: a status that is never SUCCESS.
+   *
+   * @param region null when none was reached yet
+   * @param stored whether it was a store, of memory that was not the caller's
+   * @throws InternalError when no memory of the peer's is gone: then it is somebody else's
+   */
+  private int afterFault(RemoteRegion region, boolean stored, InternalError e) {
+    if (isMemoryLost()) {
+      return Status.FENCED;
+    }
+    if (region == null) {
+      throw e;
+    }
+    boolean valid;
+    try {
+      valid = isValid(region);
+      faults.surface();
+    } catch (InternalError again) {
+      // The keys themselves can't be looked at any more.
+      breakOff();
+      return Status.FENCED;
+    }
+    if (!valid) {
+      return Status.REMOTE_ACCESS;
+    }
+    String loss = describeLoss(region);
+    if (loss == null && !stored) {
+      throw e;
+    }
+    lostRegion = loss == null ? "a file there has a hole, and the disk is full" : loss;
+    return Status.MEMORY_LOST;
+  }
+
+  @Override
+  public final String lostRegion() {
+    return lostRegion;
+  }
+
+  private int load(
       LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
     long remote = from.address() + remoteOffset;
     long own = to.address + localOffset;
@@ -291,17 +363,29 @@ abstract class RingQueuePair implements QueuePair {
 
   private int write(
       LocalRegion from, long localOffset, long remoteKey, long remoteOffset, int length) {
-    int status = sendable();
-    if (status != Status.SUCCESS) {
+    RemoteRegion to = null;
+    try {
+      int status = sendable();
+      if (status != Status.SUCCESS) {
+        return status;
+      }
+      to = region(remoteKey, true);
+      if (to == null) {
+        return unreached();
+      }
+      status =
+          isAllowed(to, Access.REMOTE_WRITE, remoteOffset, length)
+              ? store(from, localOffset, to, remoteOffset, length)
+              : Status.REMOTE_ACCESS;
+      faults.surface();
       return status;
+    } catch (InternalError e) {
+      return afterFault(to, true, e);
     }
-    RemoteRegion to = region(remoteKey, true);
-    if (to == null) {
-      return unreached();
-    }
-    if (!isAllowed(to, Access.REMOTE_WRITE, remoteOffset, length)) {
-      return Status.REMOTE_ACCESS;
-    }
+  }
+
+  private int store(
+      LocalRegion from, long localOffset, RemoteRegion to, long remoteOffset, int length) {
     try {
       if (counted) {
         counters.differing(
@@ -379,17 +463,27 @@ abstract class RingQueuePair implements QueuePair {
           || !isAllowed(to, Access.REMOTE_WRITE, remoteOffset, Long.BYTES)) {
         status = Status.REMOTE_ACCESS;
       } else {
-        if (counted) {
-          counters.differing(
-              differing((long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset), value));
-        }
-        QueueLayout.WORD.setRelease(to.memory(), remoteOffset, value);
-        counters.write(Long.BYTES);
-        status = afterWrite(to);
+        status = atomicWrite(to, remoteOffset, value);
       }
     }
     complete(wrId, Opcode.ATOMIC_WRITE, status, Long.BYTES, flags);
     return true;
+  }
+
+  private int atomicWrite(RemoteRegion to, long remoteOffset, long value) {
+    try {
+      if (counted) {
+        counters.differing(
+            differing((long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset), value));
+      }
+      QueueLayout.WORD.setRelease(to.memory(), remoteOffset, value);
+      counters.write(Long.BYTES);
+      int status = afterWrite(to);
+      faults.surface();
+      return status;
+    } catch (InternalError e) {
+      return afterFault(to, true, e);
+    }
   }
 
   @Override
@@ -414,20 +508,39 @@ abstract class RingQueuePair implements QueuePair {
           || !isAllowed(to, Access.REMOTE_ATOMIC, remoteOffset, Long.BYTES)) {
         status = Status.REMOTE_ACCESS;
       } else {
-        long was =
-            (long) QueueLayout.WORD.compareAndExchange(to.memory(), remoteOffset, expected, value);
-        if (was == expected) {
-          counters.write(Long.BYTES);
-          if (counted) {
-            counters.differing(differing(was, value));
-          }
-        }
-        old.memory.set(QueueLayout.LONG.withByteAlignment(1), localOffset, was);
-        status = afterWrite(to);
+        status = compareAndSwap(old, localOffset, to, remoteOffset, expected, value);
       }
     }
     complete(wrId, Opcode.COMPARE_AND_SWAP, status, Long.BYTES, flags);
     return true;
+  }
+
+  private int compareAndSwap(
+      LocalRegion old,
+      long localOffset,
+      RemoteRegion to,
+      long remoteOffset,
+      long expected,
+      long value) {
+    long was;
+    try {
+      // Where memory is missing the interpreter's compare-and-swap ends the process, and a load
+      // does not.
+      was = (long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset);
+      faults.surface();
+      was = (long) QueueLayout.WORD.compareAndExchange(to.memory(), remoteOffset, expected, value);
+      faults.surface();
+    } catch (InternalError e) {
+      return afterFault(to, true, e);
+    }
+    if (was == expected) {
+      counters.write(Long.BYTES);
+      if (counted) {
+        counters.differing(differing(was, value));
+      }
+    }
+    old.memory.set(QueueLayout.LONG.withByteAlignment(1), localOffset, was);
+    return afterWrite(to);
   }
 
   @Override
@@ -808,6 +921,7 @@ abstract class RingQueuePair implements QueuePair {
     if (phase == Phase.CLOSED || claims.isWithdrawn() || !requester) {
       return;
     }
+    isMemoryLost();
     Words.release(ownState, QueueLayout.FENCED);
     ringIfAsleep();
     claims.withdraw();
@@ -821,6 +935,12 @@ abstract class RingQueuePair implements QueuePair {
   @Override
   public final long settled() {
     return claims.settled(phase == Phase.CLOSED);
+  }
+
+  /** What both ends share was replaced by zeros, which say nothing of what the responder did. */
+  final void onMemoryLost() {
+    claims.lose();
+    breakOff();
   }
 
   /** The peer died, or what it wrote can't be: nothing of it counts from now on. */
@@ -898,6 +1018,8 @@ abstract class RingQueuePair implements QueuePair {
     if (phase == Phase.CLOSED) {
       return;
     }
+    // Nothing of the closing is left out because the memory went away a moment ago.
+    isMemoryLost();
     withdraw();
     settled();
     phase = Phase.CLOSED;

@@ -17,6 +17,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,9 +32,10 @@ import java.util.List;
  * nobody: it has the directory's lock until it is closed, shows its regions there, and before
  * anything else fences what clients of an earlier server still hold. Only the requester READs and
  * WRITEs. What clients write into rings, headers and sockets is checked and can't break the server,
- * and who shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}). A
- * region's file that is shortened is an {@link InternalError} for whoever touches what is gone: see
- * {@link io.erda.pmem.FaultPoint}.
+ * and who shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}). Nor can
+ * one user who is not the server's take all sockets or descriptors. A READ or WRITE of a region's
+ * file that was shortened completes with {@link Status#MEMORY_LOST}; its owner, who loads and stores
+ * by itself, gets an {@link InternalError}: see {@link io.erda.pmem.FaultPoint}.
  *
  * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would:
  * peers' WRITEs fail from then on, their READs go on. Closing a queue pair itself ends both;
@@ -93,13 +95,13 @@ public final class ShmDevice implements Device {
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
     LocalRegion.check(memory, access);
     if (!LocalRegion.isRemote(access)) {
-      return new LocalRegion(this, memory, access, 0);
+      return new LocalRegion(this, memory, backing, access, 0);
     }
     if (!isServer()) {
       throw new IllegalArgumentException("a device that does not serve has no regions for peers");
     }
     long key = serving.registry().add(backing, memory.byteSize(), access);
-    return new LocalRegion(this, memory, access, key);
+    return new LocalRegion(this, memory, backing, access, key);
   }
 
   @Override
@@ -118,6 +120,11 @@ public final class ShmDevice implements Device {
    */
   @Override
   public Listener listen(String address) throws IOException {
+    return listenAs(ShmSocket.user(Posix.user()), address);
+  }
+
+  /** Listens with {@code own} in the place of this process's user. */
+  Listener listenAs(UserPrincipal own, String address) throws IOException {
     if (!isServer()
         || !Path.of(address)
             .toAbsolutePath()
@@ -128,7 +135,7 @@ public final class ShmDevice implements Device {
     if (listener != null) {
       throw new IOException("listening in " + address + " already");
     }
-    listener = new ShmListener(this, serving.directory(), options.nanoTime());
+    listener = new ShmListener(this, serving.directory(), own, options.nanoTime());
     return listener;
   }
 
@@ -188,8 +195,8 @@ public final class ShmDevice implements Device {
     }
   }
 
-  ShmQueuePair accept(QueueFile file, ShmSocket socket, String peer) {
-    ShmQueuePair queuePair = ShmQueuePair.accepted(this, file, socket, peer, options);
+  ShmQueuePair accept(QueueFile file, ShmSocket socket, String peer, UserPrincipal user) {
+    ShmQueuePair queuePair = ShmQueuePair.accepted(this, file, socket, peer, user, options);
     queuePairs.add(queuePair);
     return queuePair;
   }
@@ -356,6 +363,15 @@ public final class ShmDevice implements Device {
   /** Lets go of the queue files of those that left meanwhile. A system call for each. */
   void askDeparting() {
     departing.removeIf(ShmQueuePair::peerLeft);
+  }
+
+  /** Connections of a user's clients that ended here, while the clients hold their queue files. */
+  int departing(UserPrincipal user) {
+    int count = 0;
+    for (ShmQueuePair queuePair : departing) {
+      count += queuePair.isOf(user) ? 1 : 0;
+    }
+    return count;
   }
 
   void departing(ShmQueuePair queuePair) {

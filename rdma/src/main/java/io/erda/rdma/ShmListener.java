@@ -25,6 +25,15 @@ final class ShmListener implements Listener {
   private static final long HELLO_TIMEOUT_NS = 5_000_000_000L;
   private static final int WAITING_MAX = 256;
 
+  /** Sockets of one user other than the server's that have not said HELLO. */
+  static final int SILENT_MAX = 32;
+
+  /**
+   * Connections of one user other than the server's that ended here while the peer holds its queue
+   * file. Each costs a descriptor, and only the peer can end that.
+   */
+  static final int DEPARTING_MAX = 64;
+
   private final ShmDevice device;
   private final ShmDirectory directory;
   private final ServerSocketChannel server;
@@ -45,12 +54,13 @@ final class ShmListener implements Listener {
   private long lastCheck;
   private boolean closed;
 
-  ShmListener(ShmDevice device, ShmDirectory directory, LongSupplier nanoTime) throws IOException {
+  ShmListener(ShmDevice device, ShmDirectory directory, UserPrincipal own, LongSupplier nanoTime)
+      throws IOException {
     this.device = device;
     this.directory = directory;
     this.nanoTime = nanoTime;
     this.lastCheck = nanoTime.getAsLong();
-    this.own = ShmSocket.user(Posix.user());
+    this.own = own;
     this.server = ShmSocket.listen(directory);
     device.watchAccept(server, this);
   }
@@ -58,11 +68,13 @@ final class ShmListener implements Listener {
   /** A socket that connected and has not said HELLO yet. */
   private final class Handshake {
     final SocketChannel channel;
+    final UserPrincipal user;
     final ByteBuffer hello = ByteBuffer.allocate(ShmSocket.HELLO_BYTES);
     final long deadline = nanoTime.getAsLong() + HELLO_TIMEOUT_NS;
 
-    Handshake(SocketChannel channel) {
+    Handshake(SocketChannel channel) throws IOException {
       this.channel = channel;
+      this.user = new ShmSocket(channel).peer();
     }
 
     /** True when it is decided, one way or the other. */
@@ -91,11 +103,10 @@ final class ShmListener implements Listener {
 
     private Request request() throws IOException {
       String name = ShmSocket.helloName(hello);
-      if (name == null || device.isConnected(name) || isWaiting(name)) {
+      if (name == null || device.isConnected(name) || isWaiting(name) || hasDeparted(user)) {
         return null;
       }
       ShmSocket socket = new ShmSocket(channel);
-      UserPrincipal user = socket.peer();
       QueueFile file;
       try {
         file = QueueFile.open(directory, name, device.spares());
@@ -205,20 +216,18 @@ final class ShmListener implements Listener {
   }
 
   private void advance() {
+    boolean decided = false;
     try {
-      while (handshakes.size() + unanswered.size() < WAITING_MAX) {
+      for (int i = 0; i < WAITING_MAX && handshakes.size() + unanswered.size() < WAITING_MAX; i++) {
         SocketChannel channel = server.accept();
         if (channel == null) {
           break;
         }
-        channel.configureBlocking(false);
-        device.watchHello(channel, this);
-        handshakes.add(new Handshake(channel));
+        decided |= begin(channel);
       }
     } catch (IOException e) {
       // Out of descriptors, or a peer that left again: the next poll tries once more.
     }
-    boolean decided = false;
     for (Iterator<Handshake> all = handshakes.iterator(); all.hasNext(); ) {
       if (all.next().advance()) {
         all.remove();
@@ -229,6 +238,54 @@ final class ShmListener implements Listener {
       device.flushCancelled();
       device.spares().changed();
     }
+  }
+
+  /**
+   * Takes a socket. Returns whether something was decided. A HELLO is there with the socket,
+   * mostly; who is silent must not keep others out, so of one user's only the newest few may be.
+   */
+  private boolean begin(SocketChannel channel) throws IOException {
+    Handshake added;
+    try {
+      channel.configureBlocking(false);
+      added = new Handshake(channel);
+      device.watchHello(channel, this);
+    } catch (IOException e) {
+      new ShmSocket(channel).close();
+      throw e;
+    }
+    if (added.advance()) {
+      return true;
+    }
+    handshakes.add(added);
+    return !added.user.equals(own) && dropOldest(added.user);
+  }
+
+  /** Drops the socket that has been silent for longest if its user has too many. */
+  private boolean dropOldest(UserPrincipal user) {
+    Handshake oldest = null;
+    int silent = 0;
+    for (Handshake each : handshakes) {
+      if (each.user.equals(user)) {
+        oldest = oldest == null ? each : oldest;
+        silent++;
+      }
+    }
+    if (silent <= SILENT_MAX) {
+      return false;
+    }
+    handshakes.remove(oldest);
+    new ShmSocket(oldest.channel).close();
+    return true;
+  }
+
+  /** Whether a user has too many connections that ended here and that he holds on to. */
+  private boolean hasDeparted(UserPrincipal user) {
+    if (user.equals(own) || device.departing(user) < DEPARTING_MAX) {
+      return false;
+    }
+    device.askDeparting();
+    return device.departing(user) >= DEPARTING_MAX;
   }
 
   @Override
@@ -296,7 +353,7 @@ final class ShmListener implements Listener {
     public QueuePair accept(MemorySegment ofOurs) {
       answer();
       store(ofOurs);
-      ShmQueuePair queuePair = device.accept(file, socket, peer());
+      ShmQueuePair queuePair = device.accept(file, socket, peer(), user);
       try {
         QueueLayout.WORD.setRelease(
             file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.OPEN);

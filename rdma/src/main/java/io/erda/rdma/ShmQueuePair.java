@@ -40,6 +40,9 @@ final class ShmQueuePair extends RingQueuePair {
   /** The user whose the server is; known when the socket is connected. */
   private UserPrincipal server;
 
+  /** Of a responder: the user whose the client is. */
+  private UserPrincipal user;
+
   private long lastCheck;
   private long nextAttempt;
   private long retryNs = CONNECT_RETRY_NS;
@@ -104,10 +107,16 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   static ShmQueuePair accepted(
-      ShmDevice device, QueueFile file, ShmSocket socket, String peer, ShmOptions options) {
+      ShmDevice device,
+      QueueFile file,
+      ShmSocket socket,
+      String peer,
+      UserPrincipal user,
+      ShmOptions options) {
     ShmQueuePair queuePair =
         new ShmQueuePair(
             device, null, file, file.queue(), false, peer, 0, options.nanoTime(), options);
+    queuePair.user = user;
     queuePair.use(socket);
     return queuePair;
   }
@@ -282,8 +291,13 @@ final class ShmQueuePair extends RingQueuePair {
     if (file == null || phase() == Phase.CLOSED || !file.isShortened()) {
       return false;
     }
-    breakOff();
+    onMemoryLost();
     return true;
+  }
+
+  @Override
+  String describeLoss(RemoteRegion region) {
+    return view == null ? null : view.describeLoss(region);
   }
 
   @Override
@@ -298,6 +312,10 @@ final class ShmQueuePair extends RingQueuePair {
 
   boolean isOf(String queueFileName) {
     return file != null && file.name().equals(queueFileName);
+  }
+
+  boolean isOf(UserPrincipal other) {
+    return other.equals(user);
   }
 
   /** Gives up asking. */

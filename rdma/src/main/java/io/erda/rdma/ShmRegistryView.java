@@ -263,6 +263,30 @@ final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
+   * How much of a region's file is left, in words; null when all of it is there, or it can't be
+   * found.
+   */
+  String describeLoss(RemoteRegion region) {
+    Slot slot = slot(region.key(), RegistryLayout.slotOffset(RegistryLayout.slot(region.key())));
+    if (slot == null) {
+      return null;
+    }
+    try {
+      int descriptor = directory.openRegion(slot.name, false);
+      try {
+        ShmDirectory.Attributes now = ShmDirectory.attributes(descriptor);
+        return now.inode() == slot.inode
+            ? RemoteRegion.describeLoss(slot.name, now.bytes(), slot.offset + slot.length)
+            : null;
+      } finally {
+        Posix.close(descriptor);
+      }
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  /**
    * Null when the file can't be opened so, or is shorter: a store or load beyond its end would kill
    * the process.
    */

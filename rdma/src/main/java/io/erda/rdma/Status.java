@@ -47,6 +47,12 @@ public final class Status {
   /** A file of the peer's is not what a peer may name: a link, or another user's. */
   public static final int UNTRUSTED = 12;
 
+  /**
+   * The peer's memory is not there: its file was shortened, or has a hole while the disk is full.
+   * {@link QueuePair#lostRegion} says which. Part of a WRITE may have been stored.
+   */
+  public static final int MEMORY_LOST = 13;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -64,6 +70,7 @@ public final class Status {
       case TAKEN -> "open in another process, which serves nobody";
       case UNTRUSTED ->
           "a file there is a symbolic link, no file, or another user's than the server";
+      case MEMORY_LOST -> "the file of the peer's memory was shortened, or has no space";
       default -> "status " + status;
     };
   }
