@@ -54,8 +54,12 @@ final class BlockingCalls {
       }
       return;
     }
-    get.begin();
-    drive(get);
+    try {
+      get.begin();
+      drive(get);
+    } catch (RuntimeException | Error e) {
+      throw cutShort(get, e);
+    }
     if (get.error != null) {
       throw free(get);
     }
@@ -69,8 +73,12 @@ final class BlockingCalls {
     core.doWork();
     Put put = core.freePut();
     put.build(key, value);
-    put.begin();
-    drive(put);
+    try {
+      put.begin();
+      drive(put);
+    } catch (RuntimeException | Error e) {
+      throw cutShort(put, e);
+    }
     if (put.error != null) {
       throw free(put);
     }
@@ -81,24 +89,51 @@ final class BlockingCalls {
   /** Asks the server to clean a head, −1 for all; the figures when it has noted that. */
   Map<String, Long> clean(int head) {
     core.doWork();
-    core.query.beginCleaning(head);
-    return figures();
+    return figures(head, true);
   }
 
   Map<String, Long> stats() {
     core.doWork();
-    core.query.begin();
-    return figures();
+    return figures(0, false);
   }
 
-  private Map<String, Long> figures() {
+  private Map<String, Long> figures(int head, boolean clean) {
     StatsQuery query = core.query;
-    drive(query);
+    try {
+      if (clean) {
+        query.beginCleaning(head);
+      } else {
+        query.begin();
+      }
+      drive(query);
+    } catch (RuntimeException | Error e) {
+      throw cutShort(query, e);
+    }
     if (query.error != null) {
       throw free(query);
     }
     query.step = Operation.IDLE;
     return query.figures;
+  }
+
+  /**
+   * Ends an operation that an exception left in the middle, so that its slot can be used again.
+   * Returns what to throw: of a fault in shared memory, what became of the operation.
+   */
+  private RuntimeException cutShort(Operation operation, Throwable e) {
+    boolean ended = !operation.active();
+    if (!ended) {
+      core.cutShort(operation, e);
+    }
+    operation.step = Operation.IDLE;
+    if (!ended && e instanceof InternalError) {
+      operation.error.addSuppressed(e);
+      return operation.error;
+    }
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return (RuntimeException) e;
   }
 
   private static ErdaException free(Operation operation) {

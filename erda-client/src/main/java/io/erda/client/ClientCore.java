@@ -284,9 +284,7 @@ final class ClientCore {
   /** Sleeps until something completes or the time passes. Real threads only. */
   void await(long timeoutNs) {
     Session current = session != null && session.waitable() ? session : null;
-    boolean armed =
-        (current == null || current.queuePair.arm())
-            && (connecting == null || connecting.queuePair.arm());
+    boolean armed = (current == null || current.arm()) && (connecting == null || connecting.arm());
     if (!armed || doWork() > 0) {
       return;
     }
@@ -349,6 +347,22 @@ final class ClientCore {
     } finally {
       release();
     }
+  }
+
+  /**
+   * Ends an operation that an exception cut short, and with it every connection, because nobody
+   * knows which of them was being worked on.
+   */
+  void cutShort(Operation operation, Throwable e) {
+    String why = operation.describe() + " was cut short by " + e;
+    if (session != null) {
+      session.fail(why);
+    }
+    if (connecting != null) {
+      connecting.fail(why);
+    }
+    operation.cutShort(why);
+    settle();
   }
 
   private void failAll() {

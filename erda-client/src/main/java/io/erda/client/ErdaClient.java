@@ -41,7 +41,8 @@ import java.util.function.LongSupplier;
  *       died in the middle of this very operation it may still take effect. What the server had not
  *       begun with is taken back, and is {@code Unavailable}
  *   <li>{@link ErdaException.Refused}: another store, version or promise is there now
- *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written
+ *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written, or was in a
+ *       file that somebody shortened, which the message names
  *   <li>{@link ErdaException.ReadOnly}: the store's files failed and it takes no more puts and
  *       deletes; the key is untouched, gets go on
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}

@@ -656,6 +656,10 @@ final class Get extends Operation {
                   + Status.name(status)));
       return;
     }
+    if (status == Status.MEMORY_LOST) {
+      fail(new ErdaException.Damaged(describe() + ": " + session.queuePair.lostRegion()));
+      return;
+    }
     boolean stale = status == Status.REMOTE_ACCESS;
     readErrors += stale ? 0 : 1;
     staleMaps += stale ? 1 : 0;

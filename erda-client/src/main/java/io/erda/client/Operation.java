@@ -83,6 +83,11 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
     return false;
   }
 
+  /** The same, where the sending itself may have been cut short. */
+  boolean mayHaveBeenSent() {
+    return published();
+  }
+
   /** Whether {@code session}, whose server is gone, is still good for what this waits for. */
   boolean outlives(Session session) {
     return false;
@@ -175,6 +180,15 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
         published() && session == ended && !ended.neverTaken(slot)
             ? ended.unknown(slot, describe())
             : new ErdaException.Unavailable(what));
+  }
+
+  /** An exception ended the work on it, nobody knows where. REQUIRES: its connection was failed. */
+  final void cutShort(String why) {
+    Session used = session;
+    fail(
+        mayHaveBeenSent() && used != null && !used.neverTaken(slot)
+            ? used.unknown(slot, describe())
+            : new ErdaException.Unavailable(why));
   }
 
   /**

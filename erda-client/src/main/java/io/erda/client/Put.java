@@ -4,6 +4,7 @@ import io.erda.hashtable.Entry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.ObjectWriter;
+import io.erda.pmem.FaultPoint;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
@@ -45,6 +46,7 @@ final class Put extends Operation {
   private static final int REWRITES_MAX = 8;
   private static final int INVALID_MAX = 1;
 
+  private final FaultPoint faults = new FaultPoint();
   private MemoryRegion region;
   private MemorySegment memory;
   private ObjectWriter writer;
@@ -90,7 +92,11 @@ final class Put extends Operation {
     super(core, slot);
   }
 
-  /** Builds the object. REQUIRES: the lengths are in range. {@code value} is null for a delete. */
+  /**
+   * Builds the object. REQUIRES: the lengths are in range. {@code value} is null for a delete.
+   *
+   * @throws InternalError when memory of the caller's is not there
+   */
   void build(MemorySegment key, MemorySegment value) {
     keyLength = (int) key.byteSize();
     valueLength = value == null ? 0 : (int) value.byteSize();
@@ -101,6 +107,8 @@ final class Put extends Operation {
     // the position is not known yet.
     padded = writer.write(OBJECT, key, 0, keyLength, value, 0, valueLength, delete, 0);
     crc = ObjectLayout.checksum(memory, OBJECT);
+    // Key and value may be mapped from a file of the caller's.
+    faults.surface();
   }
 
   void begin() {
@@ -244,7 +252,9 @@ final class Put extends Operation {
               new ErdaException.Unusable(
                   describe()
                       + ": a file of the store can't be written from here: "
-                      + Status.name(writeRefused)
+                      + (writeRefused == Status.MEMORY_LOST
+                          ? session.queuePair.lostRegion()
+                          : Status.name(writeRefused))
                       + "; the key is untouched"));
         } else if (++invalid > INVALID_MAX) {
           fail(
@@ -328,6 +338,11 @@ final class Put extends Operation {
   @Override
   boolean published() {
     return step == PUBLISHED || step == ERASING;
+  }
+
+  @Override
+  boolean mayHaveBeenSent() {
+    return published() || step == POST_PUBLISH || step == POST_ERASE;
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.pmem.FaultPoint;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
@@ -110,6 +111,7 @@ final class Session implements CompletionHandler {
   private int outstanding;
   private long unpostedReceives;
 
+  private final FaultPoint faults = new FaultPoint();
   private final MapFetch mapFetch = new MapFetch(this);
 
   Session(ClientCore core, QueuePair queuePair, int operations, boolean readsOutlive) {
@@ -261,7 +263,43 @@ final class Session implements CompletionHandler {
   }
 
   int poll() {
-    return queuePair.poll(this, POLL_LIMIT);
+    try {
+      int done = queuePair.poll(this, POLL_LIMIT);
+      faults.surface();
+      return done;
+    } catch (InternalError e) {
+      failAfter(e);
+      return 1;
+    }
+  }
+
+  /** As {@link QueuePair#arm}. */
+  boolean arm() {
+    try {
+      boolean armed = queuePair.arm();
+      faults.surface();
+      return armed;
+    } catch (InternalError e) {
+      failAfter(e);
+      return false;
+    }
+  }
+
+  /**
+   * Somebody shortened the file that both ends of the connection map, or this was cut short by a
+   * fault in memory of the caller's: in either case nobody knows what was done and what was not.
+   *
+   * @throws InternalError when the memory was the caller's
+   */
+  private void failAfter(InternalError e) {
+    boolean ours = queuePair.isMemoryLost();
+    fail(
+        ours
+            ? "the file of the connection, below " + core.address + ", was shortened"
+            : "its work was cut short by " + e);
+    if (!ours) {
+      throw e;
+    }
   }
 
   /** Marks the connection as good for nothing. */
@@ -521,8 +559,14 @@ final class Session implements CompletionHandler {
     long id = ++requestSerial << SLOT_BITS | slot;
     Message.putHeader(
         memory, base, type, 0, length, id, welcome.clientId(), welcome.connectionEpoch());
-    if (!queuePair.postSend(id, region, base, length, Flags.NONE)) {
-      return false;
+    try {
+      if (!queuePair.postSend(id, region, base, length, Flags.NONE)) {
+        return false;
+      }
+      faults.surface();
+    } catch (InternalError e) {
+      // It may have been sent.
+      failAfter(e);
     }
     requestIds[slot] = id;
     requestTypes[slot] = type;
@@ -592,6 +636,8 @@ final class Session implements CompletionHandler {
   }
 
   private void onReceive(int receive, int byteLength) {
+    // What came out of shared memory: a fault comes to light before it is believed.
+    faults.surface();
     long base = receiveAt(receive);
     if (byteLength > Protocol.MESSAGE_BYTES_MAX || !Message.wellFormed(memory, base, byteLength)) {
       fail(

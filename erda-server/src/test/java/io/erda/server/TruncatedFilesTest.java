@@ -3,6 +3,7 @@ package io.erda.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,6 +18,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -67,6 +69,7 @@ class TruncatedFilesTest {
     assertEquals(1, added.size(), "one more queue file");
     boolean busy = round % 2 == 1;
     AtomicReference<Throwable> end = new AtomicReference<>();
+    AtomicBoolean truncated = new AtomicBoolean();
     Thread thread = null;
     if (busy) {
       thread =
@@ -74,28 +77,43 @@ class TruncatedFilesTest {
               .daemon()
               .start(() -> {
                 try {
-                  for (int i = 0; ; i++) {
+                  for (int i = 0; !truncated.get(); i++) {
                     mine.put(("truncating " + i % 10).getBytes(UTF_8), VALUE);
                   }
-                } catch (ErdaException | InternalError e) {
+                } catch (ErdaException e) {
+                  // Whatever it is, it is one of those that a caller knows.
+                } catch (Throwable e) {
                   end.set(e);
                 }
               });
       Thread.sleep(5);
     } else {
       mine.put("truncating".getBytes(UTF_8), VALUE);
+      mine.handOver();
     }
     truncate(added.iterator().next(), length);
     Thread.sleep(20);
+    truncated.set(true);
     if (thread != null) {
       thread.join(20_000);
       assertTrue(!thread.isAlive(), "the client that truncated hangs");
+      mine.handOver();
     }
+    assertNull(end.get());
+    goesOn(mine);
+    mine.close();
+  }
+
+  /** The client connects anew, at the latest for the operation after the one that is told. */
+  private static void goesOn(ErdaClient client) {
+    byte[] key = "truncated".getBytes(UTF_8);
     try {
-      mine.close();
-    } catch (InternalError e) {
-      // Its own memory is gone.
+      client.put(key, VALUE);
+    } catch (ErdaException.OutcomeUnknown | ErdaException.Unavailable e) {
+      assertTrue(e.getMessage().contains("put of"), e.getMessage());
     }
+    client.put(key, VALUE);
+    assertArrayEquals(VALUE, client.get(key));
   }
 
   private static void awaitConnections(ErdaClient client, long count) throws Exception {

@@ -234,8 +234,6 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
 
   @Override
   public void close() {
-    // Nothing of the closing is left out because the memory went away a moment ago.
-    queuePair.isMemoryLost();
     queuePair.close();
     port.device.deregister(memory);
     spare.giveBack(memory.memory());
