@@ -11,6 +11,7 @@ import io.erda.protocol.ErdaException;
 import io.erda.rdma.Opcode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -114,13 +115,20 @@ class CutShortTest {
                 StandardOpenOption.WRITE);
         ErdaClient erda = client()) {
       erda.put(KEY, VALUE);
+      file.write(ByteBuffer.allocate(8192), 0);
       MemorySegment mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, 8192, arena);
-      for (int i = 0; i < 200; i++) {
+      for (int i = 0; i < 40; i++) {
+        // So that the code is compiled by and by.
+        for (int j = 0; j < 500; j++) {
+          erda.put(MemorySegment.ofArray(KEY), mapped.asSlice(4096, 100));
+        }
+        erda.put(KEY, VALUE);
         file.truncate(0);
         assertThrows(
             InternalError.class,
             () -> erda.put(MemorySegment.ofArray(KEY), mapped.asSlice(4096, 100)));
         assertArrayEquals(VALUE, erda.get(KEY));
+        file.write(ByteBuffer.allocate(8192), 0);
       }
       assertEquals(1, erda.statistics().connections());
     }

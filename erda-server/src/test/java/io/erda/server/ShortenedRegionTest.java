@@ -104,6 +104,9 @@ class ShortenedRegionTest {
       fill(client);
       isToldAndUsedOn(client, server.data());
       assertEquals(1, client.statistics().connections());
+      try (ErdaClient late = server.connect()) {
+        assertTrue(readAll(late, regions(server.data())) > 0, "and who comes later");
+      }
       assertTrue(server.isServing(), server::output);
     }
   }

@@ -302,6 +302,10 @@ abstract class RingQueuePair implements QueuePair {
     return Status.MEMORY_LOST;
   }
 
+  final void lostRegion(String description) {
+    lostRegion = description;
+  }
+
   @Override
   public final String lostRegion() {
     return lostRegion;

@@ -32,10 +32,10 @@ import java.util.List;
  * nobody: it has the directory's lock until it is closed, shows its regions there, and before
  * anything else fences what clients of an earlier server still hold. Only the requester READs and
  * WRITEs. What clients write into rings, headers and sockets is checked and can't break the server,
- * and who shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}). Nor can
- * one user who is not the server's take all sockets or descriptors. A READ or WRITE of a region's
- * file that was shortened completes with {@link Status#MEMORY_LOST}; its owner, who loads and stores
- * by itself, gets an {@link InternalError}: see {@link io.erda.pmem.FaultPoint}.
+ * and who shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}). Nor
+ * can one user who is not the server's take all sockets or descriptors. A READ or WRITE of a
+ * region's file that was shortened completes with {@link Status#MEMORY_LOST}; its owner, who loads
+ * and stores by itself, gets an {@link InternalError}: see {@link io.erda.pmem.FaultPoint}.
  *
  * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would:
  * peers' WRITEs fail from then on, their READs go on. Closing a queue pair itself ends both;

@@ -174,6 +174,9 @@ final class ShmQueuePair extends RingQueuePair {
     reachFailure = Status.REMOTE_ACCESS;
     try {
       return view.reach(key, toWrite);
+    } catch (ShortenedFileException e) {
+      reachFailure = Status.MEMORY_LOST;
+      lostRegion(e.getMessage());
     } catch (AccessDeniedException e) {
       reachFailure = Status.DENIED;
     } catch (UntrustedFileException e) {

@@ -136,9 +136,10 @@ final class ShmRegistryView implements AutoCloseable {
    *
    * @throws AccessDeniedException when this user may not open the file
    * @throws UntrustedFileException when it is no plain file of the server's
+   * @throws ShortenedFileException when the file is shorter than the region
    */
   RemoteRegion reach(long key, boolean toWrite)
-      throws AccessDeniedException, UntrustedFileException {
+      throws AccessDeniedException, UntrustedFileException, ShortenedFileException {
     int number = RegistryLayout.slot(key);
     if (key == 0 || number >= RegistryLayout.SLOTS) {
       return null;
@@ -180,19 +181,24 @@ final class ShmRegistryView implements AutoCloseable {
 
   /** Null when it is another file than the one that was registered. */
   private MemorySegment map(Slot slot, boolean writable, Arena arena)
-      throws AccessDeniedException, UntrustedFileException {
+      throws AccessDeniedException, UntrustedFileException, ShortenedFileException {
     try {
       int descriptor = directory.openRegion(slot.name, writable);
       try {
-        if (ShmDirectory.attributes(descriptor).inode() != slot.inode) {
+        ShmDirectory.Attributes now = ShmDirectory.attributes(descriptor);
+        if (now.inode() != slot.inode) {
           return null;
         }
         requireServers(slot.name, descriptor);
+        String loss = RemoteRegion.describeLoss(slot.name, now.bytes(), slot.offset + slot.length);
+        if (loss != null) {
+          throw new ShortenedFileException(loss);
+        }
         return map(descriptor, slot.offset, slot.length, writable, arena);
       } finally {
         Posix.close(descriptor);
       }
-    } catch (AccessDeniedException | UntrustedFileException e) {
+    } catch (AccessDeniedException | UntrustedFileException | ShortenedFileException e) {
       throw e;
     } catch (IOException e) {
       return null;

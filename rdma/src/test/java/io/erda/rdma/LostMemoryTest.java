@@ -158,7 +158,7 @@ final class LostMemoryTest {
       // The first READ of a region is none in the call.
       completed(requester.postRead(1, local, 0, lost, PAGE, length, Flags.SIGNALED));
       for (int round = 0; round < ROUNDS; round++) {
-        for (int i = round < COMPILED ? 1 : 5_000; i > 0; i--) {
+        for (int i = round < COMPILED ? 1 : 20_000; i > 0; i--) {
           assertTrue(requester.readNow(local, 0, lost, PAGE, length));
         }
         resize(PAGE);
@@ -166,6 +166,19 @@ final class LostMemoryTest {
         resize(BYTES);
       }
     }
+  }
+
+  /** As of a client that connects afterwards. */
+  @Test
+  void ofARegionThatIsReachedForTheFirstTime() {
+    resize(PAGE);
+    assertEquals(
+        Status.MEMORY_LOST,
+        completed(requester.postRead(1, local, 0, lost, 0, 64, Flags.SIGNALED)));
+    assertTrue(requester.lostRegion().contains("4096 of 65536 bytes"), requester.lostRegion());
+    assertEquals(
+        Status.MEMORY_LOST,
+        completed(requester.postWrite(1, local, 0, lost, 0, 64, Flags.SIGNALED)));
   }
 
   /** Then nobody knows any more what of the messages the responder had taken. */
