@@ -381,7 +381,8 @@ final class Session implements CompletionHandler {
       case Opcode.WRITE -> {
         if (status == Status.REMOTE_ACCESS
             || status == Status.DENIED
-            || status == Status.UNTRUSTED) {
+            || status == Status.UNTRUSTED
+            || status == Status.MEMORY_LOST) {
           core.put((int) wrId & SLOT_MASK).onWriteFailed(wrId >>> SLOT_BITS, status);
         } else if (status != Status.SUCCESS) {
           onBroken("a WRITE", status);

@@ -157,12 +157,14 @@ final class LostMemoryTest {
     for (int length : new int[] {24, 2 * PAGE}) {
       // The first READ of a region is none in the call.
       completed(requester.postRead(1, local, 0, lost, PAGE, length, Flags.SIGNALED));
+      completed(requester.postRead(1, local, 0, whole, PAGE, length, Flags.SIGNALED));
       for (int round = 0; round < ROUNDS; round++) {
         for (int i = round < COMPILED ? 1 : 20_000; i > 0; i--) {
           assertTrue(requester.readNow(local, 0, lost, PAGE, length));
         }
         resize(PAGE);
         assertFalse(requester.readNow(local, 0, lost, PAGE, length), "round " + round);
+        assertTrue(requester.readNow(local, 0, whole, PAGE, length), "what is there is read on");
         resize(BYTES);
       }
     }
