@@ -157,6 +157,11 @@ public abstract class ForwardingQueuePair implements QueuePair {
   }
 
   @Override
+  public String lostRegion() {
+    return queuePair.lostRegion();
+  }
+
+  @Override
   public MemorySegment privateData() {
     return queuePair.privateData();
   }
