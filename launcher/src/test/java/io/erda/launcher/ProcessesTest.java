@@ -13,6 +13,8 @@ import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
 import io.erda.launcher.commands.LaunchSettings;
 import io.erda.launcher.torture.Torture;
+import io.erda.launcher.torture.TortureOptions;
+import io.erda.launcher.torture.TortureResult;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -161,9 +163,9 @@ class ProcessesTest {
   void tortureFindsNothing() throws Exception {
     Path stores = Files.createDirectory(directory.resolve("stores"));
     long seed = Long.getLong("erda.seed", System.nanoTime());
-    Torture.Result result;
+    TortureResult result;
     try (Children children = new Children()) {
-      Torture.Options options = new Torture.Options(12, 0, 2, seed, 10_000, stores);
+      TortureOptions options = new TortureOptions(12, 0, 2, seed, 10_000, stores);
       result = new Torture(children, jvm(), options, new Silence()).run();
     }
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Table;
 import io.erda.eval.process.Children;
 import io.erda.launcher.torture.Torture;
+import io.erda.launcher.torture.TortureOptions;
+import io.erda.launcher.torture.TortureResult;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -24,9 +26,10 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "The history must be linearizable, so every acknowledged value must have held and what was"
-          + " refused must have had no effect, and the store must verify. Exit code 1 and a report"
-          + " when not; the store is kept then. A run in which nothing was cleaned or doubled fails"
-          + " too."
+          + " refused must have had no effect, every operation is told once and in time, and the"
+          + " store must verify. As root some clients are of the user nobody. Exit code 1 and a"
+          + " report when not; the store is kept then. A run in which nothing was cleaned or"
+          + " doubled fails too."
     })
 public final class TortureCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -69,10 +72,9 @@ public final class TortureCommand implements Callable<Integer> {
           "--seconds and --kills must not be negative, --clients must be at least 2", 2);
     }
     long chosen = seed != null ? seed : new SecureRandom().nextLong() >>> 1;
-    Torture.Result result;
+    TortureResult result;
     try (Children children = new Children()) {
-      Torture.Options options =
-          new Torture.Options(seconds, kills, clients, chosen, 1000, directory);
+      TortureOptions options = new TortureOptions(seconds, kills, clients, chosen, 1000, directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
       result = new Torture(children, LaunchSettings.load().jvm(), options, progress).run();
@@ -91,18 +93,29 @@ public final class TortureCommand implements Callable<Integer> {
     return 0;
   }
 
-  private static Table table(Torture.Result result, long seed) {
+  private static String orLeftOut(TortureResult.Clients clients, long count) {
+    return clients.otherUserLeftOut().isEmpty() ? Table.count(count) : "left out";
+  }
+
+  private static Table table(TortureResult result, long seed) {
+    TortureResult.Clients clients = result.clients();
     return new Table("torture", "")
         .row("seed", seed)
         .row("server kills", result.serverKills())
         .row("of them in recovery", result.serverKillsInRecovery())
         .row("of them inside a cleaning", result.killsInCleaning())
         .row("of them inside a doubling", result.killsInDoubling())
-        .row("client kills", result.clientKills())
+        .row("client kills", clients.kills())
+        .row("of them with handlers that throw, submit and close", clients.pipelinedKills())
+        .row("of them with clients shared by threads", clients.sharedKills())
+        .row("of them of another user", orLeftOut(clients, clients.otherUserKills()))
         .row("stops across a restart", result.stopsAcrossRestart())
         .row("embedded openings", result.embeddedOpenings())
         .row("of them killed", result.embeddedKills())
         .row("operations", Table.count(result.operations()))
+        .row("of them by handlers' clients", Table.count(clients.pipelinedOperations()))
+        .row("of them by threads' clients", Table.count(clients.sharedOperations()))
+        .row("of them by another user", orLeftOut(clients, clients.otherUserOperations()))
         .row("unknown outcomes", result.unknownOutcomes())
         .row("stores, one after the other", result.space().stores())
         .row("regions cleaned and freed", Table.count(result.space().regionsFreed()))
@@ -113,18 +126,25 @@ public final class TortureCommand implements Callable<Integer> {
         .row("violations", result.violations().size());
   }
 
-  private static ObjectNode json(Torture.Result result, long seed) {
+  private static ObjectNode json(TortureResult result, long seed) {
     ObjectNode node = new ObjectMapper().createObjectNode();
     node.put("seed", seed)
         .put("serverKills", result.serverKills())
         .put("serverKillsInRecovery", result.serverKillsInRecovery())
         .put("serverKillsInCleaning", result.killsInCleaning())
         .put("serverKillsInDoubling", result.killsInDoubling())
-        .put("clientKills", result.clientKills())
+        .put("clientKills", result.clients().kills())
+        .put("pipelinedKills", result.clients().pipelinedKills())
+        .put("sharedKills", result.clients().sharedKills())
+        .put("otherUserKills", result.clients().otherUserKills())
+        .put("otherUserLeftOut", result.clients().otherUserLeftOut())
         .put("stopsAcrossRestart", result.stopsAcrossRestart())
         .put("embeddedOpenings", result.embeddedOpenings())
         .put("embeddedKills", result.embeddedKills())
         .put("operations", result.operations())
+        .put("pipelinedOperations", result.clients().pipelinedOperations())
+        .put("sharedOperations", result.clients().sharedOperations())
+        .put("otherUserOperations", result.clients().otherUserOperations())
         .put("unknownOutcomes", result.unknownOutcomes())
         .put("stores", result.space().stores())
         .put("regionsFreed", result.space().regionsFreed())

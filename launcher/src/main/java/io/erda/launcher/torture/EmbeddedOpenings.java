@@ -82,7 +82,7 @@ final class EmbeddedOpenings {
     children.forget(process);
     List<Path> histories = new ArrayList<>();
     for (int i = 0; i < threads; i++) {
-      Path history = TortureStore.history(files, firstClient + i);
+      Path history = ClientLog.file(files, firstClient + i);
       if (history.toFile().exists()) {
         histories.add(history);
       }
@@ -110,8 +110,9 @@ final class EmbeddedOpenings {
       for (String line = process.poll(Duration.ofMillis(50));
           line != null;
           line = process.poll(Duration.ofMillis(50))) {
-        if (line.startsWith("wrong: ")) {
-          complaints.add("an embedded store's client: " + line.substring("wrong: ".length()));
+        String complaint = Complaint.in(line);
+        if (complaint != null) {
+          complaints.add("an embedded store's client: " + complaint);
         }
       }
     } catch (ProcessException e) {

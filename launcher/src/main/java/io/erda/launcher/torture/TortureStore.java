@@ -1,7 +1,6 @@
 package io.erda.launcher.torture;
 
 import io.erda.server.ErdaStore;
-import io.erda.simulation.history.HistoryLog;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -19,6 +18,7 @@ import java.util.SplittableRandom;
  * then closes the store, or {@code close}, which closes the store under them.
  */
 public final class TortureStore {
+  private final Watchdog watchdog = new Watchdog();
   private volatile boolean ending;
   private volatile boolean failed;
 
@@ -34,11 +34,6 @@ public final class TortureStore {
                 Integer.parseInt(arguments[5]),
                 Path.of(arguments[6]));
     System.exit(well ? 0 : 1);
-  }
-
-  /** Where a client writes what it did. */
-  static Path history(Path files, int client) {
-    return files.resolve("history-" + client);
   }
 
   @SuppressWarnings("try") // The store is closed under its clients; closing it again does nothing.
@@ -58,9 +53,7 @@ public final class TortureStore {
         int client = firstClient + i;
         SplittableRandom own = random.split();
         Thread thread =
-            new Thread(
-                () -> work(store, client, own, keysMax, keys, history(files, client)),
-                "client-" + client);
+            new Thread(() -> work(store, client, own, keysMax, keys, files), "client-" + client);
         thread.start();
         working.add(thread);
       }
@@ -76,16 +69,15 @@ public final class TortureStore {
   }
 
   private void work(
-      ErdaStore store, int client, SplittableRandom random, int keysMax, int keys, Path file) {
-    try (HistoryLog history = HistoryLog.create(file, client, System::nanoTime);
-        TortureActor actor =
-            new TortureActor(() -> store.client(TortureActor.OPTIONS), client, keysMax, history)) {
-      TortureActor.Outcome outcome = TortureActor.Outcome.DONE;
-      while (!ending && outcome != TortureActor.Outcome.FAILED) {
+      ErdaStore store, int client, SplittableRandom random, int keysMax, int keys, Path files) {
+    try (TortureActor actor =
+        new TortureActor(() -> store.client(Watchdog.OPTIONS), files, client, keysMax, watchdog)) {
+      ClientLog.Outcome outcome = ClientLog.Outcome.DONE;
+      while (!ending && outcome != ClientLog.Outcome.FAILED) {
         outcome =
             actor.connect()
-                ? actor.step(TortureClient.operation(random), TortureClient.key(random, keys))
-                : TortureActor.Outcome.FAILED;
+                ? actor.step(Pace.operation(random), Pace.key(random, keys))
+                : ClientLog.Outcome.FAILED;
       }
     } catch (IOException | RuntimeException e) {
       System.err.println("client " + client + ": " + e);

@@ -22,7 +22,8 @@ import java.util.zip.CRC32C;
  *
  * <p>The clock must be common to all processes whose logs are merged, and never go backwards: on
  * one Linux host {@code System::nanoTime} (CLOCK_MONOTONIC) is. Disk space is taken before it is
- * needed, in chunks. One thread.
+ * needed, in chunks. One thread at a time, not always the same one: who closes a client hears the
+ * end of what another thread began.
  */
 public final class HistoryLog implements AutoCloseable {
   /** Bytes of a record. */
@@ -92,7 +93,7 @@ public final class HistoryLog implements AutoCloseable {
     while (zeros.hasRemaining()) {
       channel.write(zeros, chunkStart + zeros.position());
     }
-    Arena next = Arena.ofConfined();
+    Arena next = Arena.ofShared();
     chunk = channel.map(FileChannel.MapMode.READ_WRITE, chunkStart, CHUNK_BYTES, next);
     if (arena != null) {
       arena.close();

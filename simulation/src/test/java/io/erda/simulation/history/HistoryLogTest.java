@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,6 +40,24 @@ final class HistoryLogTest {
     String hex = HexFormat.of().formatHex(written, 0, expected.length);
     assertArrayEquals(expected, Arrays.copyOf(written, expected.length), hex);
     assertEquals(0, written[expected.length]);
+  }
+
+  @Test
+  void anotherThreadMayWriteTheEnd() throws Exception {
+    Path file = directory.resolve("a");
+    try (HistoryLog log = HistoryLog.create(file, 1, this::clock)) {
+      int put = log.invoke(Operation.PUT, 5, 11);
+      CompletableFuture.runAsync(
+              () -> {
+                try {
+                  log.ok(put, 0);
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              })
+          .get();
+    }
+    assertEquals(1, HistoryLog.merge(List.of(file)).count(Outcome.OK));
   }
 
   @Test

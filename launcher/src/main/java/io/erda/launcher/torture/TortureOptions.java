@@ -1,0 +1,14 @@
+package io.erda.launcher.torture;
+
+import java.nio.file.Path;
+
+/**
+ * How long and with what.
+ *
+ * @param seconds at least
+ * @param kills at least, of server and clients together; 0: as many as come in the time
+ * @param clients at a time, at least 2
+ * @param accessMsMax how long after a client's kill its keys may keep others waiting
+ */
+public record TortureOptions(
+    int seconds, int kills, int clients, long seed, long accessMsMax, Path temporaryDirectory) {}

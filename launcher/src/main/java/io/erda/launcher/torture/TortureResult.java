@@ -1,0 +1,60 @@
+package io.erda.launcher.torture;
+
+import java.util.List;
+
+/**
+ * What happened.
+ *
+ * @param slowestAccessNs after a client's kill: the longest put and get of another client
+ * @param killsInCleaning kills of a server after which the next one found a cleaning to go on with
+ * @param killsInDoubling the same of a doubling of the table
+ * @param embeddedOpenings between two servers, by a process of its own
+ * @param embeddedKills of those processes
+ * @param space what the servers' figures said before they were killed, so it is at least that
+ * @param violations empty when all is well; for people
+ */
+public record TortureResult(
+    int serverKills,
+    int serverKillsInRecovery,
+    int killsInCleaning,
+    int killsInDoubling,
+    int stopsAcrossRestart,
+    Clients clients,
+    int operations,
+    int unknownOutcomes,
+    long slowestAccessNs,
+    int embeddedOpenings,
+    int embeddedKills,
+    Space space,
+    List<String> violations) {
+  public TortureResult {
+    violations = List.copyOf(violations);
+  }
+
+  /**
+   * What client processes did.
+   *
+   * @param pipelinedOperations of asynchronous clients whose handlers throw, submit and close
+   * @param sharedOperations of clients that threads hand over and close under each other
+   * @param otherUserOperations of processes of another user, of whatever kind
+   * @param otherUserLeftOut why there were none of another user; empty when there were
+   */
+  public record Clients(
+      int kills,
+      int pipelinedKills,
+      int sharedKills,
+      int otherUserKills,
+      long pipelinedOperations,
+      long sharedOperations,
+      long otherUserOperations,
+      String otherUserLeftOut) {}
+
+  /**
+   * What happened to the space of all stores.
+   *
+   * @param regionsFreed by cleaning
+   * @param refused requests for want of space
+   */
+  public record Space(
+      int stores, long regionsFreed, long bytesCopied, long doublings, long refused) {}
+}
