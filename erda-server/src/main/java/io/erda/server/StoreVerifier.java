@@ -3,6 +3,7 @@ package io.erda.server;
 import io.erda.pmem.OverlayDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.Findings;
 import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOpening;
 import java.io.IOException;
@@ -84,7 +85,7 @@ public final class StoreVerifier {
         engine.recovery().notes());
   }
 
-  private static final class Told implements StoreInspection.Findings {
+  private static final class Told implements Findings {
     final List<VerifyReport.Finding> findings = new ArrayList<>();
     final List<VerifyReport.Finding> doubts = new ArrayList<>();
     long findingsCount;

@@ -1,6 +1,7 @@
 package io.erda.server.engine;
 
 import io.erda.pmem.FaultPoint;
+import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
@@ -18,13 +19,22 @@ import java.util.ArrayDeque;
  * does not listen holds up nobody but itself.
  */
 final class Connection implements CompletionHandler, Requester, AutoCloseable {
+  /** Handles what clients send. */
+  interface Requests {
+    /**
+     * A request lies in a slot of a connection.
+     *
+     * @param received its length
+     */
+    void onMessage(Connection connection, int slot, int received);
+  }
+
   private static final int SLOTS = Protocol.REQUESTS_MAX;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
   private static final long RESPONSES = (long) SLOTS * SLOT_BYTES;
   static final long BUFFER_BYTES = 2 * RESPONSES;
   private static final long SEND_ID = 1L << 32;
 
-  final ServerCore server;
   final Port port;
   final QueuePair queuePair;
   final int clientId;
@@ -44,6 +54,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   /** Bytes that the next extent of a head gets: doubles from one object up. */
   final int[] extentBytes;
 
+  private final Requests requests;
   private final MessageBuffers spare;
   private final MemoryRegion memory;
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
@@ -53,7 +64,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private boolean gone;
 
   Connection(
-      ServerCore server,
+      Requests requests,
       Port port,
       QueuePair queuePair,
       int clientId,
@@ -62,7 +73,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
       String user,
       int heads,
       MessageBuffers spare) {
-    this.server = server;
+    this.requests = requests;
     this.port = port;
     this.queuePair = queuePair;
     this.clientId = clientId;
@@ -158,7 +169,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     } else if (opcode == Opcode.RECEIVE) {
       // Here, and not in the middle of what the server does for others.
       faults.surface();
-      server.onMessage(this, (int) wrId, byteLength);
+      requests.onMessage(this, (int) wrId, byteLength);
     } else if (opcode == Opcode.SEND) {
       postReceive((int) (wrId - SEND_ID));
     }
@@ -204,8 +215,27 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     }
   }
 
-  /** Sends the response that was written at {@link #responseAt}. */
-  void respond(int slot, int length) {
+  /** Answers that a request is not done, and why, in words. */
+  void refuse(int slot, int type, int result, String why) {
+    respond(slot, type, result, Message.putReason(buffers(), responseAt(slot), why));
+  }
+
+  /**
+   * Sends the response whose body was written at {@link #responseAt}.
+   *
+   * @param length with its header
+   */
+  void respond(int slot, int type, int result, int length) {
+    MemorySegment buffers = buffers();
+    Message.putHeader(
+        buffers,
+        responseAt(slot),
+        type,
+        result,
+        length,
+        Message.requestId(buffers, requestAt(slot)),
+        clientId,
+        connectionEpoch);
     responseLengths[slot] = length;
     try {
       if (!unsent.isEmpty() || !postResponse(slot)) {

@@ -31,7 +31,7 @@ final class LogInspection {
   private record Last(byte[] key, boolean tombstone, Region region, long place) {}
 
   private final StoreEngine engine;
-  private final StoreInspection.Findings findings;
+  private final Findings findings;
   private final Unnamed unnamed;
   private final boolean doubting;
 
@@ -44,7 +44,7 @@ final class LogInspection {
   private boolean tooMany;
 
   LogInspection(
-      StoreEngine engine, StoreInspection.Findings findings, Unnamed unnamed, boolean doubting) {
+      StoreEngine engine, Findings findings, Unnamed unnamed, boolean doubting) {
     this.engine = engine;
     this.findings = findings;
     this.unnamed = unnamed;

@@ -15,10 +15,15 @@ import java.lang.foreign.MemorySegment;
 /**
  * The one publication point (rule 5): data, flush, drain, word, flush, drain.
  *
+ * <p>A put goes through stages, see {@link PublishRequest.Stage}. Its object is made durable; the
+ * last look says whether its client is still there; the entry's word names it; that is made
+ * durable; it is committed, and then the caller answers. Where what is visible may still be lost,
+ * the word is stored pending, and the committing store linearizes the put. Between the two whoever
+ * else has to agree would be asked: today that is nobody, so no put is pending for longer than its
+ * batch. Elsewhere the word is stored once.
+ *
  * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all
- * of them. Where what is visible may still be lost, words are stored pending first; the committing
- * store follows when they are durable, and linearizes the put. Elsewhere the word is stored once.
- * No allocation.
+ * of them. No allocation.
  */
 final class Publication {
   /**
@@ -83,6 +88,15 @@ final class Publication {
    * as durable as the store promises.
    */
   void publish(PublishRequest[] batch, int count) {
+    try {
+      publishInStages(batch, count);
+    } finally {
+      // Where it failed, nobody is going to decide the words that are still pending.
+      pending.allDecided();
+    }
+  }
+
+  private void publishInStages(PublishRequest[] batch, int count) {
     makeDataDurable(batch, count);
     claim(batch, count);
     int committed = 0;
@@ -178,7 +192,7 @@ final class Publication {
   private void makeDataDurable(PublishRequest[] batch, int count) {
     for (int i = 0; i < count; i++) {
       PublishRequest request = batch[i];
-      request.entry = Tables.NONE;
+      request.stage = PublishRequest.Stage.NEW;
       request.existed = false;
       request.result = check(request) ? Result.OK : Result.INVALID_OBJECT;
       if (request.result == Result.OK) {
@@ -188,6 +202,7 @@ final class Publication {
     for (int i = 0; i < count; i++) {
       if (batch[i].result == Result.OK) {
         batch[i].region().memory().drain();
+        batch[i].stage = PublishRequest.Stage.DURABLE;
       }
     }
   }
@@ -220,9 +235,11 @@ final class Publication {
   /**
    * Looks the entry up and stores its word, in one step.
    *
-   * @return false when a word of this batch is in the way: commit the batch so far, then ask again
+   * @return false when a live word is in the way, or there is no room: commit the batch so far,
+   *     then ask again
    */
   private boolean storeWord(PublishRequest request) {
+    assert request.stage == PublishRequest.Stage.DURABLE : request.stage;
     Region region = request.region();
     long entry =
         search.find(
@@ -286,8 +303,9 @@ final class Publication {
   }
 
   private void stored(PublishRequest request, long entry, long word, int before) {
+    request.stage = PublishRequest.Stage.NAMED;
     request.entry = entry;
-    request.pendingWord = word;
+    request.word = word;
     int after = request.delete ? VersionWord.NONE : request.offset;
     live.replaced(entry, request.region().head(), before, after);
     pending.stored();
@@ -299,20 +317,28 @@ final class Publication {
     bytesPublished += ObjectLayout.padded(request.bytes);
   }
 
+  /**
+   * What is named is durable, and committed. Whoever else must agree is asked between the two: what
+   * its word names is durable here.
+   */
   private void commit(PublishRequest[] batch, int from, int to) {
     tables.drain();
-    if (!pending.storedFirst()) {
-      return;
-    }
     for (int i = from; i < to; i++) {
       PublishRequest request = batch[i];
-      if (request.result == Result.OK && request.entry != Tables.NONE) {
-        if (!pending.commit(request.entry, request.keyWord, request.pendingWord)) {
-          throw new IllegalStateException(
-              "pending entry " + request.entry + " changed before its commit");
+      if (request.stage == PublishRequest.Stage.NAMED) {
+        if (pending.storedFirst()) {
+          commitWord(request);
         }
+        request.stage = PublishRequest.Stage.COMMITTED;
       }
     }
     pending.allDecided();
+  }
+
+  private void commitWord(PublishRequest request) {
+    if (!pending.commit(request.entry, request.keyWord, request.word)) {
+      throw new IllegalStateException(
+          "pending entry " + request.entry + " changed before its commit");
+    }
   }
 }

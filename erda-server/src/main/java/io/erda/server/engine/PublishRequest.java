@@ -8,6 +8,18 @@ import io.erda.logstore.Region;
  * request.
  */
 final class PublishRequest {
+  /** How far it is; each stage relies on the one before. */
+  enum Stage {
+    /** The object has not been looked at, or the request is refused, as its result says. */
+    NEW,
+    /** The object is whole and durable; no word names it. */
+    DURABLE,
+    /** The entry's word names it: pending, where a put is pending first. */
+    NAMED,
+    /** The word is durable, and from now on nobody takes it back: the put may be acknowledged. */
+    COMMITTED
+  }
+
   /** Null when nobody can leave that asked for it. */
   Requester requester;
 
@@ -17,13 +29,14 @@ final class PublishRequest {
   int bytes;
   boolean delete;
 
+  Stage stage = Stage.NEW;
   int result;
   boolean existed;
 
   long keyWord;
   int keyLength;
   long entry;
-  long pendingWord;
+  long word;
 
   Region region() {
     return extent.region();

@@ -24,19 +24,6 @@ import java.util.Set;
  * <p>Every entry counts once: as a value, a deleted key, undecided, or damaged.
  */
 public final class StoreInspection {
-  /** Told what is wrong. */
-  public interface Findings {
-    /**
-     * One finding.
-     *
-     * @param key that is concerned, or null where it can't be told
-     */
-    void found(byte[] key, String what);
-
-    /** Something that may be damage, or may be what a server that was killed leaves. */
-    default void doubtful(byte[] key, String what) {}
-  }
-
   /** Told how far a walk has come. */
   public interface Progress {
     void at(String what, long done, long all);

@@ -16,11 +16,11 @@ final class Unnamed {
 
   private static final long TAG = (1L << 56) - 1;
 
-  private final StoreInspection.Findings findings;
+  private final Findings findings;
   private final Map<Long, List<String>> byTag = new HashMap<>();
   private int count;
 
-  Unnamed(StoreInspection.Findings findings) {
+  Unnamed(Findings findings) {
     this.findings = findings;
   }
 

@@ -222,7 +222,7 @@ final class Mutants {
           Mutant.of(
               "region map not announced",
               "the epoch stays when a region is linked",
-              () -> List.of(without("server.engine.ServerCore", "linked", "nextEpoch"))),
+              () -> List.of(without("server.engine.ServedRegions", "linked", "nextEpoch"))),
           // Recovery
           Mutant.of(
               "recovers the last page only",

@@ -1,23 +1,67 @@
 package io.erda.server.engine;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.FaultPoint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /**
- * Whether a store takes no more puts and deletes, and why. Its files failed: what was written may
- * not be durable, or a file is not what it was, so nothing more is acknowledged until somebody has
- * looked and the store was opened again. Reads go on. One thread.
+ * What failed of a store's files, and the work that may fail. What was written may not be durable,
+ * or a file is not what it was, so the store takes no more puts and deletes: nothing more is
+ * acknowledged until somebody has looked and the store was opened again. Reads go on. One thread.
+ *
+ * <p>Work on the files is done through here, so that one place says what a failure is. {@link
+ * UncheckedIOException} is one; an {@link InternalError} is one when a file of the store was
+ * shortened, and is thrown on otherwise: mapped memory of somebody else went away.
  */
-final class ReadOnlyState {
+final class StoreFailures {
   private final StoreEngine engine;
+  private final FaultPoint faults = new FaultPoint();
   private Consumer<String> listener = reason -> {};
   private String reason;
 
-  ReadOnlyState(StoreEngine engine) {
+  StoreFailures(StoreEngine engine) {
     this.engine = engine;
+  }
+
+  /** Does work on the store's files. Returns false when it failed. */
+  boolean attempt(Runnable work) {
+    try {
+      work.run();
+      faults.surface();
+      return true;
+    } catch (UncheckedIOException | InternalError e) {
+      becauseOf(e);
+      return false;
+    }
+  }
+
+  /** As {@link #attempt}, with how much was done; 0 when it failed. */
+  int step(IntSupplier work) {
+    try {
+      int done = work.getAsInt();
+      faults.surface();
+      return done;
+    } catch (UncheckedIOException | InternalError e) {
+      becauseOf(e);
+      return 0;
+    }
+  }
+
+  /** As {@link #attempt}, with what came of it; null when it failed. */
+  <T> T result(Supplier<T> work) {
+    try {
+      T result = work.get();
+      faults.surface();
+      return result;
+    } catch (UncheckedIOException | InternalError e) {
+      becauseOf(e);
+      return null;
+    }
   }
 
   /** Sets who is told the reason, once. */
@@ -28,7 +72,8 @@ final class ReadOnlyState {
     }
   }
 
-  boolean isSet() {
+  /** Whether anything failed: the store takes no more puts and deletes. */
+  boolean any() {
     return reason != null;
   }
 

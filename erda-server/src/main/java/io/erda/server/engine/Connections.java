@@ -1,0 +1,112 @@
+package io.erda.server.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** The clients that are connected. Owns their connections. One thread. */
+final class Connections {
+  private final List<Connection> connections = new ArrayList<>();
+  private final Consumer<Connection> leaving;
+  private boolean anyGone;
+
+  /**
+   * @param leaving is told of a connection that is about to be closed
+   */
+  Connections(Consumer<Connection> leaving) {
+    this.leaving = leaving;
+  }
+
+  void add(Connection connection) {
+    connections.add(connection);
+  }
+
+  /** All of them, in the order they came. */
+  List<Connection> all() {
+    return connections;
+  }
+
+  int size() {
+    return connections.size();
+  }
+
+  /** How many a user has. */
+  int of(String user) {
+    int count = 0;
+    for (Connection connection : connections) {
+      count += user.equals(connection.user) ? 1 : 0;
+    }
+    return count;
+  }
+
+  /** Handles what has arrived. Returns how much that was. */
+  int doWork() {
+    int work = 0;
+    for (int i = 0; i < connections.size(); i++) {
+      Connection connection = connections.get(i);
+      work += connection.doWork();
+      anyGone |= connection.gone();
+    }
+    return work;
+  }
+
+  /** Closes those that {@link #doWork} found gone. */
+  void closeGone() {
+    if (anyGone) {
+      anyGone = false;
+      connections.removeIf(this::closeIfGone);
+    }
+  }
+
+  /**
+   * Closes the connections of clients that left and were not noticed yet: one of them may be who
+   * asks for a connection now. REQUIRES: no request is in the batch.
+   *
+   * @return whether there was any
+   */
+  boolean closeWhoLeft() {
+    for (Connection connection : connections) {
+      if (!connection.isThere()) {
+        connection.giveUp();
+      }
+    }
+    return connections.removeIf(this::closeIfGone);
+  }
+
+  /** Returns whether there is any whose memory went away. */
+  boolean giveUpWhoseMemoryIsLost() {
+    boolean any = false;
+    for (Connection connection : connections) {
+      if (connection.queuePair.isMemoryLost()) {
+        connection.giveUp();
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /** As {@link Connection#arm}, of all of them. */
+  boolean arm() {
+    boolean armed = true;
+    for (int i = 0; i < connections.size(); i++) {
+      armed &= connections.get(i).arm();
+    }
+    return armed;
+  }
+
+  /** Ends every one. */
+  void closeAll() {
+    for (Connection connection : connections) {
+      connection.giveUp();
+    }
+    connections.removeIf(this::closeIfGone);
+  }
+
+  private boolean closeIfGone(Connection connection) {
+    if (connection.gone()) {
+      leaving.accept(connection);
+      connection.close();
+    }
+    return connection.gone();
+  }
+}

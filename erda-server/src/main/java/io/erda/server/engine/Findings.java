@@ -1,0 +1,11 @@
+package io.erda.server.engine;
+
+/** Told what is wrong with a store. */
+public interface Findings {
+  /**
+   * One finding.
+   *
+   * @param key that is concerned, or null where it can't be told
+   */
+  void found(byte[] key, String what);
+}

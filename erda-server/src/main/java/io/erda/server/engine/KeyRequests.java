@@ -1,0 +1,75 @@
+package io.erda.server.engine;
+
+import io.erda.protocol.Message;
+import io.erda.protocol.Result;
+import java.lang.foreign.MemorySegment;
+
+/** Answers requests that name a key: to look whether it is damaged, to delete it without space. */
+final class KeyRequests {
+  private final StoreEngine engine;
+  private final StoreFailures failures;
+
+  KeyRequests(StoreEngine engine, StoreFailures failures) {
+    this.engine = engine;
+    this.failures = failures;
+  }
+
+  void onResolve(Connection connection, int slot, MemorySegment in, long at, int received) {
+    int result = Result.BAD_REQUEST;
+    if (keyFits(in, at, received)) {
+      int keyLength = Message.getInt(in, at + Message.RESOLVE_KEY_LENGTH);
+      result = resolve(in, at + Message.RESOLVE_KEY, keyLength);
+    }
+    connection.respond(slot, Message.RESOLVE, result, Message.RESOLVE_RESPONSE_BYTES);
+  }
+
+  private int resolve(MemorySegment in, long keyAt, int keyLength) {
+    return failures.result(() -> engine.resolve(in, keyAt, keyLength))
+            == StoreEngine.Resolution.SOUND
+        ? Result.OK
+        : Result.DAMAGED;
+  }
+
+  void onErase(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (!keyFits(in, at, received)) {
+      connection.respond(slot, Message.ERASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    if (failures.any()) {
+      connection.refuse(slot, Message.ERASE, Result.READ_ONLY, failures.reason());
+      return;
+    }
+    if (!connection.claim()) {
+      connection.respond(slot, Message.ERASE, Result.NO_RESERVATION, Message.HEADER_BYTES);
+      connection.settle();
+      return;
+    }
+    int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
+    StoreEngine.Erasure erasure =
+        failures.result(() -> engine.erase(in, at + Message.ERASE_KEY, keyLength));
+    if (erasure == null) {
+      connection.refuse(slot, Message.ERASE, Result.FAILED, failures.reason());
+      return;
+    }
+    if (erasure == StoreEngine.Erasure.NOT_NOW) {
+      connection.refuse(slot, Message.ERASE, Result.NOT_NOW, "a put of this key is not decided");
+    } else {
+      Message.putLong(
+          connection.buffers(),
+          Connection.responseAt(slot) + Message.ERASED_EXISTED,
+          erasure == StoreEngine.Erasure.ERASED ? 1 : 0);
+      connection.respond(slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
+    }
+    connection.settle();
+  }
+
+  private boolean keyFits(MemorySegment in, long at, int received) {
+    if (received < Message.RESOLVE_KEY) {
+      return false;
+    }
+    int keyLength = Message.getInt(in, at + Message.RESOLVE_KEY_LENGTH);
+    return keyLength > 0
+        && keyLength <= engine.keyBytesMax()
+        && received == Message.RESOLVE_KEY + keyLength;
+  }
+}

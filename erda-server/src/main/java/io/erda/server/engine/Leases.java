@@ -1,0 +1,239 @@
+package io.erda.server.engine;
+
+import io.erda.logstore.Extent;
+import io.erda.logstore.LeaseResult;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.protocol.Message;
+import io.erda.protocol.Result;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.IntPredicate;
+import java.util.function.LongSupplier;
+
+/**
+ * Who holds which space of the log: grants extents to clients, ends them, and keeps those waiting
+ * for whom there is none. Every reservation begins and ends here. One thread.
+ */
+final class Leases {
+  /** After so long without a publication an extent ends while too many bytes are open. */
+  private static final long SCARCE_IDLE_NS = 100_000_000L;
+
+  private final StoreEngine engine;
+  private final ServerLimits limits;
+  private final LongSupplier nanoTime;
+  private final StoreFailures failures;
+  private final RegionFiles files;
+  private final SpaceRefusals refusals;
+  private final Connections connections;
+  private final IntPredicate cleaningHelps;
+  private final LeaseQueue waiting = new LeaseQueue();
+  private final Runnable settling;
+  private long lastReservation;
+  private long excessEnded;
+
+  /**
+   * @param cleaningHelps whether cleaning may give a head space that somebody waits for
+   */
+  Leases(
+      StoreEngine engine,
+      ServerLimits limits,
+      LongSupplier nanoTime,
+      StoreFailures failures,
+      RegionFiles files,
+      SpaceRefusals refusals,
+      Connections connections,
+      IntPredicate cleaningHelps) {
+    this.engine = engine;
+    this.limits = limits;
+    this.nanoTime = nanoTime;
+    this.failures = failures;
+    this.files = files;
+    this.refusals = refusals;
+    this.connections = connections;
+    this.cleaningHelps = cleaningHelps;
+    this.settling = engine.publication()::settle;
+    this.lastReservation = engine.root().incarnation() << 40;
+  }
+
+  void onLease(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.LEASE_REQUEST_BYTES) {
+      connection.respond(slot, Message.LEASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    int head = Message.getInt(in, at + Message.LEASE_HEAD);
+    int bytesMin = Message.getInt(in, at + Message.LEASE_BYTES_MIN);
+    if (head < 0 || head >= connection.extentBytes.length || bytesMin <= 0) {
+      connection.respond(slot, Message.LEASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
+    } else if (bytesMin > engine.log().geometry().objectBytesMax()) {
+      connection.respond(slot, Message.LEASE, Result.TOO_LARGE, Message.HEADER_BYTES);
+    } else if (failures.any()) {
+      connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
+    } else {
+      long untilNs = nanoTime.getAsLong() + limits.cleaning().leaseWaitNs();
+      lease(
+          new LeaseQueue.Waiting(
+              connection,
+              slot,
+              head,
+              ObjectLayout.padded(bytesMin),
+              untilNs,
+              engine.log().spareFailures() + (engine.log().making() ? 1 : 0)));
+    }
+  }
+
+  private void lease(LeaseQueue.Waiting request) {
+    Connection connection = request.connection();
+    int slot = request.slot();
+    int head = request.head();
+    int bytesMin = request.bytesMin();
+    int wanted =
+        Math.max(bytesMin, Math.min(connection.extentBytes[head], limits.extentBytesMax()));
+    if (failures.any()) {
+      connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
+      return;
+    }
+    long share = engine.log().openBytesMax();
+    for (Reservation excess : connection.reservations.takeExcess(bytesMin, share)) {
+      end(excess);
+      excessEnded++;
+    }
+    int bytes =
+        (int) Math.min(wanted, Math.max(bytesMin, share - connection.reservations.openBytes()));
+    LeaseResult result = failures.result(() -> take(request, bytes));
+    switch (result) {
+      case null -> connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
+      case LeaseResult.Leased(Extent extent) -> {
+        connection.extentBytes[head] = Math.min(2 * bytes, limits.extentBytesMax());
+        leased(connection, slot, extent);
+      }
+      case LeaseResult.NotReady notReady -> waiting.add(request);
+      case LeaseResult.LogFull full -> {
+        if (mayWait(request) && cleaningHelps.test(head)) {
+          waiting.add(request);
+        } else {
+          refuse(request, Result.LOG_FULL, "LOG");
+        }
+      }
+      case LeaseResult.NotNow not ->
+          connection.refuse(slot, Message.LEASE, Result.NOT_NOW, not.message());
+      case LeaseResult.DiskFull full -> {
+        if (mayWait(request) && (cleaningHelps.test(head) || files.comes())) {
+          waiting.add(request);
+        } else {
+          refuse(request, Result.DISK_FULL, "DISK");
+        }
+      }
+    }
+  }
+
+  private LeaseResult take(LeaseQueue.Waiting request, int bytes) {
+    return engine.log().spareFailures() <= request.failures()
+        ? engine.log().lease(request.head(), request.bytesMin(), bytes)
+        : engine.log().leaseAtHand(request.head(), request.bytesMin(), bytes);
+  }
+
+  private boolean mayWait(LeaseQueue.Waiting request) {
+    return nanoTime.getAsLong() - request.untilNs() < 0;
+  }
+
+  private void refuse(LeaseQueue.Waiting request, int result, String full) {
+    refusals.add(full, request.connection(), request.head(), request.bytesMin());
+    request.connection().respond(request.slot(), Message.LEASE, result, Message.HEADER_BYTES);
+  }
+
+  private void leased(Connection connection, int slot, Extent extent) {
+    Reservation reservation = new Reservation(++lastReservation, extent, nanoTime.getAsLong());
+    connection.reservations.add(reservation);
+    MemorySegment out = connection.buffers();
+    long at = Connection.responseAt(slot);
+    Message.putLong(out, at + Message.LEASED_RESERVATION, reservation.id);
+    Message.putLong(out, at + Message.LEASED_EPOCH, engine.root().epoch());
+    Message.putInt(out, at + Message.LEASED_REGION_INDEX, extent.region().index());
+    Message.putInt(out, at + Message.LEASED_GENERATION, extent.region().generation());
+    Message.putLong(out, at + Message.LEASED_PLACE, extent.place());
+    Message.putLong(out, at + Message.LEASED_LENGTH, extent.length());
+    connection.respond(slot, Message.LEASE, Result.OK, Message.LEASE_RESPONSE_BYTES);
+  }
+
+  void onEnd(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.END_REQUEST_BYTES) {
+      connection.respond(slot, Message.END, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    Reservation reservation =
+        connection.reservations.remove(Message.getLong(in, at + Message.END_RESERVATION));
+    if (reservation != null) {
+      end(reservation);
+    }
+    int result = reservation == null ? Result.NO_RESERVATION : Result.OK;
+    connection.respond(slot, Message.END, result, Message.END_RESPONSE_BYTES);
+  }
+
+  /** Asks again for all who wait for space. Returns how many were answered. */
+  int answerWaiting() {
+    if (waiting.isEmpty()) {
+      return 0;
+    }
+    List<LeaseQueue.Waiting> all = waiting.takeAll();
+    for (LeaseQueue.Waiting each : all) {
+      lease(each);
+    }
+    return all.size() - waiting.size();
+  }
+
+  /** Whether anybody waits for space. */
+  boolean anyWaits() {
+    return !waiting.isEmpty();
+  }
+
+  /** Requests that wait for space. */
+  int waiting() {
+    return waiting.size();
+  }
+
+  /** Extents that were ended because their client held more than its share. */
+  long excessEnded() {
+    return excessEnded;
+  }
+
+  /**
+   * Ends an extent. Where what was published in it can't be made durable it stays open, so that the
+   * next recovery looks there.
+   */
+  private void end(Reservation reservation) {
+    if (!failures.any() && failures.attempt(settling)) {
+      engine.log().end(reservation.extent);
+    }
+  }
+
+  /** Ends every reservation in a region: what was not published there never will be. */
+  void endIn(Region region) {
+    engine.publication().settle();
+    for (Connection connection : connections.all()) {
+      for (Reservation reservation : connection.reservations.takeIn(region)) {
+        engine.log().end(reservation.extent);
+      }
+    }
+  }
+
+  /** Ends what was not published into for long. */
+  void endIdle(long nowNs) {
+    LogStore log = engine.log();
+    long idleNs =
+        log.openBytes() > log.openBytesMax()
+            ? Math.min(SCARCE_IDLE_NS, limits.reservationIdleNs())
+            : limits.reservationIdleNs();
+    List<Connection> all = connections.all();
+    for (int i = 0; i < all.size(); i++) {
+      all.get(i).reservations.takeUnusedFor(idleNs, nowNs).forEach(this::end);
+    }
+  }
+
+  /** Ends what a client holds, and forgets what it waits for. */
+  void leave(Connection connection) {
+    connection.reservations.takeAll().forEach(this::end);
+    waiting.gone(connection);
+  }
+}

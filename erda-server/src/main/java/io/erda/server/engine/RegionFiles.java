@@ -1,0 +1,157 @@
+package io.erda.server.engine;
+
+import io.erda.logstore.LogStore;
+import io.erda.logstore.Region;
+import io.erda.pmem.PersistentMemory;
+import java.util.function.IntSupplier;
+
+/**
+ * The files that regions left, and those of regions to come: made ahead of need, given back when
+ * they are not needed. Owns the departures. One thread, which others do the long work for.
+ */
+final class RegionFiles implements AutoCloseable {
+  /** Files for regions to come are given back when nothing was leased for so long. */
+  private static final long SPARES_IDLE_NS = 10_000_000_000L;
+
+  /** Where there was no room for a file, nobody who needs none looks again so soon. */
+  private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
+
+  private static final long DISK_LOOK_NS = 1_000_000_000L;
+
+  private final LogStore log;
+  private final StoreFailures failures;
+  private final Departures departures;
+  private final IntSupplier making;
+  private FileWork worker = FileWork.AT_ONCE;
+
+  /** Files that could not be made, before the step of making was done last. */
+  private long failuresBefore;
+
+  private long failuresSeen;
+
+  /** Whether files that have no name any more may still take disk space. */
+  private boolean releasing;
+
+  /** Whether there is disk space again that nobody has tried to use yet. */
+  private boolean spaceCame;
+
+  private long nextPrepareNs;
+  private long nextTrimNs;
+  private long nextDiskLookNs;
+
+  /**
+   * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
+   */
+  RegionFiles(LogStore log, StoreFailures failures, IntSupplier strangers, long nowNs) {
+    this.log = log;
+    this.failures = failures;
+    this.departures = new Departures(log, strangers, this::release);
+    this.making = log::doWork;
+    this.nextPrepareNs = nowNs;
+    this.nextDiskLookNs = nowNs;
+    this.nextTrimNs = nowNs + SPARES_IDLE_NS;
+    log.makeAhead(creation -> worker.creating(creation));
+  }
+
+  /** Sets who does what takes long. */
+  void worker(FileWork newWorker) {
+    worker = newWorker;
+  }
+
+  /** Regions that are nobody's any more. */
+  Departures departures() {
+    return departures;
+  }
+
+  /** Whether a file for another region is being made. */
+  boolean making() {
+    return log.making();
+  }
+
+  /** Whether a file is being made or will be left, or disk space for one. */
+  boolean comes() {
+    return log.making() || departures.waiting() > 0 || releasing || spaceCame;
+  }
+
+  /** One step of making a file. */
+  int make() {
+    failuresBefore = log.spareFailures();
+    return failures.step(making);
+  }
+
+  /** Begins to make another file, for somebody who waits for it, unless the last one failed. */
+  void makeAnother() {
+    if (!failures.any() && log.spareFailures() == failuresBefore) {
+      failures.attempt(() -> log.prepareAhead(true));
+    }
+  }
+
+  /**
+   * Looks after all files, at a low rate.
+   *
+   * @param waitedFor whether somebody waits for space
+   */
+  void tend(long nowNs, boolean waitedFor) {
+    if (!failures.any()) {
+      failures.attempt(() -> doTend(nowNs, waitedFor));
+    }
+  }
+
+  private void doTend(long nowNs, boolean waitedFor) {
+    departures.doWork(nowNs);
+    if (log.spareFailures() != failuresSeen) {
+      failuresSeen = log.spareFailures();
+      nextPrepareNs = nowNs + PREPARE_AGAIN_NS;
+    }
+    boolean stillReleasing = releasing && worker.releasing();
+    spaceCame |= releasing && !stillReleasing;
+    releasing = stillReleasing;
+    if (spaceCame && !log.making()) {
+      spaceCame = false;
+      nextPrepareNs = nowNs;
+    }
+    if (nowNs - nextDiskLookNs >= 0) {
+      nextDiskLookNs = nowNs + DISK_LOOK_NS;
+      log.lookAtDisk();
+    }
+    if (nowNs - nextPrepareNs >= 0) {
+      nextPrepareNs = nowNs;
+      log.prepareAhead(waitedFor);
+    }
+    boolean idle = nowNs - nextTrimNs >= 0;
+    if (idle) {
+      nextTrimNs = nowNs + SPARES_IDLE_NS;
+    }
+    if (!waitedFor) {
+      trimSpares(idle);
+    }
+  }
+
+  private void trimSpares(boolean whenIdle) {
+    for (PersistentMemory spare = log.trimSpares(whenIdle);
+        spare != null;
+        spare = log.trimSpares(false)) {
+      release(spare);
+    }
+  }
+
+  private void release(PersistentMemory memory) {
+    worker.release(memory);
+    releasing = true;
+  }
+
+  /** Says where each head appends, for preparing the pages ahead of it. */
+  void tellAppends() {
+    for (int head = 0; head < log.geometry().heads(); head++) {
+      Region region = log.appendRegion(head);
+      if (region != null) {
+        worker.appending(head, region.memory(), log.appendPlace(head));
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    departures.close();
+  }
+}
