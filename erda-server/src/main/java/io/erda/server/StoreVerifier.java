@@ -2,8 +2,8 @@ package io.erda.server;
 
 import io.erda.pmem.OverlayDirectory;
 import io.erda.protocol.ErdaException;
-import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.Findings;
+import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOpening;
 import java.io.IOException;

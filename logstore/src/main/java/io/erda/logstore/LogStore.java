@@ -1,6 +1,5 @@
 package io.erda.logstore;
 
-import io.erda.pmem.Creation;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
@@ -10,7 +9,6 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.function.UnaryOperator;
 
 /**
  * The log: hands out extents of the heads' regions to writers, and keeps what recovery looks at
@@ -161,7 +159,7 @@ public final class LogStore implements AutoCloseable {
     return linked.region(head, offset);
   }
 
-  public void onLink(io.erda.logstore.LinkListener listener) {
+  public void onLink(LinkListener listener) {
     linking.onLink(listener);
   }
 
@@ -391,64 +389,5 @@ public final class LogStore implements AutoCloseable {
     memories.add(table.memory());
     linked.regions().forEach(region -> memories.add(region.memory()));
     return memories;
-  }
-
-  // TRANSITION
-  public interface LinkListener extends io.erda.logstore.LinkListener {}
-
-  public void makeAhead(UnaryOperator<Creation> over) {
-    files.makeAhead(over);
-  }
-
-  public int doWork() {
-    return files.doWork();
-  }
-
-  public void prepareAhead(boolean wanted) {
-    files.prepareAhead(wanted);
-  }
-
-  public void lookAtDisk() {
-    files.lookAtDisk();
-  }
-
-  public boolean making() {
-    return files.making();
-  }
-
-  public int spareFiles() {
-    return files.count();
-  }
-
-  public long spareFailures() {
-    return files.failures();
-  }
-
-  public PersistentMemory trimSpares(boolean whenIdle) {
-    return files.trim(whenIdle);
-  }
-
-  public int freeRegions() {
-    return linked.freeRegions();
-  }
-
-  public Region appendRegion(int head) {
-    return linked.appendRegion(head);
-  }
-
-  public long appendPlace(int head) {
-    return linked.appendPlace(head);
-  }
-
-  public boolean reuse(Region region) {
-    return files.reuse(region);
-  }
-
-  public void remove(Region region) {
-    files.remove(region);
-  }
-
-  public Stretch interrupted() {
-    return cleaning.interrupted();
   }
 }

@@ -1,6 +1,6 @@
 package io.erda.server.engine;
 
-import io.erda.logstore.LogStore;
+import io.erda.logstore.FileSupply;
 import io.erda.logstore.Region;
 import io.erda.pmem.PersistentMemory;
 import java.util.ArrayDeque;
@@ -44,7 +44,7 @@ final class Departures implements AutoCloseable {
   }
 
   private final ArrayDeque<Departure> waiting = new ArrayDeque<>();
-  private final LogStore log;
+  private final FileSupply supply;
   private final IntSupplier strangers;
   private final Consumer<PersistentMemory> release;
   private long timedOut;
@@ -55,8 +55,8 @@ final class Departures implements AutoCloseable {
    * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
    * @param release gives back and closes memory whose file is removed
    */
-  Departures(LogStore log, IntSupplier strangers, Consumer<PersistentMemory> release) {
-    this.log = log;
+  Departures(FileSupply supply, IntSupplier strangers, Consumer<PersistentMemory> release) {
+    this.supply = supply;
     this.strangers = strangers;
     this.release = release;
   }
@@ -106,10 +106,10 @@ final class Departures implements AutoCloseable {
   }
 
   private void letGo(Departure departure, boolean left) {
-    if (left && log.reuse(departure.region)) {
+    if (left && supply.reuse(departure.region)) {
       reused++;
     } else {
-      log.remove(departure.region);
+      supply.remove(departure.region);
       release.accept(departure.region.memory());
     }
     regionsReleased++;

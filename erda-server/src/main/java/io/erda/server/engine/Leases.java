@@ -1,6 +1,7 @@
 package io.erda.server.engine;
 
 import io.erda.logstore.Extent;
+import io.erda.logstore.FileSupply;
 import io.erda.logstore.LeaseResult;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
@@ -21,6 +22,7 @@ final class Leases {
   private static final long SCARCE_IDLE_NS = 100_000_000L;
 
   private final StoreEngine engine;
+  private final FileSupply supply;
   private final ServerLimits limits;
   private final LongSupplier nanoTime;
   private final StoreFailures failures;
@@ -46,6 +48,7 @@ final class Leases {
       Connections connections,
       IntPredicate cleaningHelps) {
     this.engine = engine;
+    this.supply = engine.log().files();
     this.limits = limits;
     this.nanoTime = nanoTime;
     this.failures = failures;
@@ -79,7 +82,7 @@ final class Leases {
               head,
               ObjectLayout.padded(bytesMin),
               untilNs,
-              engine.log().spareFailures() + (engine.log().making() ? 1 : 0)));
+              supply.failures() + (supply.making() ? 1 : 0)));
     }
   }
 
@@ -129,7 +132,7 @@ final class Leases {
   }
 
   private LeaseResult take(LeaseQueue.Waiting request, int bytes) {
-    return engine.log().spareFailures() <= request.failures()
+    return supply.failures() <= request.failures()
         ? engine.log().lease(request.head(), request.bytesMin(), bytes)
         : engine.log().leaseAtHand(request.head(), request.bytesMin(), bytes);
   }

@@ -43,15 +43,14 @@ final class LogInspection {
 
   private boolean tooMany;
 
-  LogInspection(
-      StoreEngine engine, Findings findings, Unnamed unnamed, boolean doubting) {
+  LogInspection(StoreEngine engine, Findings findings, Unnamed unnamed, boolean doubting) {
     this.engine = engine;
     this.findings = findings;
     this.unnamed = unnamed;
     this.doubting = doubting;
   }
 
-  void run(StoreInspection.Progress progress) {
+  void run(InspectionProgress progress) {
     WholeObjects objects = new WholeObjects(engine.log().linked(), this::look);
     do {
       progress.at("bytes of the log", objects.looked(), objects.bytes());
@@ -77,7 +76,7 @@ final class LogInspection {
     int keyLength = ObjectLayout.keyLength(memory, place);
     long keyWord = engine.keyWord(memory, place + ObjectLayout.KEY_OFFSET, keyLength);
     if (unnamed.wants(keyWord)) {
-      unnamed.named(keyWord, StoreInspection.key(memory, place));
+      unnamed.named(keyWord, StoredObjects.key(memory, place));
     }
     if (!doubting || engine.headOf(keyWord) != region.head()) {
       return;
@@ -99,7 +98,7 @@ final class LogInspection {
       withoutEntry.put(
           keyWord,
           new Last(
-              StoreInspection.key(memory, place),
+              StoredObjects.key(memory, place),
               ObjectLayout.tombstone(memory, place),
               region,
               place));
@@ -121,7 +120,7 @@ final class LogInspection {
       tooMany = true;
     } else if (doubted.add(keyWord)) {
       findings.doubtful(
-          StoreInspection.key(region.memory().segment(), geometry.place(offset)),
+          StoredObjects.key(region.memory().segment(), geometry.place(offset)),
           "its newest version "
               + where(named, geometry.place(committed))
               + " has another object of it behind it "

@@ -62,8 +62,8 @@ final class Recovery {
     if (tables.doubling() != null) {
       notes.add("the table is being doubled to " + tables.buckets() + " buckets");
     }
-    if (log.interrupted() != null) {
-      Region victim = log.interrupted().victim();
+    if (log.cleaning().interrupted() != null) {
+      Region victim = log.cleaning().interrupted().victim();
       notes.add(
           "the cleaning of region " + victim.index() + " of head " + victim.head() + " goes on");
     }
@@ -72,7 +72,7 @@ final class Recovery {
             scanned,
             counts[0],
             counts[1],
-            log.interrupted() != null,
+            log.cleaning().interrupted() != null,
             tables.doubling() != null,
             notes);
     record(event, report);

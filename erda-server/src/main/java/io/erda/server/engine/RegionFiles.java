@@ -1,5 +1,7 @@
 package io.erda.server.engine;
 
+import io.erda.logstore.FileSupply;
+import io.erda.logstore.LinkedRegions;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.pmem.PersistentMemory;
@@ -18,7 +20,8 @@ final class RegionFiles implements AutoCloseable {
 
   private static final long DISK_LOOK_NS = 1_000_000_000L;
 
-  private final LogStore log;
+  private final FileSupply supply;
+  private final LinkedRegions linked;
   private final StoreFailures failures;
   private final Departures departures;
   private final IntSupplier making;
@@ -43,14 +46,15 @@ final class RegionFiles implements AutoCloseable {
    * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
    */
   RegionFiles(LogStore log, StoreFailures failures, IntSupplier strangers, long nowNs) {
-    this.log = log;
+    this.supply = log.files();
+    this.linked = log.linked();
     this.failures = failures;
-    this.departures = new Departures(log, strangers, this::release);
-    this.making = log::doWork;
+    this.departures = new Departures(supply, strangers, this::release);
+    this.making = supply::doWork;
     this.nextPrepareNs = nowNs;
     this.nextDiskLookNs = nowNs;
     this.nextTrimNs = nowNs + SPARES_IDLE_NS;
-    log.makeAhead(creation -> worker.creating(creation));
+    supply.makeAhead(creation -> worker.creating(creation));
   }
 
   /** Sets who does what takes long. */
@@ -65,24 +69,24 @@ final class RegionFiles implements AutoCloseable {
 
   /** Whether a file for another region is being made. */
   boolean making() {
-    return log.making();
+    return supply.making();
   }
 
   /** Whether a file is being made or will be left, or disk space for one. */
   boolean comes() {
-    return log.making() || departures.waiting() > 0 || releasing || spaceCame;
+    return supply.making() || departures.waiting() > 0 || releasing || spaceCame;
   }
 
   /** One step of making a file. */
   int make() {
-    failuresBefore = log.spareFailures();
+    failuresBefore = supply.failures();
     return failures.step(making);
   }
 
   /** Begins to make another file, for somebody who waits for it, unless the last one failed. */
   void makeAnother() {
-    if (!failures.any() && log.spareFailures() == failuresBefore) {
-      failures.attempt(() -> log.prepareAhead(true));
+    if (!failures.any() && supply.failures() == failuresBefore) {
+      failures.attempt(() -> supply.prepareAhead(true));
     }
   }
 
@@ -99,24 +103,24 @@ final class RegionFiles implements AutoCloseable {
 
   private void doTend(long nowNs, boolean waitedFor) {
     departures.doWork(nowNs);
-    if (log.spareFailures() != failuresSeen) {
-      failuresSeen = log.spareFailures();
+    if (supply.failures() != failuresSeen) {
+      failuresSeen = supply.failures();
       nextPrepareNs = nowNs + PREPARE_AGAIN_NS;
     }
     boolean stillReleasing = releasing && worker.releasing();
     spaceCame |= releasing && !stillReleasing;
     releasing = stillReleasing;
-    if (spaceCame && !log.making()) {
+    if (spaceCame && !supply.making()) {
       spaceCame = false;
       nextPrepareNs = nowNs;
     }
     if (nowNs - nextDiskLookNs >= 0) {
       nextDiskLookNs = nowNs + DISK_LOOK_NS;
-      log.lookAtDisk();
+      supply.lookAtDisk();
     }
     if (nowNs - nextPrepareNs >= 0) {
       nextPrepareNs = nowNs;
-      log.prepareAhead(waitedFor);
+      supply.prepareAhead(waitedFor);
     }
     boolean idle = nowNs - nextTrimNs >= 0;
     if (idle) {
@@ -128,9 +132,9 @@ final class RegionFiles implements AutoCloseable {
   }
 
   private void trimSpares(boolean whenIdle) {
-    for (PersistentMemory spare = log.trimSpares(whenIdle);
+    for (PersistentMemory spare = supply.trim(whenIdle);
         spare != null;
-        spare = log.trimSpares(false)) {
+        spare = supply.trim(false)) {
       release(spare);
     }
   }
@@ -142,10 +146,10 @@ final class RegionFiles implements AutoCloseable {
 
   /** Says where each head appends, for preparing the pages ahead of it. */
   void tellAppends() {
-    for (int head = 0; head < log.geometry().heads(); head++) {
-      Region region = log.appendRegion(head);
+    for (int head = 0; head < linked.geometry().heads(); head++) {
+      Region region = linked.appendRegion(head);
       if (region != null) {
-        worker.appending(head, region.memory(), log.appendPlace(head));
+        worker.appending(head, region.memory(), linked.appendPlace(head));
       }
     }
   }

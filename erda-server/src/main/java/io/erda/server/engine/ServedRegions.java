@@ -1,6 +1,6 @@
 package io.erda.server.engine;
 
-import io.erda.logstore.LogStore;
+import io.erda.logstore.LinkListener;
 import io.erda.logstore.Region;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * Makes regions reachable for clients when they are linked, and unreachable when they are retired.
  * One thread.
  */
-final class ServedRegions implements LogStore.LinkListener {
+final class ServedRegions implements LinkListener {
   private final StoreEngine engine;
   private final Ports ports;
   private final Connections connections;
@@ -49,7 +49,7 @@ final class ServedRegions implements LogStore.LinkListener {
       event.head = region.head();
       event.region = region.index();
       event.generation = region.generation();
-      event.freeRegions = engine.log().freeRegions();
+      event.freeRegions = engine.log().linked().freeRegions();
       event.commit();
     }
   }

@@ -82,8 +82,8 @@ final class ServerFigures {
   }
 
   private void addRequests(Figures figures, LongSupplier requests) {
-    figures.add("log.files.spare", () -> engine.log().spareFiles());
-    figures.add("log.regions.free", () -> engine.log().freeRegions());
+    figures.add("log.files.spare", () -> engine.log().files().count());
+    figures.add("log.regions.free", () -> engine.log().linked().freeRegions());
     figures.add("connections", connections::size);
     figures.add("connections.refused", admission::refused);
     figures.add("requests", requests);

@@ -7,7 +7,6 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.logstore.Stretch;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -24,11 +23,6 @@ import java.util.Set;
  * <p>Every entry counts once: as a value, a deleted key, undecided, or damaged.
  */
 public final class StoreInspection {
-  /** Told how far a walk has come. */
-  public interface Progress {
-    void at(String what, long done, long all);
-  }
-
   private static final int SLOTS_PER_STEP = 1 << 16;
 
   private final StoreEngine engine;
@@ -88,7 +82,7 @@ public final class StoreInspection {
    * of the log where that may tell more: names the keys that entries alone could not name, and
    * doubts what no entry names.
    */
-  public void run(Progress progress) {
+  public void run(InspectionProgress progress) {
     StopRecord.Verdict stopped = engine.stopped();
     stopped.words().forEach(what -> findings.found(null, what));
     lookAtEntries(progress);
@@ -105,7 +99,7 @@ public final class StoreInspection {
     return engine.stopped().state() == StopRecord.State.PROVEN;
   }
 
-  private void lookAtEntries(Progress progress) {
+  private void lookAtEntries(InspectionProgress progress) {
     if ((engine.root().structureCounter() & 1) != 0) {
       findings.found(null, "structure counter is odd: " + engine.root().structureCounter());
     }
@@ -341,13 +335,7 @@ public final class StoreInspection {
 
   private byte[] key(int head, int offset) {
     MemorySegment memory = engine.log().region(head, offset).memory().segment();
-    return key(memory, engine.log().geometry().place(offset));
-  }
-
-  static byte[] key(MemorySegment memory, long place) {
-    return memory
-        .asSlice(place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place))
-        .toArray(ValueLayout.JAVA_BYTE);
+    return StoredObjects.key(memory, engine.log().geometry().place(offset));
   }
 
   private String describe(long entry, int head, int offset, String what) {

@@ -5,6 +5,8 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /** The objects of the log, by the head and the offset that an entry names. One thread. */
 final class StoredObjects {
@@ -37,5 +39,12 @@ final class StoredObjects {
     Region region = log.region(head, offset);
     return region != null
         && !ObjectLayout.tombstone(region.memory().segment(), log.geometry().place(offset));
+  }
+
+  /** The key of an object that is whole. */
+  static byte[] key(MemorySegment memory, long place) {
+    return memory
+        .asSlice(place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place))
+        .toArray(ValueLayout.JAVA_BYTE);
   }
 }

@@ -193,7 +193,7 @@ record FaultedStore(
             engine.log().linked(),
             (region, offset, place, bytes) -> {
               MemorySegment memory = region.memory().segment();
-              String key = new String(StoreInspection.key(memory, place));
+              String key = new String(StoredObjects.key(memory, place));
               versions
                   .computeIfAbsent(key, it -> new ArrayList<>())
                   .add(new Version(region.generation(), place, value(region, place)));

@@ -426,7 +426,7 @@ final class Mutants {
 
   /** No defect: a map of a few regions has several pages, as one of some hundred has. */
   static Patch smallMapPages() {
-    return defect("server.engine.ServerCore", "onMap", "min", "fewRecords");
+    return defect("server.engine.MapRequests", "onMap", "min", "fewRecords");
   }
 
   private static void carryBackwards(CodeBuilder code) {
