@@ -24,6 +24,9 @@ import java.util.Map;
  *   <li>Other operations of unknown outcome are optional. A put is of use only right before a
  *       delete that found something, a delete only right before a get or delete that found nothing;
  *       all of a kind are alike, so they are counted, in order of invocation.
+ *   <li>Open puts that no get saw are alike but for their ends, and so are open deletes that found
+ *       something: the one that ends first takes effect first. Where another one did, the two can
+ *       change places, since both are open in between.
  * </ul>
  *
  * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it
@@ -68,6 +71,10 @@ final class KeySearch {
 
   private final long[] ends;
   private final int[] laterGets;
+
+  /** Whether some get saw what a put stored. */
+  private final boolean[] seen;
+
   private long[] optionalPuts;
   private long[] optionalDeletes;
   private int optionalPutCount;
@@ -97,6 +104,7 @@ final class KeySearch {
     this.wants = new int[count];
     this.ends = new long[count];
     this.laterGets = new int[count];
+    this.seen = new boolean[count];
     this.slotOf = new int[count];
     this.optionalPuts = new long[8];
     this.optionalDeletes = new long[8];
@@ -223,6 +231,7 @@ final class KeySearch {
   /** Returns false when a get is wrong by itself. */
   private boolean prepare(long from, long to, BitSet without) {
     Arrays.fill(laterGets, 0);
+    Arrays.fill(seen, false);
     optionalPutCount = 0;
     optionalDeleteCount = 0;
     putsAvailable = 0;
@@ -274,6 +283,7 @@ final class KeySearch {
     }
     wants[get] = put;
     laterGets[put]++;
+    seen[put] = true;
     ends[put] = Math.min(ends[put], ends[get]);
     if (returned(put) <= to) {
       ends[put] = Math.min(ends[put], returned(put));
@@ -406,13 +416,23 @@ final class KeySearch {
     if (value >= 0 && laterGets[value] > 0) {
       return;
     }
+    int unseenPut = -1;
+    int delete = -1;
     for (long rest = open & ~readers & ~taken; rest != 0; rest &= rest - 1) {
-      long bit = Long.lowestOneBit(rest);
-      if ((findingSomething & bit) == 0) {
-        offer(slot, taken | bit, opOf[Long.numberOfTrailingZeros(rest)], deletes, puts);
-      } else if (value != ABSENT) {
-        offer(slot, taken | bit, ABSENT, deletes, puts);
+      int other = Long.numberOfTrailingZeros(rest);
+      if ((findingSomething >>> other & 1) != 0) {
+        delete = endsFirst(delete, other);
+      } else if (seen[opOf[other]]) {
+        offer(slot, taken | 1L << other, opOf[other], deletes, puts);
+      } else {
+        unseenPut = endsFirst(unseenPut, other);
       }
+    }
+    if (unseenPut >= 0) {
+      offer(slot, taken | 1L << unseenPut, opOf[unseenPut], deletes, puts);
+    }
+    if (delete >= 0 && value != ABSENT) {
+      offer(slot, taken | 1L << delete, ABSENT, deletes, puts);
     }
     if (value != ABSENT && deletes < deletesAvailable && (findingNothing & ~taken) != 0) {
       offer(slot, taken, ABSENT, deletes + 1, puts);
@@ -420,5 +440,10 @@ final class KeySearch {
     if (value == ABSENT && puts < putsAvailable && (findingSomething & ~taken) != 0) {
       offer(slot, taken, UNREAD, deletes, puts + 1);
     }
+  }
+
+  /** Of two slots the one whose operation ends first; the first one may be none, -1. */
+  private int endsFirst(int slot, int other) {
+    return slot < 0 || ends[opOf[other]] < ends[opOf[slot]] ? other : slot;
   }
 }

@@ -365,6 +365,23 @@ final class LinearizabilityCheckerTest {
     assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history));
   }
 
+  /** As many as stopped clients may leave open; each subset of them was a state once. */
+  @Test
+  void openPutsThatNobodySawAreAlike() {
+    for (int deletes : new int[] {0, 7, 24, 25}) {
+      Table table = table();
+      for (int i = 1; i <= 24; i++) {
+        table.ok(PUT, i, i, 200 - i);
+      }
+      for (int i = 1; i <= deletes; i++) {
+        table.ok(DELETE, 1, 30 + i, 300 - i);
+      }
+      Verdict verdict = new LinearizabilityChecker().check(table.history);
+      assertEquals(deletes <= 24, verdict instanceof Verdict.Linearizable, verdict::toString);
+      assertEquals(deletes > 24, verdict instanceof Verdict.Violation, verdict::toString);
+    }
+  }
+
   @Test
   void tooManyAtOnceIsNoVerdict() {
     Table table = table();
