@@ -1,9 +1,12 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
  * A device that moves bytes between processes without their help: an RDMA NIC, shared memory, a
@@ -25,6 +28,14 @@ public interface Device extends AutoCloseable {
    */
   MemoryRegion register(MemorySegment memory, Backing backing, int access);
 
+  /**
+   * Registers persistent memory. Where the device {@link #flushes()}, peers may ask for its range
+   * to be flushed and drained.
+   */
+  default MemoryRegion register(PersistentMemory memory, int access) {
+    return register(memory.segment(), memory.backing(), access);
+  }
+
   /** Ends a registration: from now on its remote key is refused. */
   void deregister(MemoryRegion region);
 
@@ -36,7 +47,8 @@ public interface Device extends AutoCloseable {
 
   /**
    * Starts to connect; the queue pair reports {@link Opcode#CONNECT} when it is decided, {@link
-   * Status#TIMEOUT} after {@code timeout}. Receives may be posted at once.
+   * Status#TIMEOUT} after {@code timeout}. Receives may be posted at once. On a device without a
+   * thread of its own it goes on while the queue pair is polled.
    */
   QueuePair connect(String address, MemorySegment privateData, Duration timeout);
 
@@ -45,6 +57,23 @@ public interface Device extends AutoCloseable {
 
   /** Whether READs go on after the peer's process ended (shared memory). */
   boolean readsOutlivePeer();
+
+  /**
+   * Whether {@link QueuePair#postFlush} works: the responder flushes and drains, as its {@link
+   * PersistentMemory} does it, before the work completes.
+   */
+  default boolean flushes() {
+    return false;
+  }
+
+  /**
+   * Whether a peer WRITEs to a region that it may only READ where {@link QueuePair#grant} said so,
+   * and nowhere else. Where false, what a peer is to WRITE must be registered for all peers to
+   * WRITE.
+   */
+  default boolean limitsWrites() {
+    return false;
+  }
 
   /**
    * Sleeps until an armed queue pair has a completion, a listener has a request, {@link #wakeup()}
@@ -58,6 +87,17 @@ public interface Device extends AutoCloseable {
   void wakeup();
 
   /**
+   * For a thread that serves several devices and sleeps on another one: from now on whatever ends
+   * an {@link #await} of this device calls {@code wakeup} too, from any thread. What was armed
+   * stays armed as for an await.
+   *
+   * @return false where the device can't: then it has to be the one that is slept on
+   */
+  default boolean forwardWakeups(Runnable wakeup) {
+    return false;
+  }
+
+  /**
    * How many peers may still be in the middle of a WRITE that no open queue pair of this device
    * stands for, because what they store can't be revoked (shared memory): of a connection that was
    * closed here, or of an earlier server's, as long as they did not provably leave. None where the
@@ -65,6 +105,14 @@ public interface Device extends AutoCloseable {
    */
   default int strangers() {
     return 0;
+  }
+
+  /**
+   * Figures of this device alone, by name, for {@code stats}. Any thread may ask for one as long as
+   * the device is open.
+   */
+  default Map<String, LongSupplier> figures() {
+    return Map.of();
   }
 
   /** What its queue pairs have moved so far. */

@@ -42,6 +42,7 @@ public final class EmbeddedDevice implements Device {
   private volatile boolean signalled;
 
   private volatile Thread sleeper;
+  private volatile Runnable wakesToo;
 
   EmbeddedDevice(
       EmbeddedNetwork network, boolean counted, long extraWriteLatencyNs, LongSupplier nanoTime) {
@@ -153,6 +154,16 @@ public final class EmbeddedDevice implements Device {
     if (thread != null) {
       LockSupport.unpark(thread);
     }
+    Runnable other = wakesToo;
+    if (other != null) {
+      other.run();
+    }
+  }
+
+  @Override
+  public boolean forwardWakeups(Runnable wakeup) {
+    wakesToo = wakeup;
+    return true;
   }
 
   @Override

@@ -5,11 +5,12 @@ import java.lang.foreign.MemorySegment;
 /**
  * A reliable connection. Belongs to one thread.
  *
- * <p>A post returns false when the queue is full: poll, then post again. Posted work reads its
- * local memory until it completes. Local memory is a region of the same device. After {@link
- * Opcode#DISCONNECT} was reported everything completes in error, except that READs still work on a
- * device whose {@link Device#readsOutlivePeer()} is true. Closing makes outstanding work complete
- * in error with nobody to hear it.
+ * <p>A post returns false when the queue is full: poll, then post again. A device may begin with
+ * what was posted at the next poll or arm. Posted work reads its local memory until it completes.
+ * Local memory is a region of the same device. After {@link Opcode#DISCONNECT} was reported
+ * everything completes in error, except that READs still work on a device whose {@link
+ * Device#readsOutlivePeer()} is true. Closing makes outstanding work complete in error with nobody
+ * to hear it.
  *
  * <p><b>Messages at the end.</b> A responder that acts on messages calls {@link #claim()} before
  * any of them takes effect, and {@link #settle()} after. A requester that gives up calls {@link
@@ -63,12 +64,32 @@ public interface QueuePair extends AutoCloseable {
   /** SENDs local memory into a receive of the peer's; at most {@link Device#messageBytesMax()}. */
   boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags);
 
+  /**
+   * Of a responder: lets this peer, and no other, WRITE to a stretch of a region that it may
+   * otherwise only READ, until {@link #revoke} or the end of the connection. Hardware binds a
+   * memory window to the queue pair for it. Offsets under the key count from the beginning of the
+   * region, as under the region's own.
+   *
+   * @return the remote key to WRITE with; the region's own where {@link Device#limitsWrites()} is
+   *     false
+   */
+  default long grant(MemoryRegion region, long offset, long length) {
+    return region.remoteKey();
+  }
+
+  /**
+   * Ends what {@link #grant} gave; a key that it did not give is none of this queue pair's and
+   * stays. A WRITE that the device is in the middle of may still land; what begins later is
+   * refused.
+   */
+  default void revoke(long grantedKey) {}
+
   /** Offers a receive buffer. */
   boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length);
 
   /**
-   * Flushes the peer's region range to its persistence domain. @throws
-   * UnsupportedOperationException where the device can't
+   * Flushes the peer's region range to its persistence domain, behind all posted before. @throws
+   * UnsupportedOperationException where {@link Device#flushes()} is false
    */
   boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags);
 
@@ -160,7 +181,8 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Of a requester that withdrew: the number of the last message that may take effect; {@link
-   * Long#MAX_VALUE} where the device can't know.
+   * Long#MAX_VALUE} where the device can't know. A device that has to ask the other end says so
+   * too, until a poll has heard the answer.
    */
   default long claimed() {
     return Long.MAX_VALUE;

@@ -53,6 +53,12 @@ public final class Status {
    */
   public static final int MEMORY_LOST = 13;
 
+  /** The two ends do not have the same secret. */
+  public static final int SECRET = 14;
+
+  /** The other end speaks another version, or another protocol. */
+  public static final int INCOMPATIBLE = 15;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -71,6 +77,8 @@ public final class Status {
       case UNTRUSTED ->
           "a file there is a symbolic link, no file, or another user's than the server";
       case MEMORY_LOST -> "the file of the peer's memory was shortened, or has no space";
+      case SECRET -> "the two ends do not have the same secret";
+      case INCOMPATIBLE -> "the other end speaks another version, or another protocol";
       default -> "status " + status;
     };
   }

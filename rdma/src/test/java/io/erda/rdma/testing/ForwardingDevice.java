@@ -1,6 +1,7 @@
 package io.erda.rdma.testing;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.PersistentMemory;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Listener;
@@ -9,7 +10,9 @@ import io.erda.rdma.QueuePair;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 
 /**
  * Forwards to another device: for tests that do one thing differently, and hand out its queue pairs
@@ -26,6 +29,11 @@ public abstract class ForwardingDevice implements Device {
   @Override
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
     return device.register(memory, backing, access);
+  }
+
+  @Override
+  public MemoryRegion register(PersistentMemory memory, int access) {
+    return device.register(memory, access);
   }
 
   @Override
@@ -51,6 +59,26 @@ public abstract class ForwardingDevice implements Device {
   @Override
   public boolean readsOutlivePeer() {
     return device.readsOutlivePeer();
+  }
+
+  @Override
+  public boolean flushes() {
+    return device.flushes();
+  }
+
+  @Override
+  public boolean limitsWrites() {
+    return device.limitsWrites();
+  }
+
+  @Override
+  public boolean forwardWakeups(Runnable wakeup) {
+    return device.forwardWakeups(wakeup);
+  }
+
+  @Override
+  public Map<String, LongSupplier> figures() {
+    return device.figures();
   }
 
   @Override

@@ -107,6 +107,16 @@ public abstract class ForwardingQueuePair implements QueuePair {
   }
 
   @Override
+  public long grant(MemoryRegion region, long offset, long length) {
+    return queuePair.grant(region, offset, length);
+  }
+
+  @Override
+  public void revoke(long grantedKey) {
+    queuePair.revoke(grantedKey);
+  }
+
+  @Override
   public void forget(long remoteKey) {
     queuePair.forget(remoteKey);
   }
