@@ -1,8 +1,16 @@
 /** The verbs seam, and the devices that need the JDK alone. */
 module io.erda.rdma {
+  requires java.management;
   requires jdk.net;
   requires jdk.nio.mapmode;
   requires transitive io.erda.pmem;
 
   exports io.erda.rdma;
+  exports io.erda.rdma.tcp;
+
+  uses io.erda.rdma.DeviceProvider;
+
+  provides io.erda.rdma.DeviceProvider with
+      io.erda.rdma.ShmDeviceProvider,
+      io.erda.rdma.tcp.TcpDeviceProvider;
 }

@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
 
 /** The rules; each returns what breaks it, in words. A module is a package below {@code root}. */
 final class ArchitectureRules {
-  private static final List<String> JDK = List.of("java.", "jdk.");
+  private static final List<String> JDK = List.of("java.", "javax.crypto.", "javax.net.", "jdk.");
 
   /** What must come in by constructor: owner, then the names; {@code <init>()} has no argument. */
   private static final Map<String, Set<String>> SOURCES_OF_TIME_AND_CHANCE =

@@ -1,0 +1,73 @@
+package io.erda.rdma;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * Makes the devices of one URI scheme. Found by {@link java.util.ServiceLoader}, so that a device
+ * of another module needs no line in client or server.
+ */
+public interface DeviceProvider {
+  /** What stands before the first colon of its URIs. */
+  String scheme();
+
+  /**
+   * A device for a client. The caller owns it.
+   *
+   * @throws IOException when it can't be opened, in words for its user
+   * @throws IllegalArgumentException when a parameter is not one of its own
+   */
+  Device connecting(Settings settings) throws IOException;
+
+  /**
+   * A device for a server. The caller owns it.
+   *
+   * @throws IOException when it can't be opened, in words for its user
+   * @throws IllegalArgumentException when a parameter is not one of its own
+   */
+  Device serving(Settings settings) throws IOException;
+
+  /**
+   * What a device is opened with.
+   *
+   * @param parameters of the URI, by name
+   * @param nanoTime a monotonic clock
+   * @param random not to be predicted; asked for where it is needed
+   * @param counted whether WRITEs are compared with what they replace
+   * @param extraWriteLatencyNs how much longer each WRITE takes
+   */
+  record Settings(
+      Map<String, String> parameters,
+      LongSupplier nanoTime,
+      Supplier<RandomGenerator> random,
+      boolean counted,
+      long extraWriteLatencyNs) {
+    /** For a client. */
+    public static Settings of(
+        Map<String, String> parameters, LongSupplier nanoTime, Supplier<RandomGenerator> random) {
+      return new Settings(parameters, nanoTime, random, false, 0);
+    }
+
+    /**
+     * Requires that all parameters are among those a device knows.
+     *
+     * @throws IllegalArgumentException that names one that is not
+     */
+    public void requireAmong(String... known) {
+      for (String name : parameters.keySet()) {
+        if (!java.util.List.of(known).contains(name)) {
+          throw new IllegalArgumentException(
+              "unknown parameter '"
+                  + name
+                  + "'"
+                  + (known.length == 0
+                      ? "; there are none"
+                      : "; there are " + String.join(", ", known)));
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,199 @@
+package io.erda.rdma.tcp;
+
+import io.erda.rdma.Device;
+import io.erda.rdma.Status;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
+
+/**
+ * How a requester connects: socket, HELLO to and fro, CONNECT with a proof and private data, ACCEPT
+ * or REJECT with a proof of the other end's. Never blocks, but for the look-up of a host's name.
+ */
+final class ClientHandshake {
+  /** Not yet a status. */
+  static final int UNDECIDED = -1;
+
+  private enum Step {
+    SOCKET,
+    HELLO,
+    ANSWER,
+    DECIDED
+  }
+
+  private final TcpOptions options;
+  private final String address;
+  private final byte[] privateDataOut;
+  private final byte[] nonce;
+  private final InetSocketAddress target;
+  private Step step = Step.SOCKET;
+  private SocketChannel channel;
+  private Transport transport;
+  private byte[] nonceThere;
+  private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
+
+  /** Begins to connect. */
+  ClientHandshake(TcpOptions options, String address, MemorySegment privateData) {
+    if (privateData.byteSize() > Device.PRIVATE_DATA_MAX) {
+      throw new IllegalArgumentException(
+          privateData.byteSize() + " bytes of private data; at most " + Device.PRIVATE_DATA_MAX);
+    }
+    this.options = options;
+    this.address = address;
+    this.privateDataOut = privateData.toArray(ValueLayout.JAVA_BYTE);
+    this.nonce = options.nonce();
+    this.target = open();
+  }
+
+  private InetSocketAddress open() {
+    InetSocketAddress found = null;
+    try {
+      found = Sockets.address(address);
+      channel = SocketChannel.open();
+      Sockets.configure(channel);
+      channel.connect(found);
+    } catch (IOException e) {
+      close();
+    }
+    return found;
+  }
+
+  /** The socket as it is used, from when there is one. */
+  Transport transport() {
+    return transport;
+  }
+
+  /** The socket while it is being connected; null when that failed at once. */
+  SocketChannel channel() {
+    return channel;
+  }
+
+  /** What the other end sent with its answer. */
+  MemorySegment privateData() {
+    return privateData;
+  }
+
+  String address() {
+    return address;
+  }
+
+  /** Goes on. Returns how it ended, or {@link #UNDECIDED}. */
+  int advance(InBuffer in, OutBuffer out) {
+    if (channel == null) {
+      return Status.UNREACHABLE;
+    }
+    try {
+      if (step == Step.SOCKET) {
+        if (!channel.finishConnect()) {
+          return UNDECIDED;
+        }
+        transport =
+            options.tls() == null
+                ? new Transport.Plain(channel)
+                : options.tls().wrap(channel, target.getHostString(), target.getPort());
+        Hello.put(out.memory(), out.at(), options.secret() != null, nonce);
+        out.add(Hello.BYTES);
+        step = Step.HELLO;
+      }
+      out.flush(transport);
+      int read = in.fill(transport);
+      int status = step == Step.HELLO ? onHello(in, out) : UNDECIDED;
+      if (step == Step.ANSWER && status == UNDECIDED) {
+        out.flush(transport);
+        status = onAnswer(in);
+      }
+      if (status == UNDECIDED && read < 0) {
+        status = Status.UNREACHABLE;
+      }
+      step = status == UNDECIDED ? step : Step.DECIDED;
+      return status;
+    } catch (IOException e) {
+      return Status.UNREACHABLE;
+    }
+  }
+
+  private int onHello(InBuffer in, OutBuffer out) throws IOException {
+    if (in.available() >= Long.BYTES && !Hello.begins(in.memory(), in.at())) {
+      return Status.INCOMPATIBLE;
+    }
+    if (in.available() < Hello.BYTES) {
+      return UNDECIDED;
+    }
+    if (!Hello.isOurVersion(in.memory(), in.at())) {
+      return Status.INCOMPATIBLE;
+    }
+    if (Hello.hasSecret(in.memory(), in.at()) != (options.secret() != null)) {
+      return Status.SECRET;
+    }
+    nonceThere = Hello.nonce(in.memory(), in.at());
+    in.take(Hello.BYTES);
+    byte[] proof = proof(Secret.Prover.CLIENT, MemorySegment.ofArray(privateDataOut));
+    MemorySegment memory = out.memory();
+    MemorySegment.copy(
+        proof, 0, memory, ValueLayout.JAVA_BYTE, out.at() + Frame.PROOF, proof.length);
+    MemorySegment.copy(
+        privateDataOut,
+        0,
+        memory,
+        ValueLayout.JAVA_BYTE,
+        out.at() + Frame.PRIVATE_DATA,
+        privateDataOut.length);
+    int payload = Hello.PROOF_BYTES + privateDataOut.length;
+    Frame.put(memory, out.at(), payload, Frame.CONNECT, 0, 0, 0, 0);
+    out.add(Frame.HEADER_BYTES + Frame.padded(payload));
+    step = Step.ANSWER;
+    return UNDECIDED;
+  }
+
+  private int onAnswer(InBuffer in) throws IOException {
+    int bytes = in.frame(Frame.HANDSHAKE_BYTES_MAX);
+    if (bytes == 0) {
+      return UNDECIDED;
+    }
+    if (bytes == Frame.WRONG) {
+      return Status.INCOMPATIBLE;
+    }
+    MemorySegment memory = in.memory();
+    int at = in.at();
+    int payload = Frame.payload(memory, at);
+    int type = Frame.type(memory, at);
+    int status = Frame.status(memory, at);
+    if (type == Frame.REJECT && status != Status.SUCCESS && payload == 0) {
+      in.take(bytes);
+      return status;
+    }
+    if ((type != Frame.ACCEPT && type != Frame.REJECT)
+        || payload < Hello.PROOF_BYTES
+        || payload > Hello.PROOF_BYTES + Device.PRIVATE_DATA_MAX) {
+      return Status.INCOMPATIBLE;
+    }
+    byte[] said =
+        memory.asSlice(at + Frame.PROOF, Hello.PROOF_BYTES).toArray(ValueLayout.JAVA_BYTE);
+    MemorySegment data =
+        MemorySegment.ofArray(
+            memory
+                .asSlice(at + Frame.PRIVATE_DATA, payload - Hello.PROOF_BYTES)
+                .toArray(ValueLayout.JAVA_BYTE));
+    in.take(bytes);
+    if (!Secret.same(proof(Secret.Prover.SERVER, data), said)) {
+      return Status.SECRET;
+    }
+    privateData = data;
+    return type == Frame.ACCEPT ? Status.SUCCESS : Status.REJECTED;
+  }
+
+  private byte[] proof(Secret.Prover prover, MemorySegment data) throws IOException {
+    return options.secret() == null
+        ? new byte[Hello.PROOF_BYTES]
+        : options.secret().proof(prover, nonce, nonceThere, transport.binding(), data);
+  }
+
+  void close() {
+    if (channel != null) {
+      Sockets.close(channel);
+    }
+    channel = null;
+  }
+}

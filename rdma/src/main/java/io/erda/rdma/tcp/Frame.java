@@ -1,0 +1,176 @@
+package io.erda.rdma.tcp;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Where what lies in a frame: a header of 24 bytes and a payload that is padded to a multiple of 8,
+ * so that in a buffer every frame begins 8-aligned. See {@code FORMAT-tcp.md}.
+ */
+final class Frame {
+  static final int HEADER_BYTES = 24;
+
+  /** Of a WRITE's payload, before its data. */
+  static final int WRITE_HEADER_BYTES = 24;
+
+  /** The most data of one frame; longer READs and WRITEs take several. */
+  static final int DATA_BYTES_MAX = 16 << 10;
+
+  static final int PAYLOAD_BYTES_MAX = WRITE_HEADER_BYTES + DATA_BYTES_MAX;
+  static final int BYTES_MAX = HEADER_BYTES + PAYLOAD_BYTES_MAX;
+
+  /** The longest frame of a handshake: a proof and private data. */
+  static final int HANDSHAKE_BYTES_MAX = 256;
+
+  /**
+   * How many bytes of messages, each with {@link #MESSAGE_OVERHEAD} and padded, may be on their way
+   * to an end and unconsumed there. Less than an end has room for.
+   */
+  static final int WINDOW_BYTES = (48 << 10) - 64;
+
+  static final int MESSAGE_OVERHEAD = 8;
+
+  // Types, of a requester.
+  static final int CONNECT = 1;
+  static final int READ = 2;
+  static final int WRITE = 3;
+  static final int SEND = 4;
+  static final int ATOMIC_WRITE = 5;
+  static final int COMPARE_AND_SWAP = 6;
+  static final int FLUSH = 7;
+  static final int WITHDRAW = 8;
+  static final int CREDIT = 9;
+
+  // Types, of a responder.
+  static final int ACCEPT = 32;
+  static final int REJECT = 33;
+  static final int DATA = 34;
+  static final int DONE = 35;
+  static final int MESSAGE = 36;
+  static final int WITHDRAWN = 37;
+
+  // Flags.
+  static final int ACK = 1;
+  static final int MORE = 2;
+  static final int IMM = 4;
+  static final int LAST = 8;
+
+  // Offsets of the header.
+  private static final int LENGTH = 0;
+  private static final int TYPE = 4;
+  private static final int FLAGS = 5;
+  private static final int STATUS = 6;
+  private static final int RESERVED = 7;
+  private static final int ENDED = 8;
+  private static final int CONSUMED = 16;
+
+  // Offsets of payloads, from the beginning of the frame.
+  static final int KEY = HEADER_BYTES;
+  static final int OFFSET = HEADER_BYTES + 8;
+  static final int WRITE_IMM = HEADER_BYTES + 16;
+  static final int WRITE_TOTAL = HEADER_BYTES + 20;
+  static final int WRITE_DATA = HEADER_BYTES + WRITE_HEADER_BYTES;
+  static final int LENGTH_OF = HEADER_BYTES + 16;
+  static final int VALUE = HEADER_BYTES + 16;
+  static final int EXPECTED = HEADER_BYTES + 24;
+  static final int CLAIMED = HEADER_BYTES;
+  static final int SETTLED = HEADER_BYTES + 8;
+  static final int PROOF = HEADER_BYTES;
+  static final int PRIVATE_DATA = HEADER_BYTES + Hello.PROOF_BYTES;
+
+  // Exact payload lengths.
+  static final int READ_BYTES = 24;
+  static final int ATOMIC_WRITE_BYTES = 24;
+  static final int COMPARE_AND_SWAP_BYTES = 32;
+  static final int FLUSH_BYTES = 24;
+  static final int WITHDRAWN_BYTES = 16;
+
+  /** A length that no frame has. */
+  static final int WRONG = -1;
+
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private Frame() {}
+
+  static int padded(int bytes) {
+    return bytes + 7 & ~7;
+  }
+
+  /** Bytes of the frame that begins at {@code at}; {@link #WRONG} where that can't be. */
+  static int bytes(MemorySegment memory, long at, int bytesMax) {
+    int payload = memory.get(INT, at + LENGTH);
+    boolean possible =
+        payload >= 0
+            && payload <= bytesMax - HEADER_BYTES
+            && memory.get(ValueLayout.JAVA_BYTE, at + RESERVED) == 0;
+    return possible ? HEADER_BYTES + padded(payload) : WRONG;
+  }
+
+  static void put(
+      MemorySegment memory,
+      long at,
+      int payload,
+      int type,
+      int flags,
+      int status,
+      long ended,
+      long consumed) {
+    memory.set(INT, at + LENGTH, payload);
+    memory.set(INT, at + TYPE, type | flags << 8 | status << 16);
+    memory.set(LONG, at + ENDED, ended);
+    memory.set(LONG, at + CONSUMED, consumed);
+    if ((payload & 7) != 0) {
+      // Padding is sent: no bytes of an earlier frame may lie there.
+      long end = at + HEADER_BYTES + payload;
+      for (long pad = end; pad < at + HEADER_BYTES + padded(payload); pad++) {
+        memory.set(ValueLayout.JAVA_BYTE, pad, (byte) 0);
+      }
+    }
+  }
+
+  static int payload(MemorySegment memory, long at) {
+    return memory.get(INT, at + LENGTH);
+  }
+
+  static int type(MemorySegment memory, long at) {
+    return memory.get(ValueLayout.JAVA_BYTE, at + TYPE) & 0xff;
+  }
+
+  static int flags(MemorySegment memory, long at) {
+    return memory.get(ValueLayout.JAVA_BYTE, at + FLAGS) & 0xff;
+  }
+
+  static int status(MemorySegment memory, long at) {
+    return memory.get(ValueLayout.JAVA_BYTE, at + STATUS) & 0xff;
+  }
+
+  /** How many requests have ended; of a requester's frame 0. */
+  static long ended(MemorySegment memory, long at) {
+    return memory.get(LONG, at + ENDED);
+  }
+
+  /** Bytes of messages that the sender of the frame has consumed. */
+  static long consumed(MemorySegment memory, long at) {
+    return memory.get(LONG, at + CONSUMED);
+  }
+
+  static int getInt(MemorySegment memory, long at) {
+    return memory.get(INT, at);
+  }
+
+  static long getLong(MemorySegment memory, long at) {
+    return memory.get(LONG, at);
+  }
+
+  static void putInt(MemorySegment memory, long at, int value) {
+    memory.set(INT, at, value);
+  }
+
+  static void putLong(MemorySegment memory, long at, long value) {
+    memory.set(LONG, at, value);
+  }
+}

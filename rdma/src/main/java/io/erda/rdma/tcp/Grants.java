@@ -1,0 +1,78 @@
+package io.erda.rdma.tcp;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Where one peer may WRITE, beside what all peers may. The server's thread grants and revokes, the
+ * I/O thread looks; keys are never given twice on one connection.
+ */
+final class Grants {
+  /** Set in the keys of grants and in no region's. */
+  private static final long MARK = 1L << 62;
+
+  private static final int SLOT_BITS = 16;
+  private static final int SLOTS_MIN = 16;
+
+  private record Grant(long key, TcpRegion region, long offset, long length) {}
+
+  private volatile AtomicReferenceArray<Grant> slots = new AtomicReferenceArray<>(SLOTS_MIN);
+  private long serial;
+
+  static boolean isGrant(long key) {
+    return (key & MARK) != 0;
+  }
+
+  long grant(TcpRegion region, long offset, long length) {
+    if (!region.contains(offset, 0) || length < 0 || length > region.size() - offset) {
+      throw new IndexOutOfBoundsException(
+          "grant of [" + offset + ", +" + length + ") of " + region.size() + " bytes");
+    }
+    int slot = freeSlot();
+    long key = MARK | ++serial << SLOT_BITS | slot;
+    slots.set(slot, new Grant(key, region, offset, length));
+    return key;
+  }
+
+  private int freeSlot() {
+    AtomicReferenceArray<Grant> all = slots;
+    for (int slot = 0; slot < all.length(); slot++) {
+      if (all.get(slot) == null) {
+        return slot;
+      }
+    }
+    if (all.length() == 1 << SLOT_BITS) {
+      throw new IllegalStateException("all " + all.length() + " grants of a connection are in use");
+    }
+    AtomicReferenceArray<Grant> larger = new AtomicReferenceArray<>(2 * all.length());
+    for (int slot = 0; slot < all.length(); slot++) {
+      larger.set(slot, all.get(slot));
+    }
+    slots = larger;
+    return all.length();
+  }
+
+  void revoke(long key) {
+    AtomicReferenceArray<Grant> all = slots;
+    int slot = (int) key & (1 << SLOT_BITS) - 1;
+    if (slot < all.length()) {
+      Grant grant = all.get(slot);
+      if (grant != null && grant.key == key) {
+        all.set(slot, null);
+      }
+    }
+  }
+
+  /** The region that a granted key lets write a range of; null where it does not. */
+  TcpRegion region(long key, long offset, int length) {
+    AtomicReferenceArray<Grant> all = slots;
+    int slot = (int) key & (1 << SLOT_BITS) - 1;
+    Grant grant = slot < all.length() ? all.get(slot) : null;
+    boolean granted =
+        grant != null
+            && grant.key == key
+            && offset >= grant.offset
+            && length >= 0
+            && length <= grant.length - (offset - grant.offset);
+    return granted ? grant.region : null;
+  }
+}

@@ -1,0 +1,82 @@
+package io.erda.rdma.tcp;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * What has arrived and was not used yet. Whatever is taken out is a multiple of 8 bytes long, so
+ * all begins 8-aligned.
+ */
+final class InBuffer {
+  private MemorySegment memory;
+  private ByteBuffer bytes;
+  private int from;
+  private int to;
+
+  InBuffer(MemorySegment memory) {
+    this.memory = memory;
+    this.bytes = memory.asByteBuffer();
+  }
+
+  MemorySegment memory() {
+    return memory;
+  }
+
+  /** Goes on in a larger memory. */
+  void moveTo(MemorySegment larger) {
+    MemorySegment.copy(memory, from, larger, 0, to - from);
+    memory = larger;
+    bytes = larger.asByteBuffer();
+    to -= from;
+    from = 0;
+  }
+
+  /** Takes what there is room for; as {@link Transport#read}. */
+  int fill(Transport transport) throws IOException {
+    if (from == to) {
+      from = 0;
+      to = 0;
+    } else if (from > 0 && memory.byteSize() - to < Frame.BYTES_MAX) {
+      MemorySegment.copy(memory, from, memory, 0, to - from);
+      to -= from;
+      from = 0;
+    }
+    if (to == memory.byteSize()) {
+      return 0;
+    }
+    bytes.limit(bytes.capacity()).position(to);
+    int read = transport.read(bytes);
+    to += Math.max(0, read);
+    return read;
+  }
+
+  boolean isFull() {
+    return to == memory.byteSize();
+  }
+
+  /** Where the first unused byte lies. */
+  int at() {
+    return from;
+  }
+
+  int available() {
+    return to - from;
+  }
+
+  void take(int taken) {
+    from += taken;
+  }
+
+  /**
+   * Bytes of the next frame if all of it is there; 0 when it is not, {@link Frame#WRONG} when it
+   * can't be.
+   */
+  int frame(int bytesMax) {
+    if (to - from < Frame.HEADER_BYTES) {
+      return 0;
+    }
+    int length = Frame.bytes(memory, from, bytesMax);
+    return length > to - from ? 0 : length;
+  }
+}

@@ -1,0 +1,305 @@
+package io.erda.rdma.tcp;
+
+import io.erda.pmem.Backing;
+import io.erda.rdma.Access;
+import io.erda.rdma.EmbeddedDevice;
+import io.erda.rdma.MemoryRegion;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+/**
+ * The thread behind a serving tcp device: accepts, and executes what peers ask for, on an embedded
+ * device that is the peers' stand-in in this process. It sleeps when nothing comes.
+ *
+ * <p>What one connection does costs the others at most one turn: a buffer's worth of its frames. A
+ * connection that fails, in whatever way, ends alone.
+ */
+final class IoThread implements Runnable {
+  private static final int BUFFER_BYTES = 64 << 10;
+  private static final int BUFFERS_KEPT_MAX = 64;
+  private static final int ACCEPTS_PER_TURN = 16;
+  private static final long ACCEPT_AGAIN_NS = 20_000_000;
+
+  /** How often it is looked who has taken too long, while somebody may. */
+  private static final long TICK_MS = 50;
+
+  private final TcpServerDevice device;
+  private final TcpOptions options;
+  private final EmbeddedDevice executor;
+  private final String executorAddress;
+  private final ServerSocketChannel listening;
+  private final Selector selector;
+  private final Consumer<SelectionKey> onReady = this::onReady;
+  private final List<ServedConnection> connections = new ArrayList<>();
+
+  /** Those of {@link #connections} that are still connecting, the oldest first. */
+  private final ArrayDeque<ServedConnection> handshakes = new ArrayDeque<>();
+
+  private final ArrayDeque<MemorySegment> spareBuffers = new ArrayDeque<>();
+  private final Map<Long, ServedConnection> byToken = new ConcurrentHashMap<>();
+  private final Thread thread;
+  private long nextToken = 1;
+  private SelectionKey acceptKey;
+  private long acceptAgainNs;
+  private boolean acceptsLater;
+
+  /** Connections that end when what waits was sent. */
+  private int lingering;
+
+  /** Set before whoever set it looks at {@link #sleeping}. */
+  private volatile boolean signalled;
+
+  private volatile boolean sleeping;
+  private volatile boolean closing;
+  private volatile boolean refusing;
+  private final CountDownLatch refused = new CountDownLatch(1);
+
+  final Counters counters = new Counters();
+  final AtomicLong garbage = new AtomicLong();
+  final AtomicLong secretsRefused = new AtomicLong();
+  final AtomicLong handshakesDropped = new AtomicLong();
+  final AtomicLong accessesRefused = new AtomicLong();
+
+  /** Where messages of the server's pass through, one at a time. */
+  final MemorySegment scratch = Arena.ofAuto().allocate(Frame.DATA_BYTES_MAX, 64);
+
+  final MemoryRegion scratchRegion;
+
+  IoThread(
+      TcpServerDevice device,
+      EmbeddedDevice executor,
+      String executorAddress,
+      ServerSocketChannel listening)
+      throws IOException {
+    this.device = device;
+    this.options = device.options();
+    this.executor = executor;
+    this.executorAddress = executorAddress;
+    this.listening = listening;
+    this.scratchRegion = local(scratch);
+    this.selector = Selector.open();
+    this.acceptKey = listening.register(selector, SelectionKey.OP_ACCEPT);
+    executor.forwardWakeups(this::signal);
+    this.thread = new Thread(this, "erda-tcp");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  MemoryRegion local(MemorySegment memory) {
+    return executor.register(memory, Backing.none(memory.byteSize()), Access.LOCAL);
+  }
+
+  /** From any thread: something is to be looked at that the selector does not show. */
+  void signal() {
+    signalled = true;
+    if (sleeping) {
+      selector.wakeup();
+    }
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (!closing) {
+        turn();
+      }
+    } catch (IOException e) {
+      // The selector is gone: so are the connections.
+    } finally {
+      List.copyOf(connections).forEach(ServedConnection::drop);
+      executor.close();
+      Sockets.close(listening);
+      Sockets.close(selector);
+      refused.countDown();
+    }
+  }
+
+  private void turn() throws IOException {
+    sleeping = true;
+    if (signalled || closing) {
+      selector.selectNow(onReady);
+    } else {
+      // 0: until something comes.
+      selector.select(
+          onReady, handshakes.isEmpty() && lingering == 0 && !acceptsLater ? 0 : TICK_MS);
+    }
+    sleeping = false;
+    if (signalled) {
+      signalled = false;
+      for (int i = connections.size() - 1; i >= 0; i--) {
+        connections.get(i).onSignal();
+      }
+    }
+    if (!handshakes.isEmpty() || lingering > 0 || acceptsLater) {
+      expire(options.nanoTime().getAsLong());
+    }
+    if (acceptKey != null && refusing) {
+      acceptKey = null;
+      Sockets.close(listening);
+      // The selector lets go of it here, and then it is closed.
+      selector.selectNow(onReady);
+      refused.countDown();
+    }
+  }
+
+  private void onReady(SelectionKey key) {
+    if (key == acceptKey) {
+      accept();
+    } else {
+      ((ServedConnection) key.attachment()).onReady(key);
+    }
+  }
+
+  private void accept() {
+    try {
+      for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+        SocketChannel channel = listening.accept();
+        if (channel == null) {
+          return;
+        }
+        begin(channel);
+      }
+    } catch (IOException e) {
+      // No more files may be opened: peers wait in the kernel until there are fewer.
+      acceptAgainNs = options.nanoTime().getAsLong() + ACCEPT_AGAIN_NS;
+      acceptsLater = true;
+      acceptKey.interestOps(0);
+    }
+  }
+
+  private void begin(SocketChannel channel) {
+    try {
+      Sockets.configure(channel);
+      if (handshakes.size() >= options.handshakesMax()) {
+        // Who floods fills this with connections that say nothing; who means it takes milliseconds.
+        handshakesDropped.incrementAndGet();
+        handshakes.peekFirst().drop();
+      }
+      InetSocketAddress peer = (InetSocketAddress) channel.getRemoteAddress();
+      ServedConnection connection =
+          new ServedConnection(this, device, channel, Sockets.text(peer), nextToken++);
+      connection.key = channel.register(selector, SelectionKey.OP_READ, connection);
+      connections.add(connection);
+      handshakes.add(connection);
+      byToken.put(connection.token, connection);
+    } catch (IOException e) {
+      Sockets.close(channel);
+    }
+  }
+
+  private void expire(long nowNs) {
+    while (!handshakes.isEmpty() && nowNs - handshakes.peekFirst().deadlineNs >= 0) {
+      handshakesDropped.incrementAndGet();
+      handshakes.peekFirst().drop();
+    }
+    for (int i = connections.size() - 1; i >= 0; i--) {
+      connections.get(i).expire(nowNs);
+    }
+    if (acceptsLater && nowNs - acceptAgainNs >= 0) {
+      acceptsLater = false;
+      if (acceptKey != null) {
+        acceptKey.interestOps(SelectionKey.OP_ACCEPT);
+      }
+    }
+  }
+
+  // For connections.
+
+  TcpOptions options() {
+    return options;
+  }
+
+  EmbeddedDevice executor() {
+    return executor;
+  }
+
+  String executorAddress() {
+    return executorAddress;
+  }
+
+  MemorySegment takeBuffer() {
+    MemorySegment spare = spareBuffers.poll();
+    return spare == null ? Arena.ofAuto().allocate(BUFFER_BYTES, 64) : spare;
+  }
+
+  void giveBack(MemorySegment buffer) {
+    if (buffer.byteSize() == BUFFER_BYTES && spareBuffers.size() < BUFFERS_KEPT_MAX) {
+      spareBuffers.add(buffer);
+    }
+  }
+
+  void lingers(int more) {
+    lingering += more;
+  }
+
+  void connected(ServedConnection connection) {
+    handshakes.remove(connection);
+  }
+
+  void forget(ServedConnection connection) {
+    handshakes.remove(connection);
+    connections.remove(connection);
+    byToken.remove(connection.token);
+  }
+
+  // For the server's thread.
+
+  /** The connection whose request this is; null when it has gone. */
+  ServedConnection connection(long token) {
+    return byToken.get(token);
+  }
+
+  /** Takes no more connections, when this returns. */
+  void refuse() {
+    refusing = true;
+    signal();
+    uninterrupted(refused::await);
+  }
+
+  @FunctionalInterface
+  private interface Wait {
+    void await() throws InterruptedException;
+  }
+
+  private static void uninterrupted(Wait wait) {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        wait.await();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Processor time of this thread; −1 where the JVM can't tell. */
+  long cpuNs() {
+    return ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.threadId());
+  }
+
+  /** Ends every connection and the thread. */
+  void close() {
+    closing = true;
+    signal();
+    uninterrupted(thread::join);
+  }
+}

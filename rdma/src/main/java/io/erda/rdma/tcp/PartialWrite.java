@@ -1,0 +1,65 @@
+package io.erda.rdma.tcp;
+
+import java.lang.foreign.MemorySegment;
+
+/** A WRITE that goes out frame by frame, as there is room. Reused for the next one. One thread. */
+final class PartialWrite {
+  /** Null while nothing is left of it. */
+  private TcpRegion from;
+
+  private long offset;
+  private long key;
+  private long to;
+  private int left;
+  private int total;
+  private int imm;
+  private int flags;
+
+  void begin(
+      TcpRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int imm) {
+    from = local;
+    offset = localOffset;
+    key = remoteKey;
+    to = remoteOffset;
+    left = length;
+    total = length;
+    this.imm = imm;
+  }
+
+  /** Of its last frame; the others say that more comes. */
+  void flags(int ofFrame) {
+    flags = ofFrame;
+  }
+
+  boolean isOut() {
+    return from == null;
+  }
+
+  /** Nothing more of it goes out. */
+  void end() {
+    from = null;
+  }
+
+  /** Data of the next frame. */
+  int nextBytes() {
+    return Math.min(left, Frame.DATA_BYTES_MAX);
+  }
+
+  /** Puts the payload of the next frame. Returns its flags. */
+  int putNext(MemorySegment memory, long at) {
+    int bytes = nextBytes();
+    Frame.putLong(memory, at + Frame.KEY, key);
+    Frame.putLong(memory, at + Frame.OFFSET, to);
+    Frame.putInt(memory, at + Frame.WRITE_IMM, imm);
+    Frame.putInt(memory, at + Frame.WRITE_TOTAL, total);
+    MemorySegment.copy(from.memory(), offset, memory, at + Frame.WRITE_DATA, bytes);
+    left -= bytes;
+    offset += bytes;
+    to += bytes;
+    if (left > 0) {
+      return flags | Frame.MORE;
+    }
+    end();
+    return flags;
+  }
+}

@@ -1,0 +1,142 @@
+package io.erda.rdma.tcp;
+
+import io.erda.rdma.Flags;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Requests that are out, in the order in which they were posted and end, and what the other end
+ * says of them. One thread; preallocated.
+ */
+final class Requests {
+  private final long[] ids;
+  private final TcpRegion[] regions;
+  private final long[] offsets;
+  private final int[] lengths;
+
+  /** Opcode, and above it the flags. */
+  private final int[] kinds;
+
+  private final int mask;
+  private final Completions completions;
+  private long posted;
+  private long ended;
+
+  private boolean newestIsPartial;
+
+  /** How much of the oldest one's data has arrived. */
+  private int arrived;
+
+  /**
+   * @param capacity a power of two
+   * @param completions where those that failed, or are signaled, are reported
+   */
+  Requests(int capacity, Completions completions) {
+    this.completions = completions;
+    ids = new long[capacity];
+    regions = new TcpRegion[capacity];
+    offsets = new long[capacity];
+    lengths = new int[capacity];
+    kinds = new int[capacity];
+    mask = capacity - 1;
+  }
+
+  void add(long wrId, int opcode, int flags, TcpRegion local, long localOffset, int length) {
+    int at = (int) posted & mask;
+    ids[at] = wrId;
+    regions[at] = local;
+    offsets[at] = localOffset;
+    lengths[at] = length;
+    kinds[at] = opcode | flags << 8;
+    posted++;
+  }
+
+  int count() {
+    return (int) (posted - ended);
+  }
+
+  private int opcode() {
+    return kinds[(int) ended & mask] & 0xff;
+  }
+
+  private boolean owesData() {
+    return opcode() == Opcode.READ || opcode() == Opcode.COMPARE_AND_SWAP;
+  }
+
+  /** The oldest one has ended. */
+  private void end(int status) {
+    int at = (int) ended & mask;
+    if (status != Status.SUCCESS || (kinds[at] >>> 8 & Flags.SIGNALED) != 0) {
+      int length = status == Status.SUCCESS ? lengths[at] : 0;
+      completions.add(ids[at], opcode(), status, length, 0);
+    }
+    regions[at] = null;
+    ended++;
+    arrived = 0;
+  }
+
+  /**
+   * All up to number {@code last} have ended well. Returns false where that can't be: one of them
+   * was not posted, has not gone out or owes data.
+   */
+  boolean succeed(long last) {
+    if (last < ended || last > gone()) {
+      return false;
+    }
+    while (ended < last) {
+      if (owesData()) {
+        return false;
+      }
+      end(Status.SUCCESS);
+    }
+    return true;
+  }
+
+  /** Number {@code last} has failed, and those before it ended well. As {@link #succeed}. */
+  boolean fail(long last, int status) {
+    if (last <= ended || last > gone() || !succeed(last - 1)) {
+      return false;
+    }
+    end(status);
+    return true;
+  }
+
+  /** All that are out fail. */
+  void failAll(int status) {
+    while (ended < posted) {
+      end(status);
+    }
+  }
+
+  /**
+   * Bytes for the one behind number {@code before}, which has ended well. Returns false where that
+   * can't be.
+   */
+  boolean deliver(long before, MemorySegment from, long at, int bytes, boolean last) {
+    if (before >= gone() || !succeed(before) || !owesData()) {
+      return false;
+    }
+    int oldest = (int) ended & mask;
+    int left = lengths[oldest] - arrived;
+    if (bytes > left || last != (bytes == left)) {
+      return false;
+    }
+    MemorySegment.copy(from, at, regions[oldest].memory(), offsets[oldest] + arrived, bytes);
+    arrived += bytes;
+    if (last) {
+      end(Status.SUCCESS);
+    }
+    return true;
+  }
+
+  /** How many have gone out in full. */
+  private long gone() {
+    return newestIsPartial ? posted - 1 : posted;
+  }
+
+  /** Whether the newest one has not gone out in full yet. */
+  void newestIsPartial(boolean partial) {
+    newestIsPartial = partial;
+  }
+}

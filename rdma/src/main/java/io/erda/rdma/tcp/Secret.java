@@ -1,0 +1,116 @@
+package io.erda.rdma.tcp;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.Set;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * What both ends of a connection know, and prove to each other without sending it: HMAC-SHA256 over
+ * both nonces, what binds the proof to the TLS connection, and the private data that goes with it.
+ * Since each end adds a fresh nonce, what somebody heard of one handshake is of no use in another.
+ */
+public final class Secret {
+  /** Shorter ones can be guessed from one handshake that somebody heard. */
+  public static final int BYTES_MIN = 16;
+
+  private static final int FILE_BYTES_MAX = 4096;
+  private static final String ALGORITHM = "HmacSHA256";
+
+  /** Who proves: a proof of one end is none of the other's. */
+  enum Prover {
+    CLIENT("erda tcp client 1"),
+    SERVER("erda tcp server 1");
+
+    private final String label;
+
+    Prover(String label) {
+      this.label = label;
+    }
+
+    byte[] label() {
+      return label.getBytes(StandardCharsets.US_ASCII);
+    }
+  }
+
+  private final SecretKeySpec key;
+
+  /**
+   * A secret of at least {@value #BYTES_MIN} bytes.
+   *
+   * @throws IllegalArgumentException when it is shorter
+   */
+  public Secret(byte[] bytes) {
+    if (bytes.length < BYTES_MIN) {
+      throw new IllegalArgumentException(
+          "a secret of " + bytes.length + " bytes; at least " + BYTES_MIN + " are needed");
+    }
+    this.key = new SecretKeySpec(bytes, ALGORITHM);
+  }
+
+  /**
+   * The secret in a file: its bytes, without line ends behind them.
+   *
+   * @throws IOException when it can't be read, is too short, or others than its owner may read it
+   */
+  public static Secret read(Path file) throws IOException {
+    if (Files.size(file) > FILE_BYTES_MAX) {
+      throw new IOException(file + " is longer than " + FILE_BYTES_MAX + " bytes: no secret");
+    }
+    Set<PosixFilePermission> open =
+        Set.of(
+            PosixFilePermission.GROUP_READ,
+            PosixFilePermission.GROUP_WRITE,
+            PosixFilePermission.OTHERS_READ,
+            PosixFilePermission.OTHERS_WRITE);
+    if (Files.getPosixFilePermissions(file).stream().anyMatch(open::contains)) {
+      throw new IOException(file + " may be used by others than its owner: chmod 600 " + file);
+    }
+    byte[] bytes = Files.readAllBytes(file);
+    int length = bytes.length;
+    while (length > 0 && (bytes[length - 1] == '\n' || bytes[length - 1] == '\r')) {
+      length--;
+    }
+    if (length < BYTES_MIN) {
+      throw new IOException(
+          file + " holds " + length + " bytes; a secret has at least " + BYTES_MIN);
+    }
+    return new Secret(Arrays.copyOf(bytes, length));
+  }
+
+  byte[] proof(
+      Prover prover,
+      byte[] clientNonce,
+      byte[] serverNonce,
+      byte[] binding,
+      MemorySegment privateData) {
+    try {
+      Mac mac = Mac.getInstance(ALGORITHM);
+      mac.init(key);
+      mac.update(prover.label());
+      mac.update(clientNonce);
+      mac.update(serverNonce);
+      // Its length first, so that nothing of it passes for private data.
+      mac.update((byte) binding.length);
+      mac.update(binding);
+      mac.update(privateData.toArray(ValueLayout.JAVA_BYTE));
+      return mac.doFinal();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every JDK has " + ALGORITHM, e);
+    }
+  }
+
+  /** Compares in a time that says nothing about where they differ. */
+  static boolean same(byte[] expected, byte[] said) {
+    return MessageDigest.isEqual(expected, said);
+  }
+}

@@ -1,0 +1,600 @@
+package io.erda.rdma.tcp;
+
+import io.erda.pmem.FaultPoint;
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.Flags;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+
+/**
+ * One peer, as the I/O thread sees it: takes its frames and posts them on an embedded queue pair
+ * that stands for it in this process. Bytes from outside: nothing in them is trusted, and a peer
+ * that breaks the protocol loses its connection.
+ *
+ * <p>Its buffers bound what it can hold: while its answers find no room, because it does not take
+ * them, nothing more of it is executed or read. All is done by the I/O thread, but for what says
+ * so.
+ */
+final class ServedConnection implements CompletionHandler {
+  private static final int HANDSHAKE_BUFFER_BYTES = 512;
+
+  /** At least one frame tells so many requests that they have ended. */
+  private static final int ENDED_UNTOLD_MAX = 64;
+
+  private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
+
+  /** How long a peer that is to go may take for what was sent to it before. */
+  private static final long LINGER_NS = 1_000_000_000L;
+
+  private enum Phase {
+    HANDSHAKE,
+    /** The server's logic has to accept it. */
+    DECIDING,
+    OPEN,
+    /** What waits is sent, then the connection ends. */
+    ENDING,
+    ENDED
+  }
+
+  final long token;
+  final long deadlineNs;
+  SelectionKey key;
+
+  final Exchange exchange = new Exchange();
+  private final IoThread io;
+  private final TcpServerDevice device;
+  private final String peer;
+  private final Transport transport;
+  private final InBuffer in;
+  private final OutBuffer out;
+  private final ServerHandshake handshake;
+  private final FaultPoint faults = new FaultPoint();
+  private MemoryRegion inRegion;
+  private MemoryRegion outRegion;
+  private Phase phase = Phase.HANDSHAKE;
+  private boolean peerHasEnded;
+  private long lingerUntilNs;
+
+  /** Stands for the peer; null before it has proved who it is. */
+  private QueuePair executor;
+
+  private int lastStatus;
+
+  // Requests.
+  private long ended;
+  private long endedTold;
+  private boolean wantsAck;
+
+  // The READ that is being answered; its length is −1 while there is none.
+  private long readKey;
+  private long readOffset;
+  private int readLeft = -1;
+
+  // The WRITE of which more frames come.
+  private boolean writing;
+  private int writingStatus;
+
+  // Messages.
+  private final Window window = new Window();
+  private long receivedBytes;
+  private long settledTold;
+
+  ServedConnection(
+      IoThread io, TcpServerDevice device, SocketChannel channel, String peer, long token) {
+    this.io = io;
+    this.device = device;
+    this.peer = peer;
+    this.token = token;
+    TcpOptions options = io.options();
+    this.deadlineNs = options.nanoTime().getAsLong() + options.handshake().toNanos();
+    this.transport =
+        options.tls() == null ? new Transport.Plain(channel) : options.tls().wrap(channel, null, 0);
+    this.handshake = new ServerHandshake(options, transport);
+    this.in = new InBuffer(device.handshakeBuffer(HANDSHAKE_BUFFER_BYTES));
+    this.out = new OutBuffer(device.handshakeBuffer(HANDSHAKE_BUFFER_BYTES));
+  }
+
+  /** Who it is, for messages. From any thread. */
+  String peer() {
+    return peer;
+  }
+
+  /** What it sent along. From any thread, after its request has been seen. */
+  MemorySegment privateData() {
+    return handshake.privateData();
+  }
+
+  // Turns.
+
+  /** The socket has something, or room. */
+  void onReady(SelectionKey ready) {
+    try {
+      if ((ready.isReadable() || transport.hasMore()) && phase != Phase.ENDING) {
+        peerHasEnded |= in.fill(transport) < 0;
+      }
+      work();
+    } catch (IOException | RuntimeException | InternalError e) {
+      drop();
+    }
+  }
+
+  /** Somebody of this process signalled. */
+  void onSignal() {
+    if (!exchange.dirty && phase != Phase.DECIDING) {
+      return;
+    }
+    exchange.dirty = false;
+    try {
+      if (phase == Phase.DECIDING) {
+        executor.poll(this, 1);
+      }
+      work();
+    } catch (IOException | RuntimeException | InternalError e) {
+      drop();
+    }
+  }
+
+  /** Ends what has lingered for long enough. */
+  void expire(long nowNs) {
+    if (phase == Phase.ENDING && nowNs - lingerUntilNs >= 0) {
+      drop();
+    }
+  }
+
+  private void work() throws IOException {
+    take();
+    if (phase == Phase.OPEN) {
+      passMessages();
+      tell();
+      faults.surface();
+      if (exchange.closed && phase == Phase.OPEN) {
+        // Who does not take what was sent before must not keep it open.
+        linger();
+      }
+    }
+    boolean allSent = out.flush(transport);
+    if (phase == Phase.ENDED) {
+      return;
+    }
+    if (peerHasEnded || phase == Phase.ENDING && allSent) {
+      drop();
+      return;
+    }
+    watch(allSent);
+  }
+
+  /**
+   * Nothing more is read while something that was read waits for room: that goes on when the socket
+   * has taken some, in a turn of its own.
+   */
+  private void watch(boolean allSent) {
+    boolean waits = phase == Phase.OPEN && (readLeft >= 0 || in.frame(Frame.BYTES_MAX) != 0);
+    boolean reads = phase != Phase.ENDING && phase != Phase.DECIDING && !waits;
+    boolean writes = waits || !allSent || reads && transport.hasMore();
+    int wanted = (reads ? SelectionKey.OP_READ : 0) | (writes ? SelectionKey.OP_WRITE : 0);
+    if (key.interestOps() != wanted) {
+      key.interestOps(wanted);
+    }
+  }
+
+  /** Ends the connection now. Idempotent. */
+  void drop() {
+    if (phase == Phase.ENDED) {
+      return;
+    }
+    if (phase == Phase.ENDING) {
+      io.lingers(-1);
+    }
+    phase = Phase.ENDED;
+    if (executor != null) {
+      executor.close();
+    }
+    transport.close();
+    io.giveBack(in.memory());
+    io.giveBack(out.memory());
+    io.forget(this);
+  }
+
+  private void wrong() {
+    io.garbage.incrementAndGet();
+    drop();
+  }
+
+  /** Takes the frames that are there, as long as answers find room. */
+  private void take() throws IOException {
+    while (true) {
+      switch (phase) {
+        case HANDSHAKE -> {
+          if (!onHandshake()) {
+            return;
+          }
+        }
+        case OPEN -> {
+          if (readLeft >= 0 && !answerRead()) {
+            return;
+          }
+          if (!execute()) {
+            return;
+          }
+        }
+        default -> {
+          return;
+        }
+      }
+    }
+  }
+
+  // Handshake.
+
+  private boolean onHandshake() throws IOException {
+    switch (handshake.advance(in, out)) {
+      case WAITS -> {
+        return false;
+      }
+      case GARBAGE -> {
+        wrong();
+        return false;
+      }
+      case OTHER_VERSION -> {
+        io.garbage.incrementAndGet();
+        linger();
+        return false;
+      }
+      case WRONG_PROOF -> {
+        io.secretsRefused.incrementAndGet();
+        linger();
+        return false;
+      }
+      case GOES_ON -> {
+        MemorySegment request = MemorySegment.ofArray(new byte[Long.BYTES]);
+        Frame.putLong(request, 0, token);
+        long leftNs = Math.max(1, deadlineNs - io.options().nanoTime().getAsLong());
+        executor = io.executor().connect(io.executorAddress(), request, Duration.ofNanos(leftNs));
+        phase = Phase.DECIDING;
+        executor.poll(this, 1);
+      }
+    }
+    return phase == Phase.OPEN;
+  }
+
+  private void onDecided(int status) {
+    try {
+      handshake.answer(out, status == Status.SUCCESS, executor.privateData());
+    } catch (IOException e) {
+      drop();
+      return;
+    }
+    if (status != Status.SUCCESS) {
+      linger();
+      return;
+    }
+    io.connected(this);
+    in.moveTo(io.takeBuffer());
+    out.moveTo(io.takeBuffer());
+    inRegion = io.local(in.memory());
+    outRegion = io.local(out.memory());
+    phase = Phase.OPEN;
+    postReceive();
+  }
+
+  private void linger() {
+    phase = Phase.ENDING;
+    io.lingers(1);
+    lingerUntilNs = io.options().nanoTime().getAsLong() + LINGER_NS;
+  }
+
+  // Requests.
+
+  /** Executes the next frame. Returns false when it is not there, or can't be executed yet. */
+  private boolean execute() {
+    int bytes = in.frame(Frame.BYTES_MAX);
+    // Room for the answer to any one of them, but for a READ's data.
+    if (bytes == 0 || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
+      return false;
+    }
+    if (bytes == Frame.WRONG || !onFrame(in.memory(), in.at())) {
+      wrong();
+      return false;
+    }
+    in.take(bytes);
+    return phase == Phase.OPEN;
+  }
+
+  /** Returns false where the peer may not have sent this. */
+  private boolean onFrame(MemorySegment memory, int at) {
+    if (!window.hear(Frame.consumed(memory, at))) {
+      return false;
+    }
+    int payload = Frame.payload(memory, at);
+    int type = Frame.type(memory, at);
+    if (writing && type != Frame.WRITE && type != Frame.WITHDRAW) {
+      return false;
+    }
+    int flags = Frame.flags(memory, at);
+    return switch (type) {
+      case Frame.READ -> payload == Frame.READ_BYTES && onRead(memory, at);
+      case Frame.WRITE ->
+          payload >= Frame.WRITE_HEADER_BYTES && onWrite(memory, at, payload, flags);
+      case Frame.SEND -> onSend(at, payload, flags);
+      case Frame.ATOMIC_WRITE ->
+          payload == Frame.ATOMIC_WRITE_BYTES && onAtomicWrite(memory, at, flags);
+      case Frame.COMPARE_AND_SWAP ->
+          payload == Frame.COMPARE_AND_SWAP_BYTES && onCompareAndSwap(memory, at);
+      case Frame.FLUSH -> payload == Frame.FLUSH_BYTES && onFlush(memory, at, flags);
+      case Frame.WITHDRAW -> payload == 0 && onWithdraw();
+      case Frame.CREDIT -> payload == 0;
+      default -> false;
+    };
+  }
+
+  private boolean onRead(MemorySegment memory, int at) {
+    long length = Frame.getLong(memory, at + Frame.LENGTH_OF);
+    if (length < 0 || length > Integer.MAX_VALUE) {
+      return false;
+    }
+    readKey = Frame.getLong(memory, at + Frame.KEY);
+    readOffset = Frame.getLong(memory, at + Frame.OFFSET);
+    readLeft = (int) length;
+    io.counters.read(length);
+    answerRead();
+    return true;
+  }
+
+  /** Adds frames of the READ's answer, as far as there is room. Returns whether it is complete. */
+  private boolean answerRead() {
+    while (readLeft >= 0) {
+      int bytes = Math.min(readLeft, Frame.DATA_BYTES_MAX);
+      if (!out.hasRoom(Frame.HEADER_BYTES + Frame.padded(bytes))) {
+        return false;
+      }
+      executor.postRead(
+          0, outRegion, out.at() + Frame.HEADER_BYTES, readKey, readOffset, bytes, Flags.SIGNALED);
+      executor.poll(this, 1);
+      if (lastStatus != Status.SUCCESS) {
+        readLeft = -1;
+        end(lastStatus);
+        return true;
+      }
+      readLeft -= bytes;
+      readOffset += bytes;
+      boolean last = readLeft == 0;
+      if (last) {
+        readLeft = -1;
+        ended++;
+      }
+      add(bytes, Frame.DATA, last ? Frame.LAST : 0, Status.SUCCESS);
+    }
+    return true;
+  }
+
+  private boolean onWrite(MemorySegment memory, int at, int payload, int flags) {
+    boolean imm = (flags & Frame.IMM) != 0;
+    boolean more = (flags & Frame.MORE) != 0;
+    int bytes = payload - Frame.WRITE_HEADER_BYTES;
+    int total = Frame.getInt(memory, at + Frame.WRITE_TOTAL);
+    if (total < bytes) {
+      return false;
+    }
+    int status = writing ? writingStatus : Status.SUCCESS;
+    if (status == Status.SUCCESS) {
+      long offset = Frame.getLong(memory, at + Frame.OFFSET);
+      long to = writable(Frame.getLong(memory, at + Frame.KEY), offset, bytes);
+      long from = at + (long) Frame.WRITE_DATA;
+      if (to == 0) {
+        status = Status.REMOTE_ACCESS;
+      } else if (imm && !more) {
+        if (!receives(Integer.BYTES)) {
+          return false;
+        }
+        if (bytes < total) {
+          exchange.longWrites.add(new Exchange.LongWrite(executor.sent() + 1, total));
+        }
+        int number = Frame.getInt(memory, at + Frame.WRITE_IMM);
+        if (!executor.postWriteImm(0, inRegion, from, to, offset, bytes, number, Flags.SIGNALED)) {
+          return false;
+        }
+        executor.poll(this, 1);
+        status = lastStatus;
+      } else {
+        executor.postWrite(0, inRegion, from, to, offset, bytes, Flags.SIGNALED);
+        executor.poll(this, 1);
+        status = lastStatus;
+      }
+    }
+    writing = more;
+    writingStatus = status;
+    if (!more) {
+      io.counters.write(total);
+      end(status, flags);
+    }
+    return true;
+  }
+
+  /** The key of the region that a key lets this peer write; 0 where it does not. */
+  private long writable(long remoteKey, long offset, int bytes) {
+    if (Grants.isGrant(remoteKey)) {
+      TcpRegion region = exchange.grants.region(remoteKey, offset, bytes);
+      return region == null ? 0 : region.remoteKey();
+    }
+    return device.mayWrite(remoteKey) ? remoteKey : 0;
+  }
+
+  /** Whether one more message keeps to the window. */
+  private boolean receives(int length) {
+    receivedBytes += Window.bytes(length);
+    return receivedBytes - exchange.consumed <= Frame.WINDOW_BYTES;
+  }
+
+  private boolean onSend(int at, int length, int flags) {
+    if (length > device.messageBytesMax() || !receives(length)) {
+      return false;
+    }
+    long from = at + (long) Frame.HEADER_BYTES;
+    if (!executor.postSend(0, inRegion, from, length, Flags.SIGNALED)) {
+      return false;
+    }
+    executor.poll(this, 1);
+    end(lastStatus, flags);
+    return true;
+  }
+
+  private boolean onAtomicWrite(MemorySegment memory, int at, int flags) {
+    long offset = Frame.getLong(memory, at + Frame.OFFSET);
+    long to = writable(Frame.getLong(memory, at + Frame.KEY), offset, Long.BYTES);
+    int status = Status.REMOTE_ACCESS;
+    if (to != 0) {
+      long value = Frame.getLong(memory, at + Frame.VALUE);
+      executor.postAtomicWrite(0, to, offset, value, Flags.SIGNALED);
+      executor.poll(this, 1);
+      status = lastStatus;
+    }
+    io.counters.write(Long.BYTES);
+    end(status, flags);
+    return true;
+  }
+
+  private boolean onCompareAndSwap(MemorySegment memory, int at) {
+    executor.postCompareAndSwap(
+        0,
+        outRegion,
+        out.at() + (long) Frame.HEADER_BYTES,
+        Frame.getLong(memory, at + Frame.KEY),
+        Frame.getLong(memory, at + Frame.OFFSET),
+        Frame.getLong(memory, at + Frame.EXPECTED),
+        Frame.getLong(memory, at + Frame.VALUE),
+        Flags.SIGNALED);
+    executor.poll(this, 1);
+    if (lastStatus != Status.SUCCESS) {
+      end(lastStatus);
+    } else {
+      ended++;
+      add(Long.BYTES, Frame.DATA, Frame.LAST, Status.SUCCESS);
+    }
+    return true;
+  }
+
+  private boolean onFlush(MemorySegment memory, int at, int flags) {
+    TcpRegion region = device.region(Frame.getLong(memory, at + Frame.KEY));
+    long offset = Frame.getLong(memory, at + Frame.OFFSET);
+    long length = Frame.getLong(memory, at + Frame.LENGTH_OF);
+    if (length < 0 || length > Integer.MAX_VALUE) {
+      return false;
+    }
+    end(region == null ? Status.REMOTE_ACCESS : region.flush(offset, (int) length), flags);
+    return true;
+  }
+
+  private boolean onWithdraw() {
+    if (exchange.withdrawn) {
+      return false;
+    }
+    writing = false;
+    executor.withdraw();
+    exchange.withdrawn = true;
+    tellWithdrawn();
+    return true;
+  }
+
+  /** What the peer wants to know after it has withdrawn. */
+  private void tellWithdrawn() {
+    settledTold = executor.settled();
+    Frame.putLong(out.memory(), out.at() + Frame.CLAIMED, executor.claimed());
+    Frame.putLong(
+        out.memory(), out.at() + Frame.SETTLED, Math.min(settledTold, executor.claimed()));
+    add(Frame.WITHDRAWN_BYTES, Frame.WITHDRAWN, 0, Status.SUCCESS);
+  }
+
+  /** A request has ended, one that wants to hear of it where its flags say so. */
+  private void end(int status, int flags) {
+    if (status == Status.SUCCESS) {
+      ended++;
+      wantsAck |= (flags & Frame.ACK) != 0;
+    } else {
+      end(status);
+    }
+  }
+
+  /** A request has failed: the peer hears of each. */
+  private void end(int status) {
+    if (status == Status.REMOTE_ACCESS) {
+      io.accessesRefused.incrementAndGet();
+    }
+    ended++;
+    add(0, Frame.DONE, 0, status);
+  }
+
+  private void add(int payload, int type, int flags, int status) {
+    long consumed = exchange.consumed;
+    Frame.put(out.memory(), out.at(), payload, type, flags, status, ended, consumed);
+    out.add(Frame.HEADER_BYTES + Frame.padded(payload));
+    exchange.consumedTold = consumed;
+    endedTold = ended;
+    wantsAck = false;
+  }
+
+  // What the server says.
+
+  private void postReceive() {
+    executor.postReceive(0, io.scratchRegion, 0, Frame.DATA_BYTES_MAX);
+  }
+
+  /** Passes on what the server has sent, as far as the peer has room and takes it. */
+  private void passMessages() {
+    do {
+      while (phase == Phase.OPEN && mayPass()) {
+        if (executor.poll(this, 1) == 0) {
+          break;
+        }
+      }
+    } while (phase == Phase.OPEN && mayPass() && !executor.arm());
+  }
+
+  private boolean mayPass() {
+    return readLeft < 0
+        && window.hasRoom(Frame.DATA_BYTES_MAX)
+        && out.hasRoom(Frame.HEADER_BYTES + Frame.DATA_BYTES_MAX);
+  }
+
+  /** Tells the peer what it waits for and no other frame has told it. */
+  private void tell() {
+    if (phase != Phase.OPEN || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
+      return;
+    }
+    if (exchange.withdrawn && executor.settled() != settledTold) {
+      tellWithdrawn();
+    }
+    if (ended != endedTold && (wantsAck || ended - endedTold >= ENDED_UNTOLD_MAX)
+        || exchange.consumed - exchange.consumedTold >= CREDIT_BYTES) {
+      add(0, Frame.DONE, 0, Status.SUCCESS);
+    }
+  }
+
+  @Override
+  public void onCompletion(long wrId, int opcode, int status, int byteLength, int imm) {
+    switch (opcode) {
+      case Opcode.CONNECT -> onDecided(status);
+      case Opcode.DISCONNECT -> {
+        if (phase == Phase.OPEN) {
+          linger();
+        }
+      }
+      case Opcode.RECEIVE -> {
+        if (status == Status.SUCCESS) {
+          MemorySegment.copy(
+              io.scratch, 0, out.memory(), out.at() + (long) Frame.HEADER_BYTES, byteLength);
+          window.send(byteLength);
+          add(byteLength, Frame.MESSAGE, 0, Status.SUCCESS);
+          postReceive();
+        }
+      }
+      default -> lastStatus = status;
+    }
+  }
+}

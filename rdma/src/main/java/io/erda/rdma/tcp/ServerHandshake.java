@@ -1,0 +1,119 @@
+package io.erda.rdma.tcp;
+
+import io.erda.rdma.Device;
+import io.erda.rdma.Status;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * How a responder finds out who a peer is: HELLO to and fro, CONNECT with a proof and private data,
+ * and its own proof with the answer. Bytes from outside.
+ */
+final class ServerHandshake {
+  /** What came of the bytes that are there. */
+  enum Outcome {
+    /** They are not all there. */
+    WAITS,
+    GOES_ON,
+    /** They are none of this protocol. */
+    GARBAGE,
+    /** It was told our version, and can't go on. */
+    OTHER_VERSION,
+    /** It was told so, and can't go on. */
+    WRONG_PROOF
+  }
+
+  private final TcpOptions options;
+  private final Transport transport;
+  private final byte[] nonce;
+  private byte[] nonceThere;
+  private boolean greeted;
+
+  /** Read by the server's thread too, after its request was seen. */
+  private volatile byte[] privateData = {};
+
+  ServerHandshake(TcpOptions options, Transport transport) {
+    this.options = options;
+    this.transport = transport;
+    this.nonce = options.nonce();
+  }
+
+  /** What the peer sent along. From any thread. */
+  MemorySegment privateData() {
+    return MemorySegment.ofArray(privateData);
+  }
+
+  /** {@link Outcome#GOES_ON} when the peer has proved who it is. */
+  Outcome advance(InBuffer in, OutBuffer out) throws IOException {
+    if (!greeted) {
+      Outcome hello = onHello(in, out);
+      if (hello != Outcome.GOES_ON) {
+        return hello;
+      }
+      greeted = true;
+    }
+    return onConnect(in, out);
+  }
+
+  private Outcome onHello(InBuffer in, OutBuffer out) {
+    if (in.available() >= Long.BYTES && !Hello.begins(in.memory(), in.at())) {
+      return Outcome.GARBAGE;
+    }
+    if (in.available() < Hello.BYTES) {
+      return Outcome.WAITS;
+    }
+    boolean ours = Hello.isOurVersion(in.memory(), in.at());
+    nonceThere = Hello.nonce(in.memory(), in.at());
+    in.take(Hello.BYTES);
+    Hello.put(out.memory(), out.at(), options.secret() != null, nonce);
+    out.add(Hello.BYTES);
+    return ours ? Outcome.GOES_ON : Outcome.OTHER_VERSION;
+  }
+
+  private Outcome onConnect(InBuffer in, OutBuffer out) throws IOException {
+    int bytes = in.frame(Frame.HANDSHAKE_BYTES_MAX);
+    if (bytes == 0) {
+      return Outcome.WAITS;
+    }
+    MemorySegment memory = in.memory();
+    int at = in.at();
+    int payload = bytes == Frame.WRONG ? 0 : Frame.payload(memory, at);
+    if (payload < Hello.PROOF_BYTES
+        || payload > Hello.PROOF_BYTES + Device.PRIVATE_DATA_MAX
+        || Frame.type(memory, at) != Frame.CONNECT) {
+      return Outcome.GARBAGE;
+    }
+    byte[] said =
+        memory.asSlice(at + Frame.PROOF, Hello.PROOF_BYTES).toArray(ValueLayout.JAVA_BYTE);
+    privateData =
+        memory
+            .asSlice(at + Frame.PRIVATE_DATA, payload - Hello.PROOF_BYTES)
+            .toArray(ValueLayout.JAVA_BYTE);
+    in.take(bytes);
+    if (!Secret.same(proof(Secret.Prover.CLIENT, privateData()), said)) {
+      Frame.put(out.memory(), out.at(), 0, Frame.REJECT, 0, Status.SECRET, 0, 0);
+      out.add(Frame.HEADER_BYTES);
+      return Outcome.WRONG_PROOF;
+    }
+    return Outcome.GOES_ON;
+  }
+
+  private byte[] proof(Secret.Prover prover, MemorySegment data) throws IOException {
+    return options.secret() == null
+        ? new byte[Hello.PROOF_BYTES]
+        : options.secret().proof(prover, nonceThere, nonce, transport.binding(), data);
+  }
+
+  /** What the server's logic decided. */
+  void answer(OutBuffer out, boolean accepted, MemorySegment data) throws IOException {
+    byte[] proof = proof(Secret.Prover.SERVER, data);
+    int payload = Hello.PROOF_BYTES + (int) data.byteSize();
+    MemorySegment memory = out.memory();
+    MemorySegment.copy(
+        proof, 0, memory, ValueLayout.JAVA_BYTE, out.at() + Frame.PROOF, proof.length);
+    MemorySegment.copy(data, 0, memory, out.at() + Frame.PRIVATE_DATA, data.byteSize());
+    Frame.put(memory, out.at(), payload, accepted ? Frame.ACCEPT : Frame.REJECT, 0, 0, 0, 0);
+    out.add(Frame.HEADER_BYTES + Frame.padded(payload));
+  }
+}

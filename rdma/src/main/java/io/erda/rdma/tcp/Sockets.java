@@ -1,0 +1,69 @@
+package io.erda.rdma.tcp;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
+import java.nio.channels.SocketChannel;
+import jdk.net.ExtendedSocketOptions;
+
+/** Addresses and options of sockets. */
+final class Sockets {
+  /** A host that is gone is noticed after some 11 s of silence, though nobody sends anything. */
+  private static final int KEEP_IDLE_SECONDS = 5;
+
+  private static final int KEEP_INTERVAL_SECONDS = 2;
+  private static final int KEEP_COUNT = 3;
+
+  private Sockets() {}
+
+  /**
+   * The address in HOST:PORT; IPv6 in brackets.
+   *
+   * @throws IOException when it is none, or the host is not known
+   */
+  static InetSocketAddress address(String text) throws IOException {
+    int colon = text.lastIndexOf(':');
+    if (colon <= 0 || colon < text.lastIndexOf(']')) {
+      throw new IOException("no address of the form HOST:PORT: " + text);
+    }
+    String host = text.substring(0, colon);
+    if (host.startsWith("[") && host.endsWith("]")) {
+      host = host.substring(1, host.length() - 1);
+    }
+    try {
+      int port = Integer.parseInt(text.substring(colon + 1));
+      return new InetSocketAddress(InetAddress.getByName(host), port);
+    } catch (UnknownHostException e) {
+      throw new IOException("unknown host: " + host, e);
+    } catch (IllegalArgumentException e) {
+      throw new IOException("no port, 0 to 65535, in " + text, e);
+    }
+  }
+
+  static String text(InetSocketAddress address) {
+    String host = address.getAddress().getHostAddress();
+    return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort();
+  }
+
+  static void configure(SocketChannel channel) throws IOException {
+    channel.configureBlocking(false);
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+    if (channel.supportedOptions().contains(ExtendedSocketOptions.TCP_KEEPIDLE)) {
+      channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, KEEP_IDLE_SECONDS);
+      channel.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, KEEP_INTERVAL_SECONDS);
+      channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, KEEP_COUNT);
+    }
+  }
+
+  static void close(Closeable closeable) {
+    try {
+      closeable.close();
+    } catch (IOException e) {
+      // Nothing is left to be done with it.
+    }
+  }
+}

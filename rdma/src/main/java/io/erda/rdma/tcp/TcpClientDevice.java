@@ -1,0 +1,181 @@
+package io.erda.rdma.tcp;
+
+import io.erda.pmem.Backing;
+import io.erda.rdma.Access;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The tcp device of a client: it connects, and registers memory for local use alone. It has no
+ * thread; whoever polls a queue pair drives its socket.
+ */
+public final class TcpClientDevice implements Device {
+  private final TcpOptions options;
+  private final Selector selector;
+  private final List<TcpQueuePair> queuePairs = new ArrayList<>();
+  private final Counters counters = new Counters();
+  private volatile boolean woken;
+
+  private TcpClientDevice(TcpOptions options, Selector selector) {
+    this.options = options;
+    this.selector = selector;
+  }
+
+  /** Opens a device. @throws IOException when the process may open no more files */
+  public static TcpClientDevice open(TcpOptions options) throws IOException {
+    return new TcpClientDevice(options, Selector.open());
+  }
+
+  /** {@inheritDoc} For local use alone. */
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    Objects.requireNonNull(memory, "memory");
+    if (access != Access.LOCAL) {
+      throw new IllegalArgumentException("peers can't reach a client's memory over TCP");
+    }
+    return new TcpRegion(this, memory, memory.byteSize(), access, null, null);
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {}
+
+  @Override
+  public Listener listen(String address) throws IOException {
+    throw new IOException("a device to connect with does not listen: " + address);
+  }
+
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    TcpQueuePair queuePair = new TcpQueuePair(this, address, privateData, timeout);
+    queuePairs.add(queuePair);
+    return queuePair;
+  }
+
+  @Override
+  public int messageBytesMax() {
+    return Frame.DATA_BYTES_MAX;
+  }
+
+  @Override
+  public boolean readsOutlivePeer() {
+    return false;
+  }
+
+  @Override
+  public boolean flushes() {
+    return true;
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    long bounded = timeoutNs;
+    for (int i = 0; i < queuePairs.size(); i++) {
+      TcpQueuePair queuePair = queuePairs.get(i);
+      if (queuePair.isConnecting()) {
+        bounded = Math.min(bounded, queuePair.connectDeadline() - nowNs());
+      }
+    }
+    boolean interrupted = false;
+    try {
+      long deadline = nowNs() + bounded;
+      while (true) {
+        interrupted |= Thread.interrupted();
+        long left = deadline - nowNs();
+        int ready =
+            left <= 0
+                ? selector.selectNow(TcpClientDevice::onReady)
+                : selector.select(TcpClientDevice::onReady, (left + 999_999) / 1_000_000);
+        boolean wasWoken = woken;
+        if (wasWoken) {
+          woken = false;
+        }
+        if (ready > 0 || wasWoken) {
+          return true;
+        }
+        // A selector does not sleep while the thread's interrupt status is set.
+        if (left <= 0 || !Thread.interrupted()) {
+          return bounded < timeoutNs;
+        }
+        interrupted = true;
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Polling finds out what there is. */
+  private static void onReady(SelectionKey key) {}
+
+  @Override
+  public void wakeup() {
+    woken = true;
+    selector.wakeup();
+  }
+
+  /** What an armed queue pair waits for. */
+  void watch(SocketChannel channel, boolean connected, boolean toWrite) {
+    int operations =
+        connected
+            ? SelectionKey.OP_READ | (toWrite ? SelectionKey.OP_WRITE : 0)
+            : SelectionKey.OP_CONNECT;
+    try {
+      SelectionKey key = channel.keyFor(selector);
+      if (key == null) {
+        channel.register(selector, operations);
+      } else if (key.isValid() && key.interestOps() != operations) {
+        key.interestOps(operations);
+      }
+    } catch (ClosedChannelException e) {
+      // The next poll finds that out too.
+    }
+  }
+
+  TcpOptions options() {
+    return options;
+  }
+
+  Counters counters() {
+    return counters;
+  }
+
+  long nowNs() {
+    return options.nanoTime().getAsLong();
+  }
+
+  void forget(TcpQueuePair queuePair) {
+    queuePairs.remove(queuePair);
+  }
+
+  @Override
+  public DeviceStatistics statistics() {
+    return counters.statistics();
+  }
+
+  @Override
+  public void close() {
+    List.copyOf(queuePairs).forEach(TcpQueuePair::close);
+    try {
+      selector.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

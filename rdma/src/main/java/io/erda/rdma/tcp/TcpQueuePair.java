@@ -1,0 +1,616 @@
+package io.erda.rdma.tcp;
+
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.Flags;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+
+/**
+ * The requester's end of a connection. The caller's thread drives the socket itself: {@link #poll}
+ * and {@link #arm} send what was posted and take what has arrived, so a call that waits for its
+ * answer hands over to no other thread here.
+ *
+ * <p>Requests end in the order they were posted, and each frame of the other end says how many have
+ * ended; see {@code FORMAT-tcp.md}. A WRITE that finds no room in the buffer goes out in pieces,
+ * and nothing can be posted behind it until all of it has.
+ */
+final class TcpQueuePair implements QueuePair {
+  private static final int DEPTH = 1024;
+  private static final int BUFFER_BYTES = 64 << 10;
+
+  /** What was posted waits for the next poll until it is so much. */
+  private static final int FLUSH_BYTES = 32 << 10;
+
+  private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
+
+  // Of admit().
+  private static final int ADMITTED = 0;
+  private static final int LATER = 1;
+  private static final int OVER = 2;
+  private static final int NO_MESSAGE = -1;
+
+  private enum Phase {
+    CONNECTING,
+    CONNECTED,
+    ENDED,
+    CLOSED
+  }
+
+  private final TcpClientDevice device;
+  private final ClientHandshake handshake;
+  private final long connectDeadline;
+  private final InBuffer in = new InBuffer(Arena.ofAuto().allocate(BUFFER_BYTES, 64));
+  private final OutBuffer out = new OutBuffer(Arena.ofAuto().allocate(BUFFER_BYTES, 64));
+  private final Receives receives = new Receives();
+  private final Completions completions = new Completions(4 * DEPTH);
+  private final Requests requests = new Requests(DEPTH, completions);
+  private Transport transport;
+  private Phase phase = Phase.CONNECTING;
+  private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
+
+  /** The WRITE that has not gone out in full, if there is one. */
+  private final PartialWrite partial = new PartialWrite();
+
+  // Messages.
+  private final Window window = new Window();
+  private long sent;
+  private long consumed;
+  private long consumedTold;
+
+  // The end.
+  private boolean withdrawn;
+  private long claimed = Long.MAX_VALUE;
+  private long settled;
+
+  TcpQueuePair(
+      TcpClientDevice device, String address, MemorySegment privateData, Duration timeout) {
+    this.device = device;
+    this.handshake = new ClientHandshake(device.options(), address, privateData);
+    this.connectDeadline = device.nowNs() + timeout.toNanos();
+  }
+
+  // Posting.
+
+  /** Where work ends at once: the connection has ended, or its requester withdrew. */
+  private boolean isOver() {
+    return phase != Phase.CONNECTED || withdrawn;
+  }
+
+  /**
+   * Whether work can be posted that takes a frame of so many bytes, and a message of the peer's
+   * window unless that is {@link #NO_MESSAGE}. Where the connection is over it fails at once.
+   *
+   * @return {@link #ADMITTED}, {@link #LATER} or {@link #OVER}
+   */
+  private int admit(long wrId, int opcode, int frameBytes, int message) {
+    if (phase == Phase.CLOSED) {
+      throw closed();
+    }
+    if (phase == Phase.CONNECTING
+        || !partial.isOut()
+        || requests.count() + completions.ofRequests() >= DEPTH) {
+      return LATER;
+    }
+    if (isOver()) {
+      completions.add(wrId, opcode, Status.FLUSHED, 0, 0);
+      return OVER;
+    }
+    boolean fits = message == NO_MESSAGE || window.hasRoom(message);
+    return fits && room(frameBytes) ? ADMITTED : LATER;
+  }
+
+  private boolean room(int frameBytes) {
+    if (out.hasRoom(frameBytes)) {
+      return true;
+    }
+    flush();
+    return phase == Phase.CONNECTED && out.hasRoom(frameBytes);
+  }
+
+  private void add(int payload, int type, int flags) {
+    Frame.put(out.memory(), out.at(), payload, type, flags, 0, 0, consumed);
+    consumedTold = consumed;
+    out.add(Frame.HEADER_BYTES + Frame.padded(payload));
+    if (out.waiting() >= FLUSH_BYTES) {
+      flush();
+    }
+  }
+
+  private static int ack(int flags) {
+    return (flags & Flags.SIGNALED) != 0 ? Frame.ACK : 0;
+  }
+
+  @Override
+  public boolean postRead(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    TcpRegion to = TcpRegion.of(local, device, localOffset, length);
+    int admitted = admit(wrId, Opcode.READ, Frame.HEADER_BYTES + Frame.READ_BYTES, NO_MESSAGE);
+    if (admitted != ADMITTED) {
+      return admitted == OVER;
+    }
+    requests.add(wrId, Opcode.READ, flags, to, localOffset, length);
+    putTarget(remoteKey, remoteOffset, length);
+    add(Frame.READ_BYTES, Frame.READ, 0);
+    device.counters().read(length);
+    return true;
+  }
+
+  private void putTarget(long remoteKey, long remoteOffset, long third) {
+    MemorySegment memory = out.memory();
+    long at = out.at();
+    Frame.putLong(memory, at + Frame.KEY, remoteKey);
+    Frame.putLong(memory, at + Frame.OFFSET, remoteOffset);
+    Frame.putLong(memory, at + Frame.LENGTH_OF, third);
+  }
+
+  @Override
+  public boolean postWrite(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    return write(
+        wrId, Opcode.WRITE, local, localOffset, remoteKey, remoteOffset, length, 0, flags, 0);
+  }
+
+  @Override
+  public boolean postWriteImm(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int imm,
+      int flags) {
+    // Its notice takes the place of a message of 4 bytes.
+    if (phase == Phase.CONNECTED && !withdrawn && !window.hasRoom(Integer.BYTES)) {
+      return false;
+    }
+    boolean posted =
+        write(
+            wrId,
+            Opcode.WRITE_IMM,
+            local,
+            localOffset,
+            remoteKey,
+            remoteOffset,
+            length,
+            imm,
+            flags,
+            Frame.IMM);
+    if (posted && !isOver()) {
+      sent++;
+      window.send(Integer.BYTES);
+    }
+    return posted;
+  }
+
+  private boolean write(
+      long wrId,
+      int opcode,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int imm,
+      int flags,
+      int frameFlags) {
+    TcpRegion from = TcpRegion.of(local, device, localOffset, length);
+    int admitted =
+        admit(
+            wrId,
+            opcode,
+            Frame.WRITE_DATA + Frame.padded(Math.min(length, Frame.DATA_BYTES_MAX)),
+            NO_MESSAGE);
+    if (admitted != ADMITTED) {
+      return admitted == OVER;
+    }
+    requests.add(wrId, opcode, flags, from, localOffset, length);
+    partial.begin(from, localOffset, remoteKey, remoteOffset, length, imm);
+    partial.flags(frameFlags | ack(flags));
+    requests.newestIsPartial(true);
+    device.counters().write(length);
+    goOnWriting();
+    return true;
+  }
+
+  /** Adds frames of the WRITE that went out in part, as far as there is room. */
+  private void goOnWriting() {
+    while (!partial.isOut() && room(Frame.WRITE_DATA + Frame.padded(partial.nextBytes()))) {
+      int payload = Frame.WRITE_HEADER_BYTES + partial.nextBytes();
+      int flags = partial.putNext(out.memory(), out.at());
+      requests.newestIsPartial(!partial.isOut());
+      add(payload, Frame.WRITE, flags);
+    }
+  }
+
+  @Override
+  public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
+    if (length > device.messageBytesMax()) {
+      throw new IllegalArgumentException(
+          "message of " + length + " bytes; at most " + device.messageBytesMax());
+    }
+    TcpRegion from = TcpRegion.of(local, device, localOffset, length);
+    int admitted = admit(wrId, Opcode.SEND, Frame.HEADER_BYTES + Frame.padded(length), length);
+    if (admitted != ADMITTED) {
+      return admitted == OVER;
+    }
+    requests.add(wrId, Opcode.SEND, flags, from, localOffset, length);
+    MemorySegment.copy(
+        from.memory(), localOffset, out.memory(), out.at() + Frame.HEADER_BYTES, length);
+    add(length, Frame.SEND, ack(flags));
+    sent++;
+    window.send(length);
+    device.counters().send();
+    return true;
+  }
+
+  @Override
+  public boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length) {
+    if (phase == Phase.CLOSED) {
+      throw closed();
+    }
+    TcpRegion to = TcpRegion.of(local, device, localOffset, length);
+    if (receives.isFull() || completions.count() - completions.ofRequests() >= Receives.CAPACITY) {
+      return false;
+    }
+    if (phase == Phase.ENDED) {
+      completions.add(wrId, Opcode.RECEIVE, Status.FLUSHED, 0, 0);
+      return true;
+    }
+    receives.add(wrId, to, localOffset, length);
+    while (receives.hasEarly() && !receives.isEmpty()) {
+      deliver(receives.early(), receives.earlyAt(), receives.earlyLength());
+      receives.removeEarly();
+    }
+    return true;
+  }
+
+  @Override
+  public boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
+    int admitted = admit(wrId, Opcode.FLUSH, Frame.HEADER_BYTES + Frame.FLUSH_BYTES, NO_MESSAGE);
+    if (admitted != ADMITTED) {
+      return admitted == OVER;
+    }
+    requests.add(wrId, Opcode.FLUSH, flags, null, 0, length);
+    putTarget(remoteKey, remoteOffset, length);
+    add(Frame.FLUSH_BYTES, Frame.FLUSH, ack(flags));
+    return true;
+  }
+
+  @Override
+  public boolean postAtomicWrite(
+      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
+    int admitted =
+        admit(wrId, Opcode.ATOMIC_WRITE, Frame.HEADER_BYTES + Frame.ATOMIC_WRITE_BYTES, NO_MESSAGE);
+    if (admitted != ADMITTED) {
+      return admitted == OVER;
+    }
+    requests.add(wrId, Opcode.ATOMIC_WRITE, flags, null, 0, Long.BYTES);
+    putTarget(remoteKey, remoteOffset, value);
+    add(Frame.ATOMIC_WRITE_BYTES, Frame.ATOMIC_WRITE, ack(flags));
+    device.counters().write(Long.BYTES);
+    return true;
+  }
+
+  @Override
+  public boolean postCompareAndSwap(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      long expected,
+      long value,
+      int flags) {
+    TcpRegion to = TcpRegion.of(local, device, localOffset, Long.BYTES);
+    int admitted =
+        admit(
+            wrId,
+            Opcode.COMPARE_AND_SWAP,
+            Frame.HEADER_BYTES + Frame.COMPARE_AND_SWAP_BYTES,
+            NO_MESSAGE);
+    if (admitted != ADMITTED) {
+      return admitted == OVER;
+    }
+    requests.add(wrId, Opcode.COMPARE_AND_SWAP, flags, to, localOffset, Long.BYTES);
+    putTarget(remoteKey, remoteOffset, value);
+    Frame.putLong(out.memory(), out.at() + Frame.EXPECTED, expected);
+    add(Frame.COMPARE_AND_SWAP_BYTES, Frame.COMPARE_AND_SWAP, 0);
+    return true;
+  }
+
+  // Completions.
+
+  @Override
+  public int poll(CompletionHandler handler, int limit) {
+    if (phase == Phase.CLOSED) {
+      return 0;
+    }
+    drive();
+    return completions.drain(handler, limit);
+  }
+
+  @Override
+  public boolean arm() {
+    if (phase == Phase.CLOSED) {
+      return true;
+    }
+    drive();
+    if (completions.count() > 0) {
+      return false;
+    }
+    SocketChannel channel = handshake.channel();
+    if (channel != null) {
+      boolean toWrite =
+          !partial.isOut() || out.waiting() > 0 || transport != null && transport.isWaiting();
+      device.watch(channel, transport != null, toWrite);
+    }
+    return true;
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    return device.await(timeoutNs);
+  }
+
+  /** Sends and takes what the socket has room for and has. */
+  private void drive() {
+    if (phase == Phase.CONNECTING) {
+      connect();
+    }
+    if (phase == Phase.CONNECTED) {
+      goOnWriting();
+      flush();
+      receive();
+    }
+  }
+
+  private void flush() {
+    if (out.waiting() == 0 && (transport == null || !transport.isWaiting())) {
+      return;
+    }
+    try {
+      out.flush(transport);
+    } catch (IOException e) {
+      // What has arrived before counts: the end is noticed where it is read.
+      receive();
+      end();
+    }
+  }
+
+  private void receive() {
+    try {
+      boolean more = true;
+      while (more && phase == Phase.CONNECTED) {
+        int read = in.fill(transport);
+        more = in.isFull();
+        take();
+        if (read < 0) {
+          end();
+        }
+      }
+    } catch (IOException e) {
+      end();
+    }
+    if (phase == Phase.CONNECTED && consumed - consumedTold >= CREDIT_BYTES) {
+      tellConsumed();
+    }
+  }
+
+  private void tellConsumed() {
+    if (out.hasRoom(Frame.HEADER_BYTES)) {
+      add(0, Frame.CREDIT, 0);
+      flush();
+    }
+  }
+
+  /** Takes the frames that are there. */
+  private void take() {
+    while (phase == Phase.CONNECTED) {
+      int bytes = in.frame(Frame.BYTES_MAX);
+      if (bytes == 0) {
+        return;
+      }
+      if (bytes == Frame.WRONG || !onFrame(in.memory(), in.at())) {
+        end();
+        return;
+      }
+      in.take(bytes);
+    }
+  }
+
+  /** Returns false where the other end may not have sent this. */
+  private boolean onFrame(MemorySegment memory, long at) {
+    long ended = Frame.ended(memory, at);
+    if (!window.hear(Frame.consumed(memory, at))) {
+      return false;
+    }
+    int payload = Frame.payload(memory, at);
+    return switch (Frame.type(memory, at)) {
+      case Frame.DATA -> {
+        boolean last = (Frame.flags(memory, at) & Frame.LAST) != 0;
+        long before = last ? ended - 1 : ended;
+        yield requests.deliver(before, memory, at + Frame.HEADER_BYTES, payload, last);
+      }
+      case Frame.DONE -> {
+        int status = Frame.status(memory, at);
+        boolean possible =
+            status == Status.SUCCESS ? requests.succeed(ended) : requests.fail(ended, status);
+        yield payload == 0 && possible;
+      }
+      case Frame.MESSAGE ->
+          requests.succeed(ended) && onMessage(memory, at + Frame.HEADER_BYTES, payload);
+      case Frame.WITHDRAWN ->
+          payload == Frame.WITHDRAWN_BYTES
+              && requests.succeed(ended)
+              && onWithdrawn(
+                  Frame.getLong(memory, at + Frame.CLAIMED),
+                  Frame.getLong(memory, at + Frame.SETTLED));
+      default -> false;
+    };
+  }
+
+  private boolean onMessage(MemorySegment memory, long at, int length) {
+    if (length > device.messageBytesMax()) {
+      return false;
+    }
+    if (receives.isEmpty() || receives.hasEarly()) {
+      return receives.keep(memory, at, length);
+    }
+    deliver(memory, at, length);
+    return true;
+  }
+
+  private void deliver(MemorySegment memory, long at, int length) {
+    int status = Status.SUCCESS;
+    if (length > receives.length()) {
+      status = Status.LENGTH;
+    } else {
+      MemorySegment.copy(memory, at, receives.region().memory(), receives.offset(), length);
+    }
+    completions.add(receives.wrId(), Opcode.RECEIVE, status, length, 0);
+    receives.remove();
+    consumed += Window.bytes(length);
+    device.counters().receive();
+  }
+
+  // Connecting.
+
+  private void connect() {
+    int status = handshake.advance(in, out);
+    transport = handshake.transport();
+    if (status == ClientHandshake.UNDECIDED) {
+      if (device.nowNs() - connectDeadline < 0) {
+        return;
+      }
+      status = Status.TIMEOUT;
+    }
+    privateData = handshake.privateData();
+    phase = status == Status.SUCCESS ? Phase.CONNECTED : Phase.ENDED;
+    completions.add(0, Opcode.CONNECT, status, 0, 0);
+    if (status != Status.SUCCESS) {
+      flushReceives();
+      release();
+    }
+  }
+
+  long connectDeadline() {
+    return connectDeadline;
+  }
+
+  boolean isConnecting() {
+    return phase == Phase.CONNECTING;
+  }
+
+  // The end.
+
+  private void end() {
+    if (phase != Phase.CONNECTED) {
+      return;
+    }
+    phase = Phase.ENDED;
+    partial.end();
+    requests.failAll(Status.FLUSHED);
+    flushReceives();
+    completions.add(0, Opcode.DISCONNECT, Status.SUCCESS, 0, 0);
+    release();
+  }
+
+  private void flushReceives() {
+    while (!receives.isEmpty()) {
+      completions.add(receives.wrId(), Opcode.RECEIVE, Status.FLUSHED, 0, 0);
+      receives.remove();
+    }
+  }
+
+  private void release() {
+    if (transport != null) {
+      transport.close();
+    }
+    handshake.close();
+  }
+
+  @Override
+  public long sent() {
+    return sent;
+  }
+
+  @Override
+  public void withdraw() {
+    if (phase == Phase.CLOSED || withdrawn) {
+      return;
+    }
+    withdrawn = true;
+    // What is left of it would only be refused.
+    partial.end();
+    if (phase == Phase.CONNECTED && room(Frame.HEADER_BYTES)) {
+      add(0, Frame.WITHDRAW, 0);
+      flush();
+    }
+  }
+
+  private boolean onWithdrawn(long claimedThere, long settledThere) {
+    if (!withdrawn || claimedThere < 0 || claimedThere > sent || settledThere > claimedThere) {
+      return false;
+    }
+    // What was claimed is told first; what is settled grows.
+    claimed = claimed == Long.MAX_VALUE ? claimedThere : claimed;
+    settled = Math.max(settled, settledThere);
+    return true;
+  }
+
+  @Override
+  public long claimed() {
+    return claimed;
+  }
+
+  @Override
+  public long settled() {
+    return settled;
+  }
+
+  @Override
+  public MemorySegment privateData() {
+    return privateData;
+  }
+
+  @Override
+  public String peer() {
+    return handshake.address();
+  }
+
+  @Override
+  public void close() {
+    if (phase == Phase.CLOSED) {
+      return;
+    }
+    withdraw();
+    phase = Phase.CLOSED;
+    completions.clear();
+    release();
+    device.forget(this);
+  }
+
+  private static IllegalStateException closed() {
+    return new IllegalStateException("queue pair is closed");
+  }
+}

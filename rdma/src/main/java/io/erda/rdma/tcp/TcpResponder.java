@@ -1,0 +1,217 @@
+package io.erda.rdma.tcp;
+
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The responder's end, for the server's thread: an embedded queue pair whose peer is the I/O
+ * thread. It adds what the I/O thread has to know: that something was posted, how much was
+ * consumed, and where the peer may WRITE. One-sided work of its own is refused, since a client's
+ * memory is not reached over TCP.
+ */
+final class TcpResponder implements QueuePair, CompletionHandler {
+  private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
+
+  private final TcpServerDevice device;
+  private final QueuePair inner;
+  private final ServedConnection connection;
+  private final Exchange exchange;
+  private final IoThread io;
+  private CompletionHandler handler;
+  private long consumed;
+  private long messages;
+
+  TcpResponder(TcpServerDevice device, QueuePair inner, ServedConnection connection, IoThread io) {
+    this.device = device;
+    this.inner = inner;
+    this.connection = connection;
+    this.exchange = connection.exchange;
+    this.io = io;
+  }
+
+  private MemoryRegion local(MemoryRegion region, long offset, int length) {
+    return TcpRegion.of(region, device, offset, length).inner();
+  }
+
+  @Override
+  public boolean postRead(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    MemoryRegion to = local(local, localOffset, length);
+    return inner.postRead(wrId, to, localOffset, 0, remoteOffset, length, flags);
+  }
+
+  @Override
+  public boolean postWrite(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    MemoryRegion from = local(local, localOffset, length);
+    return inner.postWrite(wrId, from, localOffset, 0, remoteOffset, length, flags);
+  }
+
+  @Override
+  public boolean postWriteImm(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int imm,
+      int flags) {
+    MemoryRegion from = local(local, localOffset, length);
+    return inner.postWriteImm(wrId, from, localOffset, 0, remoteOffset, length, imm, flags);
+  }
+
+  @Override
+  public boolean postAtomicWrite(
+      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
+    return inner.postAtomicWrite(wrId, 0, remoteOffset, value, flags);
+  }
+
+  @Override
+  public boolean postCompareAndSwap(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      long expected,
+      long value,
+      int flags) {
+    MemoryRegion to = local(local, localOffset, Long.BYTES);
+    return inner.postCompareAndSwap(wrId, to, localOffset, 0, remoteOffset, expected, value, flags);
+  }
+
+  @Override
+  public boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
+    return inner.postFlush(wrId, 0, remoteOffset, length, flags);
+  }
+
+  @Override
+  public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
+    MemoryRegion from = local(local, localOffset, length);
+    exchange.dirty = true;
+    return inner.postSend(wrId, from, localOffset, length, flags);
+  }
+
+  @Override
+  public boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length) {
+    return inner.postReceive(wrId, local(local, localOffset, length), localOffset, length);
+  }
+
+  @Override
+  public long grant(MemoryRegion region, long offset, long length) {
+    return exchange.grants.grant(TcpRegion.of(region, device, 0, 0), offset, length);
+  }
+
+  @Override
+  public void revoke(long grantedKey) {
+    exchange.grants.revoke(grantedKey);
+  }
+
+  @Override
+  public int poll(CompletionHandler to, int limit) {
+    handler = to;
+    int done = inner.poll(this, limit);
+    if (consumed - exchange.consumedTold >= CREDIT_BYTES) {
+      signal();
+    }
+    return done;
+  }
+
+  @Override
+  public void onCompletion(long wrId, int opcode, int status, int byteLength, int imm) {
+    int length = byteLength;
+    if ((opcode == Opcode.RECEIVE || opcode == Opcode.RECEIVE_IMM) && status != Status.FLUSHED) {
+      messages++;
+      int bytes = opcode == Opcode.RECEIVE ? byteLength : Integer.BYTES;
+      consumed += Window.bytes(bytes);
+      exchange.consumed = consumed;
+      length = opcode == Opcode.RECEIVE_IMM ? whole(byteLength) : byteLength;
+    }
+    handler.onCompletion(wrId, opcode, status, length, imm);
+  }
+
+  /** How long a WRITE was whose last frame has just been told. */
+  private int whole(int ofLastFrame) {
+    Exchange.LongWrite next = exchange.longWrites.peek();
+    if (next == null || next.message() != messages) {
+      return ofLastFrame;
+    }
+    exchange.longWrites.remove();
+    return next.length();
+  }
+
+  private void signal() {
+    exchange.dirty = true;
+    io.signal();
+  }
+
+  @Override
+  public boolean arm() {
+    return inner.arm();
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    return inner.await(timeoutNs);
+  }
+
+  @Override
+  public long sent() {
+    return inner.sent();
+  }
+
+  @Override
+  public boolean claim() {
+    return inner.claim();
+  }
+
+  @Override
+  public boolean isPeerThere() {
+    return inner.isPeerThere();
+  }
+
+  @Override
+  public void settle() {
+    inner.settle();
+    // The I/O thread stores that the peer withdrew, then looks at what is settled.
+    VarHandle.fullFence();
+    if (exchange.withdrawn) {
+      signal();
+    }
+  }
+
+  @Override
+  public MemorySegment privateData() {
+    return inner.privateData();
+  }
+
+  @Override
+  public String peer() {
+    return connection.peer();
+  }
+
+  @Override
+  public void close() {
+    inner.close();
+    exchange.closed = true;
+    signal();
+  }
+}

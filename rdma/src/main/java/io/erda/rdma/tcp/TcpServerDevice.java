@@ -1,0 +1,233 @@
+package io.erda.rdma.tcp;
+
+import io.erda.pmem.Backing;
+import io.erda.pmem.PersistentMemory;
+import io.erda.rdma.Access;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.EmbeddedDevice;
+import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
+
+/**
+ * The tcp device of a server. Its I/O thread executes READs and WRITEs of peers; the server's
+ * thread sees messages, and no socket.
+ *
+ * <p>Inside, the two threads are the two ends of embedded queue pairs, one for each connection: the
+ * I/O thread posts there what the peer's frames say. So what holds of queue pairs at their end (who
+ * is fenced, what is claimed, which key is revoked) is the embedded device's, and is proved there.
+ */
+public final class TcpServerDevice implements Device {
+  private static final int SLOTS = 1 << 14;
+  private static final int BACKLOG = 256;
+  private static final String INNER_ADDRESS = "io";
+
+  private final TcpOptions options;
+  private final EmbeddedNetwork network;
+  private final EmbeddedDevice inner;
+  private final boolean counted;
+  private final long extraWriteLatencyNs;
+
+  /** What peers may reach, by the slot in its key. */
+  private final AtomicReferenceArray<TcpRegion> regions = new AtomicReferenceArray<>(SLOTS);
+
+  private IoThread io;
+
+  private TcpServerDevice(TcpOptions options, boolean counted, long extraWriteLatencyNs) {
+    this.options = options;
+    this.network = new EmbeddedNetwork(options.nanoTime());
+    this.inner = network.device();
+    this.counted = counted;
+    this.extraWriteLatencyNs = extraWriteLatencyNs;
+  }
+
+  /** Opens a device; {@link #listen} starts its thread. */
+  public static TcpServerDevice open(TcpOptions options) {
+    return new TcpServerDevice(options, false, 0);
+  }
+
+  /**
+   * {@link #open(TcpOptions)}, with WRITEs that are compared with what they replace, and that take
+   * longer.
+   */
+  public static TcpServerDevice open(
+      TcpOptions options, boolean counted, long extraWriteLatencyNs) {
+    return new TcpServerDevice(options, counted, extraWriteLatencyNs);
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    return register(memory, backing, access, null);
+  }
+
+  @Override
+  public MemoryRegion register(PersistentMemory memory, int access) {
+    return register(memory.segment(), memory.backing(), access, memory);
+  }
+
+  private MemoryRegion register(
+      MemorySegment memory, Backing backing, int access, PersistentMemory persistent) {
+    // What is granted to one peer must be writable for the I/O thread, which looks at the grants.
+    int forGrants = access == Access.LOCAL ? access : access | Access.REMOTE_WRITE;
+    MemoryRegion executed = inner.register(memory, backing, forGrants);
+    TcpRegion region = new TcpRegion(this, memory, memory.byteSize(), access, executed, persistent);
+    if (executed.remoteKey() != 0) {
+      regions.set(slot(executed.remoteKey()), region);
+    }
+    return region;
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {
+    TcpRegion ours = TcpRegion.of(region, this, 0, 0);
+    if (ours.remoteKey() != 0) {
+      regions.compareAndSet(slot(ours.remoteKey()), ours, null);
+    }
+    inner.deregister(ours.inner());
+  }
+
+  private static int slot(long key) {
+    return (int) key & SLOTS - 1;
+  }
+
+  /** What a peer names; null when it is nothing. From the I/O thread. */
+  TcpRegion region(long key) {
+    TcpRegion region = regions.get(slot(key));
+    return region != null && region.remoteKey() == key ? region : null;
+  }
+
+  /** Whether all peers may WRITE to what a key names. From the I/O thread. */
+  boolean mayWrite(long key) {
+    TcpRegion region = region(key);
+    return region != null && (region.access() & Access.REMOTE_WRITE) != 0;
+  }
+
+  /** {@inheritDoc} The address is HOST:PORT; port 0 takes a free one. */
+  @Override
+  public Listener listen(String address) throws IOException {
+    if (io != null) {
+      throw new IOException("the device listens already");
+    }
+    InetSocketAddress wanted = Sockets.address(address);
+    if (!wanted.getAddress().isLoopbackAddress() && options.secret() == null) {
+      throw new IOException("other hosts could use the store: without a secret, loopback alone");
+    }
+    ServerSocketChannel channel = ServerSocketChannel.open();
+    try {
+      channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+      channel.bind(wanted, BACKLOG);
+      channel.configureBlocking(false);
+      Listener requests = inner.listen(INNER_ADDRESS);
+      io = new IoThread(this, network.device(counted, extraWriteLatencyNs), INNER_ADDRESS, channel);
+      String taken = Sockets.text((InetSocketAddress) channel.getLocalAddress());
+      return new TcpListener(this, requests, io, taken);
+    } catch (IOException e) {
+      Sockets.close(channel);
+      throw new IOException("can't listen at " + address + ": " + e.getMessage(), e);
+    } catch (RuntimeException e) {
+      Sockets.close(channel);
+      throw e;
+    }
+  }
+
+  /** {@inheritDoc} A serving device connects nowhere. */
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    throw new IllegalStateException("a device to serve with does not connect: " + address);
+  }
+
+  TcpOptions options() {
+    return options;
+  }
+
+  MemorySegment handshakeBuffer(int bytes) {
+    return Arena.ofAuto().allocate(bytes, 64);
+  }
+
+  @Override
+  public int messageBytesMax() {
+    return Frame.DATA_BYTES_MAX;
+  }
+
+  @Override
+  public boolean readsOutlivePeer() {
+    return false;
+  }
+
+  @Override
+  public boolean limitsWrites() {
+    return true;
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    return inner.await(timeoutNs);
+  }
+
+  @Override
+  public void wakeup() {
+    inner.wakeup();
+  }
+
+  @Override
+  public boolean forwardWakeups(Runnable wakeup) {
+    return inner.forwardWakeups(wakeup);
+  }
+
+  @Override
+  public int strangers() {
+    return inner.strangers();
+  }
+
+  /**
+   * {@inheritDoc} Peers that sent what is none of this protocol; that did not prove the secret, or
+   * proved what was proved before; that took too long to connect, or had to make room for others;
+   * and READs and WRITEs outside of what their peer may reach. The I/O thread's processor time is
+   * what READs cost the server.
+   */
+  @Override
+  public Map<String, LongSupplier> figures() {
+    Map<String, LongSupplier> all = new LinkedHashMap<>();
+    all.put("tcp.refused.garbage", () -> io.garbage.get());
+    all.put("tcp.refused.secret", () -> io.secretsRefused.get());
+    all.put("tcp.refused.handshakes", () -> io.handshakesDropped.get());
+    all.put("tcp.refused.accesses", () -> io.accessesRefused.get());
+    all.put("tcp.io.cpu.ns", () -> io.cpuNs());
+    return all;
+  }
+
+  @Override
+  public DeviceStatistics statistics() {
+    DeviceStatistics messages = inner.statistics();
+    DeviceStatistics executed = io == null ? DeviceStatistics.NONE : io.counters.statistics();
+    return new DeviceStatistics(
+        executed.reads(),
+        executed.bytesRead(),
+        executed.writes(),
+        executed.bytesWritten(),
+        messages.bytesDiffering(),
+        messages.sends(),
+        messages.receives());
+  }
+
+  @Override
+  public void close() {
+    if (io != null) {
+      io.close();
+    }
+    inner.close();
+  }
+}

@@ -1,0 +1,200 @@
+package io.erda.rdma.tcp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import javax.net.ssl.ExtendedSSLSession;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLException;
+
+/** Bytes through an SSLEngine. Allocates what the engine allocates. */
+final class TlsTransport implements Transport {
+  private static final String BINDING_LABEL = "EXPORTER-erda-tcp";
+  private static final int BINDING_BYTES = 32;
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+  private final SocketChannel channel;
+  private final SSLEngine engine;
+
+  /** Arrived and encrypted; ready to be filled. */
+  private final ByteBuffer netIn;
+
+  /** Decrypted and not taken; ready to be taken. */
+  private final ByteBuffer plainIn;
+
+  /** Encrypted and not sent; ready to be sent. */
+  private final ByteBuffer netOut;
+
+  /** What of a record has arrived is not all of it. */
+  private boolean starved = true;
+
+  private boolean ended;
+
+  TlsTransport(SocketChannel channel, SSLEngine engine) {
+    this.channel = channel;
+    this.engine = engine;
+    int packet = engine.getSession().getPacketBufferSize();
+    this.netIn = ByteBuffer.allocateDirect(packet);
+    this.netOut = ByteBuffer.allocateDirect(packet).limit(0);
+    this.plainIn = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize()).limit(0);
+  }
+
+  @Override
+  public int read(ByteBuffer to) throws IOException {
+    int before = to.position();
+    boolean more = true;
+    while (more && to.hasRemaining()) {
+      move(to);
+      if (to.hasRemaining()) {
+        more = !ended && (unwrap() || fill());
+      }
+    }
+    int read = to.position() - before;
+    return read == 0 && ended ? -1 : read;
+  }
+
+  private void move(ByteBuffer to) {
+    int bytes = Math.min(to.remaining(), plainIn.remaining());
+    if (bytes > 0) {
+      to.put(to.position(), plainIn, plainIn.position(), bytes);
+      to.position(to.position() + bytes);
+      plainIn.position(plainIn.position() + bytes);
+    }
+  }
+
+  /** Takes from the socket. Returns whether anything came. */
+  private boolean fill() throws IOException {
+    int read = channel.read(netIn);
+    if (read < 0) {
+      ended = true;
+    }
+    starved &= read <= 0;
+    return read > 0;
+  }
+
+  /** Decrypts a record, or does a step of the handshake. Returns whether that changed anything. */
+  private boolean unwrap() throws IOException {
+    switch (engine.getHandshakeStatus()) {
+      case NEED_TASK -> {
+        runTasks();
+        return true;
+      }
+      case NEED_WRAP -> {
+        return wrap(NOTHING);
+      }
+      default -> {
+        // A record, of the handshake or of data.
+      }
+    }
+    if (netIn.position() == 0) {
+      return false;
+    }
+    netIn.flip();
+    plainIn.clear();
+    SSLEngineResult result;
+    try {
+      result = engine.unwrap(netIn, plainIn);
+    } finally {
+      plainIn.flip();
+      netIn.compact();
+    }
+    starved = result.getStatus() == SSLEngineResult.Status.BUFFER_UNDERFLOW;
+    if (result.getStatus() == SSLEngineResult.Status.CLOSED) {
+      ended = true;
+    }
+    return result.bytesConsumed() > 0 || result.bytesProduced() > 0;
+  }
+
+  private void runTasks() {
+    for (Runnable task = engine.getDelegatedTask();
+        task != null;
+        task = engine.getDelegatedTask()) {
+      task.run();
+    }
+  }
+
+  /** Encrypts some, or does a step of the handshake. Returns whether that changed anything. */
+  private boolean wrap(ByteBuffer from) throws IOException {
+    if (!sendEncrypted()) {
+      return false;
+    }
+    netOut.clear();
+    SSLEngineResult result;
+    try {
+      result = engine.wrap(from, netOut);
+    } finally {
+      netOut.flip();
+    }
+    if (result.getHandshakeStatus() == SSLEngineResult.HandshakeStatus.NEED_TASK) {
+      runTasks();
+    }
+    sendEncrypted();
+    return result.bytesConsumed() > 0 || result.bytesProduced() > 0;
+  }
+
+  /** Returns whether nothing is left to be sent. */
+  private boolean sendEncrypted() throws IOException {
+    if (netOut.hasRemaining()) {
+      channel.write(netOut);
+    }
+    return !netOut.hasRemaining();
+  }
+
+  @Override
+  public void write(ByteBuffer from) throws IOException {
+    while (from.hasRemaining()) {
+      switch (engine.getHandshakeStatus()) {
+        case NEED_TASK -> runTasks();
+        case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
+          // It goes on when something has been read.
+          return;
+        }
+        default -> {
+          if (!wrap(from)) {
+            return;
+          }
+        }
+      }
+    }
+  }
+
+  @Override
+  public boolean isWaiting() {
+    return netOut.hasRemaining();
+  }
+
+  @Override
+  public boolean hasMore() {
+    return !ended && (plainIn.hasRemaining() || netIn.position() > 0 && !starved);
+  }
+
+  @Override
+  public void flush() throws IOException {
+    sendEncrypted();
+  }
+
+  @Override
+  public byte[] binding() throws IOException {
+    if (!(engine.getSession() instanceof ExtendedSSLSession session)) {
+      throw new SSLException("this JDK's TLS has no keying material to bind a proof to");
+    }
+    return session.exportKeyingMaterialData(BINDING_LABEL, new byte[0], BINDING_BYTES);
+  }
+
+  @Override
+  public SocketChannel channel() {
+    return channel;
+  }
+
+  @Override
+  public void close() {
+    try {
+      engine.closeOutbound();
+      wrap(NOTHING);
+    } catch (IOException e) {
+      // The other end notices the end of the socket as well.
+    }
+    Sockets.close(channel);
+  }
+}

@@ -1,0 +1,147 @@
+package io.erda.rdma.tcp;
+
+import io.erda.rdma.Listener;
+import io.erda.rdma.QueuePair;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.Arrays;
+
+/** A peer that sends any bytes: what the protocol says, or not. */
+final class RawPeer implements AutoCloseable {
+  private static final int TIMEOUT_MS = 20_000;
+
+  private final Socket socket = new Socket();
+  byte[] nonceThere;
+
+  RawPeer(String address) throws IOException {
+    int port = Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    socket.connect(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port), TIMEOUT_MS);
+    socket.setSoTimeout(TIMEOUT_MS);
+    socket.setTcpNoDelay(true);
+  }
+
+  static byte[] hello(boolean hasSecret, byte[] nonce) {
+    byte[] hello = new byte[Hello.BYTES];
+    Hello.put(MemorySegment.ofArray(hello), 0, hasSecret, nonce);
+    return hello;
+  }
+
+  /** A whole frame; {@code payload} is padded. */
+  static byte[] frame(int type, int flags, int status, long ended, long consumed, byte... payload) {
+    byte[] frame = Arrays.copyOf(new byte[0], Frame.HEADER_BYTES + Frame.padded(payload.length));
+    MemorySegment memory = MemorySegment.ofArray(frame);
+    MemorySegment.copy(
+        payload, 0, memory, ValueLayout.JAVA_BYTE, Frame.HEADER_BYTES, payload.length);
+    Frame.put(memory, 0, payload.length, type, flags, status, ended, consumed);
+    return frame;
+  }
+
+  static byte[] request(int type, int flags, byte... payload) {
+    return frame(type, flags, 0, 0, 0, payload);
+  }
+
+  /** A payload of words. */
+  static byte[] words(long... words) {
+    byte[] bytes = new byte[8 * words.length];
+    for (int i = 0; i < words.length; i++) {
+      Frame.putLong(MemorySegment.ofArray(bytes), 8L * i, words[i]);
+    }
+    return bytes;
+  }
+
+  static byte[] join(byte[]... parts) {
+    byte[] all = new byte[0];
+    for (byte[] part : parts) {
+      int at = all.length;
+      all = Arrays.copyOf(all, at + part.length);
+      System.arraycopy(part, 0, all, at, part.length);
+    }
+    return all;
+  }
+
+  /** A WRITE of one frame. */
+  static byte[] write(int flags, long key, long offset, byte... data) {
+    return request(Frame.WRITE, flags, join(words(key, offset, (long) data.length << 32), data));
+  }
+
+  void send(byte[] bytes) throws IOException {
+    socket.getOutputStream().write(bytes);
+  }
+
+  /** Exactly so many bytes; fewer when the other end has ended. */
+  byte[] receive(int bytes) throws IOException {
+    return socket.getInputStream().readNBytes(bytes);
+  }
+
+  /** The next frame; null when the other end has ended. */
+  byte[] receiveFrame() throws IOException {
+    InputStream in = socket.getInputStream();
+    byte[] header = in.readNBytes(Frame.HEADER_BYTES);
+    if (header.length < Frame.HEADER_BYTES) {
+      return null;
+    }
+    int payload = Frame.payload(MemorySegment.ofArray(header), 0);
+    return join(header, in.readNBytes(Frame.padded(payload)));
+  }
+
+  static int type(byte[] frame) {
+    return Frame.type(MemorySegment.ofArray(frame), 0);
+  }
+
+  static int status(byte[] frame) {
+    return Frame.status(MemorySegment.ofArray(frame), 0);
+  }
+
+  /** HELLO to and fro. */
+  void greet(boolean hasSecret, byte[] nonce) throws IOException {
+    send(hello(hasSecret, nonce));
+    byte[] answer = receive(Hello.BYTES);
+    nonceThere =
+        answer.length == Hello.BYTES ? Hello.nonce(MemorySegment.ofArray(answer), 0) : null;
+  }
+
+  /** Connects without a secret; the server's thread is the caller. Returns the server's end. */
+  QueuePair connect(Listener listener) throws IOException {
+    greet(false, new byte[Hello.NONCE_BYTES]);
+    send(request(Frame.CONNECT, 0, new byte[Hello.PROOF_BYTES]));
+    io.erda.rdma.ConnectionRequest request = listener.poll();
+    while (request == null) {
+      Thread.onSpinWait();
+      request = listener.poll();
+    }
+    QueuePair end = request.accept(MemorySegment.ofArray(new byte[0]));
+    byte[] answer = receiveFrame();
+    if (answer == null || type(answer) != Frame.ACCEPT) {
+      throw new IOException("not accepted");
+    }
+    return end;
+  }
+
+  /** Whether the other end ends the connection, whatever it sends before. */
+  boolean isEnded() {
+    try {
+      byte[] rest = new byte[4096];
+      while (socket.getInputStream().read(rest) >= 0) {}
+      return true;
+    } catch (java.net.SocketTimeoutException e) {
+      return false;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  void endWithin(int ms) throws IOException {
+    socket.setSoTimeout(ms);
+  }
+
+  /** Ends with what was sent still on its way. */
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}

@@ -1,0 +1,141 @@
+package io.erda.rdma.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.pmem.Backing;
+import io.erda.rdma.Access;
+import io.erda.rdma.ConnectionRequest;
+import io.erda.rdma.DeviceFixture;
+import io.erda.rdma.Flags;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Recorder;
+import io.erda.rdma.Status;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Encrypted connections: what is carried, and who is not believed. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+final class TlsTest {
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+  private static final TcpOptions PLAIN = TcpOptions.of(System::nanoTime, new SecureRandom());
+  private static final Secret SECRET =
+      new Secret("sixteen bytes at least".getBytes(StandardCharsets.US_ASCII));
+
+  @TempDir private static Path directory;
+  private static Certificates ours;
+  private static Certificates strangers;
+
+  @BeforeAll
+  static void makeCertificates() throws Exception {
+    ours = Certificates.make(directory, "ours", "ip:127.0.0.1");
+    strangers = Certificates.make(directory, "strangers", "ip:127.0.0.2");
+  }
+
+  private static TcpOptions server(Certificates certificates) throws IOException {
+    return PLAIN.withTls(Tls.server(certificates.certificate(), certificates.key()));
+  }
+
+  private static TcpOptions client(Certificates trusted) throws IOException {
+    return PLAIN.withTls(Tls.client(trusted.certificate()));
+  }
+
+  /** Connects, moves bytes to and fro, and returns the status of connecting. */
+  private static int run(TcpOptions ofServer, TcpOptions ofClient) throws IOException {
+    try (TcpFixture fixture = new TcpFixture(ofServer, ofClient)) {
+      Listener listener = fixture.server().listen(fixture.address());
+      DeviceFixture.ServerMemory there = fixture.serverMemory(1 << 20);
+      MemoryRegion region =
+          fixture
+              .server()
+              .register(there.segment(), there.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
+      MemorySegment here = fixture.clientMemory(2 << 20);
+      MemoryRegion local =
+          fixture.client().register(here, Backing.none(here.byteSize()), Access.LOCAL);
+      byte[] bytes = new byte[1 << 20];
+      new Random(5).nextBytes(bytes);
+      MemorySegment.copy(bytes, 0, here, ValueLayout.JAVA_BYTE, 0, bytes.length);
+      Recorder seen = new Recorder();
+      QueuePair end = fixture.client().connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+      while (!seen.has(Opcode.CONNECT)) {
+        ConnectionRequest request = listener.poll();
+        if (request != null) {
+          request.accept(NOTHING);
+        }
+        end.poll(seen, 8);
+      }
+      int status = seen.first(Opcode.CONNECT).status();
+      if (status == Status.SUCCESS) {
+        long key = region.remoteKey();
+        end.postWrite(1, local, 0, key, 0, bytes.length, Flags.SIGNALED);
+        await(end, seen, Opcode.WRITE);
+        assertEquals(-1, there.segment().mismatch(MemorySegment.ofArray(bytes)));
+        end.postRead(2, local, 1 << 20, key, 0, bytes.length, Flags.SIGNALED);
+        await(end, seen, Opcode.READ);
+        assertEquals(-1, here.asSlice(1 << 20).mismatch(MemorySegment.ofArray(bytes)));
+      }
+      return status;
+    }
+  }
+
+  private static void await(QueuePair end, Recorder seen, int opcode) {
+    while (!seen.has(opcode)) {
+      if (end.poll(seen, 8) == 0 && end.arm()) {
+        assertTrue(end.await(20_000_000_000L));
+      }
+    }
+    assertEquals(Status.SUCCESS, seen.first(opcode).status());
+  }
+
+  @Test
+  void carriesWhatIsCarriedWithoutIt() throws IOException {
+    assertEquals(Status.SUCCESS, run(server(ours), client(ours)));
+    assertEquals(
+        Status.SUCCESS,
+        run(server(ours).withSecret(SECRET), client(ours).withSecret(SECRET)),
+        "with a secret");
+  }
+
+  @Test
+  void aCertificateOfAStrangersOrOfAnotherHostIsNotBelieved() throws IOException {
+    assertNotEquals(Status.SUCCESS, run(server(strangers), client(ours)));
+    assertNotEquals(Status.SUCCESS, run(server(strangers), client(strangers)), "another address");
+  }
+
+  @Test
+  void bothEndsOrNone() throws IOException {
+    assertNotEquals(Status.SUCCESS, run(server(ours), PLAIN));
+    assertNotEquals(Status.SUCCESS, run(PLAIN, client(ours)));
+  }
+
+  /** Who has a certificate that the client believes, and passes on what both say. */
+  @Test
+  void aProofIsOfUseInItsOwnConnectionAlone() {
+    byte[] one = {1};
+    byte[] two = {2};
+    byte[] nonce = PLAIN.nonce();
+    assertTrue(
+        !Secret.same(
+            SECRET.proof(Secret.Prover.CLIENT, nonce, nonce, one, NOTHING),
+            SECRET.proof(Secret.Prover.CLIENT, nonce, nonce, two, NOTHING)));
+    assertTrue(
+        !Secret.same(
+            SECRET.proof(Secret.Prover.CLIENT, nonce, nonce, one, NOTHING),
+            SECRET.proof(Secret.Prover.SERVER, nonce, nonce, one, NOTHING)),
+        "sent back to where it came from");
+  }
+}
