@@ -12,7 +12,10 @@ final class Lease {
   int regionIndex;
   int generation;
 
-  /** {@link RegionMap#NONE} until the map that names the region is here. */
+  /** What the server lets this client WRITE here with. */
+  long grantedKey;
+
+  /** The same, but {@link RegionMap#NONE} until the map that names the region is here. */
   long remoteKey;
 
   /** Of the map that names the region, at least. */
@@ -22,12 +25,19 @@ final class Lease {
   private long end;
 
   void hold(
-      long ofReservation, int ofIndex, int ofGeneration, long ofEpoch, long place, int bytes) {
+      long ofReservation,
+      int ofIndex,
+      int ofGeneration,
+      long ofEpoch,
+      long key,
+      long place,
+      int bytes) {
     held = true;
     reservation = ofReservation;
     regionIndex = ofIndex;
     generation = ofGeneration;
     epoch = ofEpoch;
+    grantedKey = key;
     remoteKey = RegionMap.NONE;
     cursor = place;
     end = place + bytes;

@@ -147,6 +147,7 @@ final class Leases {
         index,
         Message.getInt(memory, base + Message.LEASED_GENERATION),
         Message.getLong(memory, base + Message.LEASED_EPOCH),
+        Message.getLong(memory, base + Message.LEASED_KEY),
         place,
         length);
     resolve(head, lease);
@@ -214,7 +215,7 @@ final class Leases {
     if (unresolved(lease)) {
       long key = map.remoteKey(head, lease.regionIndex);
       if (key != RegionMap.NONE && map.generation(head, lease.regionIndex) == lease.generation) {
-        lease.remoteKey = key;
+        lease.remoteKey = lease.grantedKey;
       }
     }
   }

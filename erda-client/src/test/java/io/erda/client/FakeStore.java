@@ -485,6 +485,7 @@ final class FakeStore implements LongSupplier {
     Message.putInt(out, Message.LEASED_GENERATION, generation);
     Message.putLong(out, Message.LEASED_PLACE, place);
     Message.putLong(out, Message.LEASED_LENGTH, length);
+    Message.putLong(out, Message.LEASED_KEY, regionKeys.get((long) head).remoteKey());
     return new int[] {Message.LEASE_RESPONSE_BYTES, Result.OK};
   }
 

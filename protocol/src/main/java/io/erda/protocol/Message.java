@@ -78,7 +78,8 @@ public final class Message {
   public static final int LEASED_GENERATION = BODY + 20;
   public static final int LEASED_PLACE = BODY + 24;
   public static final int LEASED_LENGTH = BODY + 32;
-  public static final int LEASE_RESPONSE_BYTES = BODY + 40;
+  public static final int LEASED_KEY = BODY + 40;
+  public static final int LEASE_RESPONSE_BYTES = BODY + 48;
 
   public static final int PUBLISH_RESERVATION = BODY;
   public static final int PUBLISH_OFFSET = BODY + 8;

@@ -81,7 +81,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     this.processId = processId;
     this.user = user;
     this.extentBytes = new int[heads];
-    this.reservations = new Reservations(heads);
+    this.reservations = new Reservations(heads, queuePair::revoke);
     this.spare = spare;
     MemorySegment buffers = spare.take();
     this.memory =

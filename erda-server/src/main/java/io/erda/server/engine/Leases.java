@@ -147,7 +147,12 @@ final class Leases {
   }
 
   private void leased(Connection connection, int slot, Extent extent) {
-    Reservation reservation = new Reservation(++lastReservation, extent, nanoTime.getAsLong());
+    Reservation reservation =
+        new Reservation(
+            ++lastReservation,
+            extent,
+            connection.port.grant(connection.queuePair, extent),
+            nanoTime.getAsLong());
     connection.reservations.add(reservation);
     MemorySegment out = connection.buffers();
     long at = Connection.responseAt(slot);
@@ -157,6 +162,7 @@ final class Leases {
     Message.putInt(out, at + Message.LEASED_GENERATION, extent.region().generation());
     Message.putLong(out, at + Message.LEASED_PLACE, extent.place());
     Message.putLong(out, at + Message.LEASED_LENGTH, extent.length());
+    Message.putLong(out, at + Message.LEASED_KEY, reservation.key);
     connection.respond(slot, Message.LEASE, Result.OK, Message.LEASE_RESPONSE_BYTES);
   }
 

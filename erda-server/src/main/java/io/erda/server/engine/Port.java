@@ -1,10 +1,12 @@
 package io.erda.server.engine;
 
+import io.erda.logstore.Extent;
 import io.erda.logstore.Region;
 import io.erda.rdma.Access;
 import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -22,18 +24,14 @@ final class Port implements AutoCloseable {
   Port(Device device, Listener listener, StoreEngine engine) {
     this.device = device;
     this.listener = listener;
-    this.root =
-        device.register(
-            engine.root().memory().segment(), engine.root().memory().backing(), Access.REMOTE_READ);
+    this.root = device.register(engine.root().memory(), Access.REMOTE_READ);
     engine.tables().inUse().forEach(this::register);
     this.regions = new MemoryRegion[engine.log().geometry().regionsMax()];
     engine.log().regions().forEach(this::register);
   }
 
   void register(Tables.Generation table) {
-    tables.put(
-        table.number(),
-        device.register(table.memory().segment(), table.memory().backing(), Access.REMOTE_READ));
+    tables.put(table.number(), device.register(table.memory(), Access.REMOTE_READ));
   }
 
   void deregister(Tables.Generation table) {
@@ -45,12 +43,17 @@ final class Port implements AutoCloseable {
     return table == null ? 0 : tables.get(table.number()).remoteKey();
   }
 
+  /**
+   * Where the device can hold clients to it, they WRITE to what is leased to them alone (rule 7).
+   */
   void register(Region region) {
-    regions[region.slot()] =
-        device.register(
-            region.memory().segment(),
-            region.memory().backing(),
-            Access.REMOTE_READ | Access.REMOTE_WRITE);
+    int writes = device.limitsWrites() ? 0 : Access.REMOTE_WRITE;
+    regions[region.slot()] = device.register(region.memory(), Access.REMOTE_READ | writes);
+  }
+
+  /** Lets a client WRITE to its extent. Returns the key to do it with. */
+  long grant(QueuePair client, Extent extent) {
+    return client.grant(regions[extent.region().slot()], extent.place(), extent.length());
   }
 
   /** From now on nobody's READ or WRITE of the region counts. */

@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 
 /**
@@ -24,7 +25,13 @@ final class Reservations {
   /** The newest one of each head, which the client may be about to write into. */
   private final Reservation[] newest;
 
-  Reservations(int heads) {
+  private final LongConsumer revoke;
+
+  /**
+   * @param revoke is given the key of each that ends
+   */
+  Reservations(int heads, LongConsumer revoke) {
+    this.revoke = revoke;
     this.newest = new Reservation[heads];
   }
 
@@ -59,6 +66,7 @@ final class Reservations {
   private void forget(Reservation removed) {
     Extent extent = removed.extent;
     openBytes -= extent.length();
+    revoke.accept(removed.key);
     int head = extent.region().head();
     if (newest[head] == removed) {
       newest[head] = null;

@@ -31,12 +31,19 @@ final class RawClient {
   private static final int SLOTS = 16;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
 
+  /** Enough for an answer that comes over a socket. */
+  private static final int TURNS_MAX = 3_000_000;
+
   final QueuePair queuePair;
   final MemoryRegion memory;
   private final ServerCore core;
   private final ArrayDeque<Integer> received = new ArrayDeque<>();
   private int connectStatus = -1;
   boolean disconnected;
+
+  /** Of the WRITE that failed last; {@link Status#SUCCESS} before the first. */
+  int writeStatus = Status.SUCCESS;
+
   private long nextRequest = 1;
 
   RawClient(ServerCore core, Device device, String address, MemorySegment hello) {
@@ -47,7 +54,7 @@ final class RawClient {
     for (int slot = 0; slot < SLOTS; slot++) {
       queuePair.postReceive(slot, memory, (long) slot * SLOT_BYTES, SLOT_BYTES);
     }
-    for (int turn = 0; turn < 1000 && connectStatus < 0; turn++) {
+    for (int turn = 0; turn < TURNS_MAX && connectStatus < 0; turn++) {
       step();
     }
   }
@@ -79,6 +86,8 @@ final class RawClient {
             disconnected = true;
           } else if (opcode == Opcode.RECEIVE && status == Status.SUCCESS) {
             received.add((int) wrId);
+          } else if (opcode == Opcode.WRITE) {
+            writeStatus = status;
           }
         },
         16);
@@ -111,7 +120,7 @@ final class RawClient {
 
   /** The next response, or null when the connection ended instead. */
   MemorySegment response() {
-    for (int turn = 0; turn < 1000 && received.isEmpty() && !disconnected; turn++) {
+    for (int turn = 0; turn < TURNS_MAX && received.isEmpty() && !disconnected; turn++) {
       step();
     }
     if (received.isEmpty()) {
@@ -132,7 +141,8 @@ final class RawClient {
       int regionIndex,
       int generation,
       long place,
-      int length) {}
+      int length,
+      long key) {}
 
   Leased lease(int head, int bytes) {
     Message.putInt(request(), Message.LEASE_HEAD, head);
@@ -145,7 +155,8 @@ final class RawClient {
         Message.getInt(response, Message.LEASED_REGION_INDEX),
         Message.getInt(response, Message.LEASED_GENERATION),
         Message.getLong(response, Message.LEASED_PLACE),
-        (int) Message.getLong(response, Message.LEASED_LENGTH));
+        (int) Message.getLong(response, Message.LEASED_LENGTH),
+        Message.getLong(response, Message.LEASED_KEY));
   }
 
   LogGeometry geometry() {
