@@ -6,4 +6,6 @@ module io.erda.client {
   requires io.erda.logstore;
 
   exports io.erda.client;
+
+  uses io.erda.rdma.DeviceProvider;
 }

@@ -20,4 +20,6 @@ module io.erda.server {
   exports io.erda.server.engine to
       io.erda.simulation,
       io.erda.eval;
+
+  uses io.erda.rdma.DeviceProvider;
 }

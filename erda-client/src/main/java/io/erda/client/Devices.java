@@ -2,12 +2,14 @@ package io.erda.client;
 
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
-import io.erda.rdma.ShmDevice;
-import io.erda.rdma.ShmOptions;
+import io.erda.rdma.DeviceProvider;
 import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.function.LongSupplier;
 
-/** Wiring: the device and the clock for a URI. */
+/** Wiring: the device for a URI, and the clock. */
 final class Devices {
   static final LongSupplier CLOCK = System::nanoTime;
 
@@ -15,19 +17,42 @@ final class Devices {
   private static final String SHM_DIRECTORY = "shm";
 
   static Device open(ErdaUri uri) {
-    return switch (uri) {
-      case ErdaUri.Shm ignored -> shm();
-      case ErdaUri.Tcp ignored -> throw missing(uri, "TCP");
-      case ErdaUri.Rdma ignored -> throw missing(uri, "RDMA");
-    };
+    DeviceProvider provider = provider(uri);
+    try {
+      return provider.connecting(
+          DeviceProvider.Settings.of(parameters(uri), CLOCK, SecureRandom::new));
+    } catch (IllegalArgumentException e) {
+      throw new ErdaException.BadArgument(uri + ": " + e.getMessage());
+    } catch (IOException e) {
+      throw new ErdaException.Unavailable("no device for " + uri + ": " + e.getMessage());
+    }
   }
 
-  private static Device shm() {
-    try {
-      return ShmDevice.open(ShmOptions.toConnect(CLOCK));
-    } catch (IOException e) {
-      throw new ErdaException.Unavailable("no shared-memory device: " + e);
+  private static DeviceProvider provider(ErdaUri uri) {
+    String scheme = scheme(uri);
+    for (DeviceProvider each :
+        ServiceLoader.load(DeviceProvider.class, DeviceProvider.class.getClassLoader())) {
+      if (each.scheme().equals(scheme)) {
+        return each;
+      }
     }
+    throw new ErdaException.BadArgument(
+        "this build has no device for "
+            + uri
+            + "; it has erda+shm:/path/to/data and erda://host:port");
+  }
+
+  private static String scheme(ErdaUri uri) {
+    String text = uri.toString();
+    return text.substring(0, text.indexOf(':'));
+  }
+
+  private static Map<String, String> parameters(ErdaUri uri) {
+    return switch (uri) {
+      case ErdaUri.Shm ignored -> Map.of();
+      case ErdaUri.Tcp tcp -> tcp.parameters();
+      case ErdaUri.Rdma rdma -> rdma.parameters();
+    };
   }
 
   static String address(ErdaUri uri) {
@@ -36,11 +61,6 @@ final class Devices {
       case ErdaUri.Tcp tcp -> tcp.host() + ":" + tcp.port();
       case ErdaUri.Rdma rdma -> rdma.host() + ":" + rdma.port();
     };
-  }
-
-  private static ErdaException.BadArgument missing(ErdaUri uri, String device) {
-    return new ErdaException.BadArgument(
-        "this build has no " + device + " device for " + uri + "; it has erda+shm:/path/to/data");
   }
 
   private Devices() {}

@@ -3,6 +3,9 @@ package io.erda.client;
 import io.erda.protocol.ErdaException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * Where a store is.
@@ -12,6 +15,9 @@ import java.nio.file.Path;
  *   erda://host:port            by TCP
  *   erda+rdma://host:port       by RDMA hardware
  * </pre>
+ *
+ * <p>Behind host and port may stand parameters of the device, {@code ?name=value&name=value}: they
+ * name files, and never hold a secret themselves.
  */
 public sealed interface ErdaUri {
   /** The port of {@code ./erda server} where none is named. */
@@ -26,18 +32,28 @@ public sealed interface ErdaUri {
   }
 
   /** TCP: the software RNIC of the server. */
-  record Tcp(String host, int port) implements ErdaUri {
+  record Tcp(String host, int port, Map<String, String> parameters) implements ErdaUri {
+    /** Without parameters. */
+    public Tcp(String host, int port) {
+      this(host, port, Map.of());
+    }
+
     @Override
     public String toString() {
-      return TCP + host + ":" + port;
+      return TCP + host + ":" + port + text(parameters);
     }
   }
 
   /** RDMA hardware. */
-  record Rdma(String host, int port) implements ErdaUri {
+  record Rdma(String host, int port, Map<String, String> parameters) implements ErdaUri {
+    /** Without parameters. */
+    public Rdma(String host, int port) {
+      this(host, port, Map.of());
+    }
+
     @Override
     public String toString() {
-      return RDMA + host + ":" + port;
+      return RDMA + host + ":" + port + text(parameters);
     }
   }
 
@@ -62,14 +78,46 @@ public sealed interface ErdaUri {
       return new Shm(path(uri, uri.substring(SHM.length())));
     }
     if (uri.startsWith(TCP)) {
-      String authority = uri.substring(TCP.length());
-      return new Tcp(host(uri, authority), port(uri, authority));
+      String authority = authority(uri, TCP);
+      return new Tcp(host(uri, authority), port(uri, authority), parameters(uri));
     }
     if (uri.startsWith(RDMA)) {
-      String authority = uri.substring(RDMA.length());
-      return new Rdma(host(uri, authority), port(uri, authority));
+      String authority = authority(uri, RDMA);
+      return new Rdma(host(uri, authority), port(uri, authority), parameters(uri));
     }
     throw bad(uri, "");
+  }
+
+  private static String authority(String uri, String prefix) {
+    int query = uri.indexOf('?');
+    return uri.substring(prefix.length(), query < 0 ? uri.length() : query);
+  }
+
+  private static Map<String, String> parameters(String uri) {
+    int query = uri.indexOf('?');
+    if (query < 0) {
+      return Map.of();
+    }
+    Map<String, String> all = new LinkedHashMap<>();
+    for (String each : uri.substring(query + 1).split("&", -1)) {
+      int equals = each.indexOf('=');
+      String name = equals < 0 ? each : each.substring(0, equals);
+      if (name.isEmpty() || all.put(name, equals < 0 ? "" : each.substring(equals + 1)) != null) {
+        throw bad(uri, " (parameters are ?name=value&name=value, each name once)");
+      }
+    }
+    return Collections.unmodifiableMap(all);
+  }
+
+  private static String text(Map<String, String> parameters) {
+    StringBuilder text = new StringBuilder();
+    parameters.forEach((name, value) -> {
+      text.append(text.isEmpty() ? '?' : '&').append(name);
+      if (!value.isEmpty()) {
+        text.append('=').append(value);
+      }
+    });
+    return text.toString();
   }
 
   private static Path path(String uri, String rest) {

@@ -427,7 +427,7 @@ final class Session implements CompletionHandler {
       case Status.UNREACHABLE -> fail("no server is there");
       case Status.TIMEOUT ->
           fail("no answer within " + core.options.connectTimeout().toMillis() + " ms");
-      case Status.DENIED, Status.UNTRUSTED, Status.TAKEN -> {
+      case Status.DENIED, Status.UNTRUSTED, Status.TAKEN, Status.SECRET, Status.INCOMPATIBLE -> {
         // Waiting changes none of them.
         String text = "no connection to " + core.address + ": " + why(status);
         failWith(new ErdaException.Refused(text), text);

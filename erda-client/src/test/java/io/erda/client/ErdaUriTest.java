@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.protocol.ErdaException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ErdaUriTest {
@@ -52,12 +53,31 @@ class ErdaUriTest {
   }
 
   @Test
-  void devicesThatThisBuildDoesNotHave() {
-    for (String uri : new String[] {"erda://host:7411", "erda+rdma://host:7411"}) {
-      ErdaException.BadArgument e =
-          assertThrows(ErdaException.BadArgument.class, () -> ErdaClient.connect(uri));
-      assertTrue(e.getMessage().startsWith("this build has no "), e.getMessage());
+  void parametersStandBehindThePort() {
+    ErdaUri.Tcp uri =
+        (ErdaUri.Tcp) ErdaUri.parse("erda://db:7412?secret-file=/etc/erda/secret&tls");
+    assertEquals(
+        new ErdaUri.Tcp("db", 7412, Map.of("secret-file", "/etc/erda/secret", "tls", "")), uri);
+    assertEquals("erda://db:7412?secret-file=/etc/erda/secret&tls", uri.toString());
+    for (String wrong : new String[] {"erda://db?", "erda://db?=x", "erda://db?a=1&a=2"}) {
+      assertThrows(ErdaException.BadArgument.class, () -> ErdaUri.parse(wrong), wrong);
     }
+  }
+
+  @Test
+  void parametersThatTheDeviceDoesNotKnow() {
+    ErdaException.BadArgument e =
+        assertThrows(
+            ErdaException.BadArgument.class, () -> ErdaClient.connect("erda://db?secret=hush"));
+    assertTrue(e.getMessage().contains("secret-file"), e.getMessage());
+  }
+
+  @Test
+  void devicesThatThisBuildDoesNotHave() {
+    ErdaException.BadArgument e =
+        assertThrows(
+            ErdaException.BadArgument.class, () -> ErdaClient.connect("erda+rdma://host:7411"));
+    assertTrue(e.getMessage().startsWith("this build has no "), e.getMessage());
   }
 
   @Test

@@ -2,30 +2,35 @@ package io.erda.server;
 
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceProvider;
 import io.erda.rdma.Listener;
-import io.erda.rdma.ShmDevice;
 import io.erda.server.engine.ServerCore;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Serves one data directory to the processes of this host over shared memory.
+ * Serves one data directory to the processes of this host over shared memory, and to others over
+ * the devices that its options name.
  *
  * <p>Owns the store and one thread, which sleeps when there is nothing to do. Any thread may call
  * any method. A server keeps the JVM alive until it is closed or fails, as its clients are other
  * processes; an embedded {@link ErdaStore} does not.
  */
 public final class ErdaServer implements AutoCloseable {
-  private final Path data;
+  private final List<String> uris;
   private final OpenedStore store;
   private final ServerThread server;
 
-  private ErdaServer(Path data, OpenedStore store, ServerThread server) {
-    this.data = data;
+  private ErdaServer(List<String> uris, OpenedStore store, ServerThread server) {
+    this.uris = List.copyOf(uris);
     this.store = store;
     this.server = server;
   }
@@ -39,31 +44,72 @@ public final class ErdaServer implements AutoCloseable {
    */
   public static ErdaServer start(Path data, ServerOptions options) {
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.SERVE);
-    ShmDevice device = store.shm();
+    List<Device> others = new ArrayList<>();
     try {
       ServerCore core =
           new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
-      core.listen(device, listen(device, data.resolve(OpenedStore.SHM)));
+      core.listen(store.shm(), listen(store.shm(), data.resolve(OpenedStore.SHM).toString()));
+      List<String> uris = new ArrayList<>();
+      uris.add("erda+shm:" + data.toAbsolutePath());
+      for (Listening each : options.listening()) {
+        Device device = open(each, options);
+        others.add(device);
+        Listener listener = listen(device, each.address());
+        core.listen(device, listener);
+        device.figures().forEach(core::figure);
+        uris.add(each.scheme() + "://" + listener.address());
+      }
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
       store.addFigures(core);
-      return new ErdaServer(data, store, ServerThread.start(core, device, store, options, false));
+      ServedDevices devices = new ServedDevices(store.shm(), others);
+      return new ErdaServer(uris, store, ServerThread.start(core, devices, store, options, false));
     } catch (RuntimeException e) {
+      others.forEach(Device::close);
       store.close();
       throw e;
     }
   }
 
-  private static Listener listen(ShmDevice device, Path shm) {
+  private static Device open(Listening listening, ServerOptions options) {
+    DeviceProvider.Settings settings =
+        new DeviceProvider.Settings(
+            listening.parameters(),
+            System::nanoTime,
+            SecureRandom::new,
+            options.counted(),
+            options.writeLatencyNs());
     try {
-      return device.listen(shm.toString());
+      for (DeviceProvider each :
+          ServiceLoader.load(DeviceProvider.class, DeviceProvider.class.getClassLoader())) {
+        if (each.scheme().equals(listening.scheme())) {
+          return each.serving(settings);
+        }
+      }
+    } catch (IllegalArgumentException e) {
+      throw new ErdaException.BadArgument(listening.scheme() + ": " + e.getMessage());
     } catch (IOException e) {
-      throw new ErdaException.Unusable("can't listen in " + shm + ": " + e.getMessage(), e);
+      throw new ErdaException.Unusable(
+          "can't serve at " + listening.address() + ": " + e.getMessage(), e);
+    }
+    throw new ErdaException.BadArgument("this build has no device for " + listening.scheme() + ":");
+  }
+
+  private static Listener listen(Device device, String address) {
+    try {
+      return device.listen(address);
+    } catch (IOException e) {
+      throw new ErdaException.Unusable("can't listen at " + address + ": " + e.getMessage(), e);
     }
   }
 
-  /** What clients connect to. */
+  /** What clients of this host connect to. */
   public String uri() {
-    return "erda+shm:" + data.toAbsolutePath();
+    return uris.getFirst();
+  }
+
+  /** All that clients connect to: {@link #uri()}, then those of the options, in their order. */
+  public List<String> uris() {
+    return uris;
   }
 
   public UUID storeId() {

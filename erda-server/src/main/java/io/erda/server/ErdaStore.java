@@ -61,7 +61,10 @@ public final class ErdaStore implements AutoCloseable {
         core.countStrangersOf(store.shm());
       }
       store.addFigures(core);
-      return new ErdaStore(network, ServerThread.start(core, device, store, options, true), store);
+      return new ErdaStore(
+          network,
+          ServerThread.start(core, new ServedDevices(device, List.of()), store, options, true),
+          store);
     } catch (IOException | RuntimeException e) {
       device.close();
       store.close();

@@ -4,6 +4,7 @@ import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
 import io.erda.rdma.ShmDevice;
 import io.erda.server.engine.StoreOptions;
+import java.util.List;
 
 /**
  * How to create and serve a store: {@link #DEFAULTS}, then the withers. Immutable.
@@ -44,6 +45,7 @@ public final class ServerOptions {
   private boolean cleaning = true;
   private int mode = StoreAccess.UNSAID;
   private String group;
+  private List<Listening> listening = List.of();
 
   private ServerOptions() {}
 
@@ -63,6 +65,7 @@ public final class ServerOptions {
     cleaning = other.cleaning;
     mode = other.mode;
     group = other.group;
+    listening = other.listening;
   }
 
   /** Heads of the log, 1…256; 0: as many as the capacity needs. */
@@ -261,6 +264,18 @@ public final class ServerOptions {
   public ServerOptions withGroup(String value) {
     ServerOptions copy = new ServerOptions(this);
     copy.group = value;
+    return copy;
+  }
+
+  /** Where a server is reached beside shared memory. */
+  public List<Listening> listening() {
+    return listening;
+  }
+
+  /** The same, with others of {@link #listening}. */
+  public ServerOptions withListening(List<Listening> value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.listening = List.copyOf(value);
     return copy;
   }
 

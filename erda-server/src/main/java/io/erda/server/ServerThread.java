@@ -1,7 +1,6 @@
 package io.erda.server;
 
 import io.erda.cleaner.CleanerOptions;
-import io.erda.rdma.Device;
 import io.erda.rdma.Poller;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServerLimits;
@@ -10,11 +9,11 @@ import java.util.function.Consumer;
 
 /**
  * The thread that drives a {@link ServerCore}: polls as long as the poller allows, then sleeps on
- * the device. Owns all it is given.
+ * its devices. Owns all it is given.
  */
 final class ServerThread implements AutoCloseable {
   private final ServerCore core;
-  private final Device device;
+  private final ServedDevices devices;
   private final OpenedStore store;
   private final FileThreads files;
   private final Poller poller;
@@ -27,9 +26,10 @@ final class ServerThread implements AutoCloseable {
   private String readOnlyReason;
   private Consumer<String> readOnlyListener = reason -> {};
 
-  private ServerThread(ServerCore core, Device device, OpenedStore store, ServerOptions options) {
+  private ServerThread(
+      ServerCore core, ServedDevices devices, OpenedStore store, ServerOptions options) {
     this.core = core;
-    this.device = device;
+    this.devices = devices;
     this.store = store;
     this.files = new FileThreads(store.engine().log().geometry().heads());
     core.fileWork(files);
@@ -44,8 +44,12 @@ final class ServerThread implements AutoCloseable {
    * @param daemon whether the JVM may end while it runs, which is to the store as a kill
    */
   static ServerThread start(
-      ServerCore core, Device device, OpenedStore store, ServerOptions options, boolean daemon) {
-    ServerThread server = new ServerThread(core, device, store, options);
+      ServerCore core,
+      ServedDevices devices,
+      OpenedStore store,
+      ServerOptions options,
+      boolean daemon) {
+    ServerThread server = new ServerThread(core, devices, store, options);
     Thread thread = new Thread(server::run, "erda-server");
     thread.setDaemon(daemon);
     thread.start();
@@ -92,7 +96,7 @@ final class ServerThread implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    device.wakeup();
+    devices.wakeup();
     boolean interrupted = false;
     while (ended.getCount() > 0) {
       try {
@@ -113,9 +117,10 @@ final class ServerThread implements AutoCloseable {
       failure = e;
     }
     files.close();
-    try (device;
+    try (devices;
         store) {
-      if (device.readsOutlivePeer()) {
+      devices.closeOthers();
+      if (devices.readsOutlivePeer()) {
         core.leave();
       } else {
         core.close();
@@ -131,7 +136,7 @@ final class ServerThread implements AutoCloseable {
       if (poller.mayPoll(core.doWork())) {
         continue;
       }
-      if (core.arm() && core.doWork() == 0 && !closing && device.await(core.sleepNsMax())) {
+      if (core.arm() && core.doWork() == 0 && !closing && devices.await(core.sleepNsMax())) {
         poller.woken();
       } else {
         poller.reset();

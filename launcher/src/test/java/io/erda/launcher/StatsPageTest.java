@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.server.ErdaServer;
+import io.erda.server.Listening;
 import io.erda.server.ServerOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -25,7 +27,11 @@ class StatsPageTest {
   void everyFigureStandsOnThePageOnce(@TempDir Path directory) throws Exception {
     Set<String> shown;
     ServerOptions options =
-        ServerOptions.DEFAULTS.withCapacityBytes(16 << 20).withBuckets(256).withCounted(true);
+        ServerOptions.DEFAULTS
+            .withCapacityBytes(16 << 20)
+            .withBuckets(256)
+            .withCounted(true)
+            .withListening(List.of(Listening.tcp("127.0.0.1:0")));
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options);
         ErdaClient client = ErdaClient.connect(server.uri())) {
       shown = new TreeSet<>(client.stats().keySet());

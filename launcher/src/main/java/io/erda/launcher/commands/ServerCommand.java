@@ -2,11 +2,15 @@ package io.erda.launcher.commands;
 
 import io.erda.protocol.Promise;
 import io.erda.server.ErdaServer;
+import io.erda.server.Listening;
 import io.erda.server.ServerOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.FlightRecorder;
@@ -18,7 +22,9 @@ import picocli.CommandLine.Spec;
 /** {@code erda server}: serves a data directory until it is told to end. */
 @Command(
     name = "server",
-    description = "Serve a store to the processes of this host. SIGTERM and Ctrl-C end it cleanly.",
+    description =
+        "Serve a store to the processes of this host, and over TCP to others. SIGTERM and Ctrl-C"
+            + " end it cleanly.",
     footer = {
       "",
       "Sizes take K, M, G. The options of creation count when DIR holds no store yet; a store keeps"
@@ -41,8 +47,33 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--listen",
       paramLabel = "HOST:PORT",
-      description = "Serve over TCP too. Not there yet.")
+      description =
+          "Serve over TCP too, at erda://HOST:PORT; port 0 takes a free one. Other addresses than"
+              + " loopback need --secret-file.")
   private String listen;
+
+  @Option(
+      names = "--secret-file",
+      paramLabel = "FILE",
+      description =
+          "TCP: clients must prove that they have the same secret,"
+              + " erda://HOST:PORT?secret-file=FILE. At least 16 bytes, in a file that its owner"
+              + " alone may use.")
+  private Path secretFile;
+
+  @Option(
+      names = "--tls-cert",
+      paramLabel = "FILE",
+      description =
+          "TCP: encrypt with TLS 1.3, with this certificate and those that signed it (PEM). Clients"
+              + " name what they trust, erda://HOST:PORT?tls-ca=FILE.")
+  private Path tlsCertificate;
+
+  @Option(
+      names = "--tls-key",
+      paramLabel = "FILE",
+      description = "TCP: the certificate's private key (PKCS#8, PEM).")
+  private Path tlsKey;
 
   @Option(
       names = "--rdma",
@@ -159,10 +190,12 @@ public final class ServerCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    if (listen != null || rdma != null) {
-      String flag = listen != null ? "--listen" : "--rdma";
+    if (rdma != null) {
       throw new UserError(
-          flag + " is not there yet: this build serves over shared memory alone", 2);
+          "--rdma is not there yet: this build serves over shared memory and TCP", 2);
+    }
+    if (listen == null && (secretFile != null || tlsCertificate != null || tlsKey != null)) {
+      throw new UserError("--secret-file, --tls-cert and --tls-key go with --listen", 2);
     }
     PrintWriter out = spec.commandLine().getOut();
     if (child) {
@@ -179,7 +212,7 @@ public final class ServerCommand implements Callable<Integer> {
         "serving "
             + data
             + " at "
-            + server.uri()
+            + String.join(" and ", server.uris())
             + " (promise: "
             + server.promise().name().toLowerCase(Locale.ROOT)
             + ")");
@@ -280,9 +313,33 @@ public final class ServerCommand implements Callable<Integer> {
         connections == null
             ? options
             : options.withConnectionsMax(atLeastOne("--connections", connections));
+    if (listen != null) {
+      options =
+          options.withListening(List.of(new Listening("erda", address(listen), parameters())));
+    }
     return writeLatencyNs == null
         ? options
         : options.withWriteLatencyNs(notNegative("--write-latency-ns", writeLatencyNs));
+  }
+
+  /** A port alone is one of loopback. */
+  private static String address(String text) {
+    boolean portAlone = text.chars().allMatch(Character::isDigit);
+    return portAlone ? "127.0.0.1:" + text : text.startsWith(":") ? "127.0.0.1" + text : text;
+  }
+
+  private Map<String, String> parameters() {
+    Map<String, String> files = new HashMap<>();
+    put(files, "secret-file", secretFile);
+    put(files, "tls-cert", tlsCertificate);
+    put(files, "tls-key", tlsKey);
+    return files;
+  }
+
+  private static void put(Map<String, String> files, String name, Path file) {
+    if (file != null) {
+      files.put(name, file.toString());
+    }
   }
 
   private static ServerOptions withMode(ServerOptions options, String octal) {
