@@ -13,6 +13,7 @@ import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
 import io.erda.ycsb.Workloads;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,7 +82,7 @@ public final class Quickstart {
   }
 
   /** Runs it all; processes and files are gone when {@code children} is closed. */
-  public Result run() throws InterruptedException {
+  public Result run() throws InterruptedException, IOException {
     Path data = children.temporaryDirectory(options.temporaryDirectory(), "erda-quickstart-");
     progress.step("start a server in a process of its own");
     ServerChild server = ServerChild.start(children, jvm, data, serverOptions());
@@ -106,19 +107,23 @@ public final class Quickstart {
     };
   }
 
-  private List<String> serverOptions() {
+  private List<String> serverOptions() throws IOException {
     double updates = options.operations() * 1.55 + 3.0 * WARMUP_MAX;
     double bytes = (options.records() + updates) * (options.valueBytes() + OVERHEAD_BYTES) * 1.1;
     long capacity = (long) (bytes / REGION_BYTES + 2) * REGION_BYTES;
     long buckets = Math.max(1024, Long.highestOneBit(options.records() * 2 - 1) * 2);
-    return List.of(
-        "--region-bytes",
-        Long.toString(REGION_BYTES),
-        "--capacity",
-        Long.toString(capacity),
-        "--buckets",
-        Long.toString(buckets),
-        "--counted");
+    List<String> all = new ArrayList<>(ServerChild.reachedBy(options.device()));
+    List<String> geometry =
+        List.of(
+            "--region-bytes",
+            Long.toString(REGION_BYTES),
+            "--capacity",
+            Long.toString(capacity),
+            "--buckets",
+            Long.toString(buckets),
+            "--counted");
+    all.addAll(geometry);
+    return all;
   }
 
   private double idleCpu(ServerChild server) throws InterruptedException {

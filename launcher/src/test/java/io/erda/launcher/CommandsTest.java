@@ -158,7 +158,7 @@ class CommandsTest {
     assertFails(2, "--uri", "get", "key");
     assertFails(2, "no size", "server", "--data", data.toString(), "--capacity", "7x");
     assertFails(
-        2, "not there yet", "server", "--data", data.toString(), "--listen", "localhost:7411");
+        2, "not there yet", "server", "--data", data.toString(), "--rdma", "localhost:7411");
     assertFails(2, "power of two", "server", "--data", data.toString(), "--region-bytes", "100000");
     assertFails(
         2, "--heads must be at least 1", "server", "--data", data.toString(), "--heads", "0");
@@ -197,7 +197,7 @@ class CommandsTest {
     Files.writeString(data.resolve("letter.txt"), "dear");
     assertFails(1, "letter.txt", "server", "--data", data.toString());
     assertFails(2, "no experiment 'flor'", "eval", "run", "flor");
-    assertFails(2, "no device 'tcp'", "quickstart", "--device", "tcp");
+    assertFails(2, "no device 'verbs'", "quickstart", "--device", "verbs");
     assertFails(2, "--value-bytes must be at most", "quickstart", "--value-bytes", "100M");
     // Before the work, not after it.
     assertFails(

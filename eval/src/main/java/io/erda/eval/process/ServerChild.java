@@ -1,5 +1,8 @@
 package io.erda.eval.process;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,14 +17,38 @@ public final class ServerChild {
     "-XX:-UseDynamicNumberOfCompilerThreads", "-XX:-UseDynamicNumberOfGCThreads"
   };
 
+  private static final String LISTEN = "--listen";
+
   private final Children children;
   private final Child child;
   private final Path data;
+  private final String uri;
 
-  private ServerChild(Children children, Child child, Path data) {
+  private ServerChild(Children children, Child child, Path data, String uri) {
     this.children = children;
     this.child = child;
     this.data = data;
+    this.uri = uri;
+  }
+
+  /**
+   * Options of a server that is reached by a device: none for shm, and for tcp an address of
+   * loopback that nobody has now.
+   *
+   * @throws IllegalArgumentException when there is no such device
+   */
+  public static List<String> reachedBy(String device) throws IOException {
+    return switch (device) {
+      case "shm" -> List.of();
+      case "tcp" -> {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+          yield List.of(LISTEN, "127.0.0.1:" + free.getLocalPort());
+        }
+      }
+      default ->
+          throw new IllegalArgumentException(
+              "no device '" + device + "' in this build; there are shm and tcp");
+    };
   }
 
   /** Starts a server; it may not serve yet when this returns. */
@@ -33,7 +60,9 @@ public final class ServerChild {
         children.start(
             "the server",
             jvm.ofServer().with(STEADY_THREADS).erda(arguments.toArray(String[]::new)));
-    return new ServerChild(children, child, data);
+    int listens = options.indexOf(LISTEN);
+    String uri = listens < 0 ? "erda+shm:" + data : "erda://" + options.get(listens + 1);
+    return new ServerChild(children, child, data, uri);
   }
 
   /** Starts a server and waits until it serves. */
@@ -66,8 +95,9 @@ public final class ServerChild {
     }
   }
 
+  /** What clients connect to: by TCP where it listens, by shared memory where it does not. */
   public String uri() {
-    return "erda+shm:" + data;
+    return uri;
   }
 
   public long pid() {

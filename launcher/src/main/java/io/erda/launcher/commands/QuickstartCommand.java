@@ -53,7 +53,7 @@ public final class QuickstartCommand implements Callable<Integer> {
   @Option(
       names = "--device",
       paramLabel = "DEVICE",
-      description = "How the client reaches the server: shm.")
+      description = "How the client reaches the server: shm or tcp.")
   private String device = "shm";
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write the result to a file, too.")
@@ -79,8 +79,8 @@ public final class QuickstartCommand implements Callable<Integer> {
             (int) positive("--threads", threads),
             device,
             directory);
-    if (!device.equals("shm")) {
-      throw new UserError("no device '" + device + "' in this build; there is shm", 2);
+    if (!device.equals("shm") && !device.equals("tcp")) {
+      throw new UserError("no device '" + device + "' in this build; there are shm and tcp", 2);
     }
     ResultFile.requireWritable(json);
     PrintWriter out = spec.commandLine().getOut();

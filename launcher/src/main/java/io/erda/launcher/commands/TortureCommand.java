@@ -55,6 +55,12 @@ public final class TortureCommand implements Callable<Integer> {
       description = "What is done when; random by default. The kernel has its say, too.")
   private Long seed;
 
+  @Option(
+      names = "--device",
+      paramLabel = "DEVICE",
+      description = "How clients reach the server: shm or tcp; shm by default.")
+  private String device = "shm";
+
   @Option(names = "--json", description = "Print the result as one JSON object.")
   private boolean json;
 
@@ -71,10 +77,14 @@ public final class TortureCommand implements Callable<Integer> {
       throw new UserError(
           "--seconds and --kills must not be negative, --clients must be at least 2", 2);
     }
+    if (!device.equals("shm") && !device.equals("tcp")) {
+      throw new UserError("no device '" + device + "' in this build; there are shm and tcp", 2);
+    }
     long chosen = seed != null ? seed : new SecureRandom().nextLong() >>> 1;
     TortureResult result;
     try (Children children = new Children()) {
-      TortureOptions options = new TortureOptions(seconds, kills, clients, chosen, 1000, directory);
+      TortureOptions options =
+          new TortureOptions(seconds, kills, clients, chosen, 1000, device, directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
       result = new Torture(children, LaunchSettings.load().jvm(), options, progress).run();

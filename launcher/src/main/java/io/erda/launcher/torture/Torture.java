@@ -80,6 +80,10 @@ public final class Torture {
   private Map<String, Long> figures = Map.of();
   private Path data;
   private ServerChild server;
+
+  /** The server's options that say how it is reached; the same for all servers of a store. */
+  private List<String> reached = List.of();
+
   private Bystander bystander;
   private int serverKills;
   private int serverKillsInRecovery;
@@ -136,7 +140,9 @@ public final class Torture {
     Path otherFiles = otherUser.exists() ? otherUser.directory(files) : null;
     logs.clear();
     marks.clear();
+    reached = ServerChild.reachedBy(options.device());
     List<String> creation = new ArrayList<>(store.options());
+    creation.addAll(reached);
     creation.addAll(otherUser.serverOptions(random.nextBoolean()));
     server = ServerChild.start(children, jvm, data, creation);
     int number = clients.takeNumbers(1);
@@ -264,7 +270,7 @@ public final class Torture {
       openEmbedded();
     }
     while (serverKillsInRecovery * 4 < serverKills || random.nextInt(4) == 0) {
-      server = ServerChild.spawn(children, jvm, data, List.of());
+      server = ServerChild.spawn(children, jvm, data, reached);
       server.awaitOpening();
       pause(random.nextLong(recoveryNs));
       server.kill();
@@ -273,7 +279,7 @@ public final class Torture {
       serverKillsInRecovery += served ? 0 : 1;
       mark(served ? "server killed" : "server killed in recovery");
     }
-    server = ServerChild.spawn(children, jvm, data, List.of());
+    server = ServerChild.spawn(children, jvm, data, reached);
     server.awaitOpening();
     long openingNs = System.nanoTime();
     server.awaitServing();

@@ -9,6 +9,13 @@ import java.nio.file.Path;
  * @param kills at least, of server and clients together; 0: as many as come in the time
  * @param clients at a time, at least 2
  * @param accessMsMax how long after a client's kill its keys may keep others waiting
+ * @param device how clients reach the server: shm or tcp
  */
 public record TortureOptions(
-    int seconds, int kills, int clients, long seed, long accessMsMax, Path temporaryDirectory) {}
+    int seconds,
+    int kills,
+    int clients,
+    long seed,
+    long accessMsMax,
+    String device,
+    Path temporaryDirectory) {}
