@@ -20,6 +20,8 @@ import java.time.Duration;
  * <p>Requests end in the order they were posted, and each frame of the other end says how many have
  * ended; see {@code FORMAT-tcp.md}. A WRITE that finds no room in the buffer goes out in pieces,
  * and nothing can be posted behind it until all of it has.
+ *
+ * <p>It has more than 600 lines because the seam has ten kinds of posts with long signatures.
  */
 final class TcpQueuePair implements QueuePair {
   private static final int DEPTH = 1024;
