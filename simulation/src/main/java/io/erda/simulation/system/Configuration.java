@@ -60,6 +60,9 @@ public record Configuration(
   private static final int KEY_OPERATIONS_MAX = 12;
   private static final int READERS_PERCENT = 50;
 
+  /** One in so many; they take longer than the others. */
+  private static final int LEFT_BEHIND_ODDS = 24;
+
   /** What kind of trouble a run looks for. */
   private enum Shape {
     /** Several clients, few keys, many operations. */
@@ -81,6 +84,48 @@ public record Configuration(
 
   /** Draws one. */
   public static Configuration random(RandomGenerator random) {
+    return random.nextInt(LEFT_BEHIND_ODDS) == 0 ? leftBehind(random) : shaped(random);
+  }
+
+  /** Servers are killed over their clients, and another process opens the store now and then. */
+  private static Configuration leftBehind(RandomGenerator random) {
+    return reusedRegions(
+        random,
+        3000,
+        1 << 21,
+        EnumSet.of(Fault.SERVER_CRASH, Fault.EMBEDDED_OPENING, Fault.STORE_OF_THE_LEFT));
+  }
+
+  /** Regions are cleaned and used again all the time, and what is stored takes long to land. */
+  public static Configuration reusedRegions(
+      RandomGenerator random, int operations, long faultGapNs, Set<Fault> faults) {
+    return new Configuration(
+        PersistenceDomain.WHOLE_SYSTEM,
+        NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true),
+        new StoreOptions(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64),
+        0,
+        false,
+        new ServerLimits(
+            40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 1 << 10, 1 << 26, 1 << 26)),
+        new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2),
+        4,
+        0,
+        12,
+        false,
+        16,
+        3000,
+        operations,
+        2,
+        60,
+        5,
+        faultGapNs,
+        256,
+        1 << 15,
+        1 << 10,
+        faults);
+  }
+
+  private static Configuration shaped(RandomGenerator random) {
     Shape shape =
         switch (random.nextInt(14)) {
           case 0, 1, 2 -> Shape.CONTENDED;

@@ -24,7 +24,7 @@ final class ServerHost {
   private static final int EMBEDDED_ODDS_LEFT = 2;
 
   private static final int INSPECTION_ODDS = 8;
-  private static final int STOP_UNDRAINED_ODDS = 8;
+  private static final int STOP_UNDRAINED_ODDS = 2;
 
   /** Where clients of the process that serves find it, and nobody else. */
   private static final String EMBEDDED = "embedded";
