@@ -13,7 +13,7 @@ final class BlockingCalls {
   /** A sleep is bounded: time-outs of operations are looked at between two. */
   private static final long AWAIT_NS = 100_000_000;
 
-  /** Gets that end without a poll: how many before one, to hear of a server that went away. */
+  /** After how many gets that ended without a poll there is one, to hear of a server that left. */
   private static final int GETS_PER_POLL = 64;
 
   private final ClientCore core;
@@ -28,7 +28,7 @@ final class BlockingCalls {
 
   /** Returns when the first connection is made. @throws ErdaException when it is not */
   void connect() {
-    long asked = core.options.pollingNs();
+    long asked = core.context.options().pollingNs();
     poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);
     core.connect();
     while (!core.connected()) {
@@ -38,12 +38,13 @@ final class BlockingCalls {
       turn(core.doWork());
     }
     if (asked == ClientOptions.SERVER_HINT) {
-      poller = poller(Math.max(0, core.welcome().pollingNs()));
+      poller = poller(Math.max(0, core.context.store().welcome().pollingNs()));
     }
   }
 
   private Poller poller(long budgetNs) {
-    return new Poller(core.nanoTime, Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
+    return new Poller(
+        core.context.nanoTime(), Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
   }
 
   /** Runs a get whose key is set. What it found stays until the next one begins. */
@@ -98,7 +99,7 @@ final class BlockingCalls {
   }
 
   private Map<String, Long> figures(int head, boolean clean) {
-    StatsQuery query = core.query;
+    StatsQuery query = core.query();
     try {
       if (clean) {
         query.beginCleaning(head);

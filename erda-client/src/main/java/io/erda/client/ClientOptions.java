@@ -24,7 +24,7 @@ public record ClientOptions(
     long pollingNs,
     int readBytes,
     int pipelineDepth) {
-  /** Of {@link #pollingNs}. */
+  /** A value of {@link #pollingNs}: the server says how long. */
   public static final long SERVER_HINT = -1;
 
   private static final Duration TIMEOUT_MAX = Duration.ofDays(1);

@@ -3,6 +3,7 @@ package io.erda.client;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
@@ -24,11 +25,13 @@ import java.util.function.LongSupplier;
  */
 public final class ErdaAsyncClient implements AutoCloseable {
   private final ClientCore core;
+  private final KnownStore store;
   private final Device owned;
   private final Confinement confinement = new Confinement();
 
   private ErdaAsyncClient(ClientCore core, Device owned) {
     this.core = core;
+    this.store = core.context.store();
     this.owned = owned;
   }
 
@@ -79,15 +82,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
       long processId,
       OperationHandler handler,
       Device owned) {
-    ClientCore core =
-        new ClientCore(
-            device,
-            address,
-            options,
-            nanoTime,
-            processId,
-            options.pipelineDepth(),
-            java.util.Objects.requireNonNull(handler));
+    Objects.requireNonNull(handler, "handler");
+    ClientContext context = ClientContext.of(device, address, options, nanoTime, processId);
+    ClientCore core = new ClientCore(context, options.pipelineDepth(), handler);
     ErdaAsyncClient client = new ErdaAsyncClient(core, owned);
     core.connect();
     client.confinement.handOver();
@@ -104,7 +101,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
   public boolean get(long token, MemorySegment key) {
     boolean outermost = confinement.enter();
     try {
-      core.requireKey(key.byteSize());
+      store.requireKey(key.byteSize());
       Get get = core.freeGet();
       if (get == null) {
         return false;
@@ -131,8 +128,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
   public boolean put(long token, MemorySegment key, MemorySegment value) {
     boolean outermost = confinement.enter();
     try {
-      core.requireKey(key.byteSize());
-      core.requireValue(key.byteSize(), value.byteSize());
+      store.requireKey(key.byteSize());
+      store.requireValue(key.byteSize(), value.byteSize());
       return submit(token, key, value);
     } finally {
       leave(outermost);
@@ -147,7 +144,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
   public boolean delete(long token, MemorySegment key) {
     boolean outermost = confinement.enter();
     try {
-      core.requireKey(key.byteSize());
+      store.requireKey(key.byteSize());
       return submit(token, key, null);
     } finally {
       leave(outermost);
@@ -240,7 +237,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
 
   /** What this client has done. */
   public ClientStatistics statistics() {
-    return core.statistics();
+    return core.context.counts().statistics();
   }
 
   /**
@@ -253,7 +250,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (confinement.close(core.device::wakeup, this::end)) {
+    if (confinement.close(core.context.device()::wakeup, this::end)) {
       core.rethrow();
     }
   }

@@ -52,12 +52,14 @@ import java.util.function.LongSupplier;
  */
 public final class ErdaClient implements AutoCloseable {
   private final ClientCore core;
+  private final KnownStore store;
   private final Device owned;
   private final Confinement confinement = new Confinement();
   private final BlockingCalls calls;
 
   private ErdaClient(ClientCore core, Device owned) {
     this.core = core;
+    this.store = core.context.store();
     this.owned = owned;
     this.calls = new BlockingCalls(core, confinement);
   }
@@ -114,9 +116,8 @@ public final class ErdaClient implements AutoCloseable {
       LongSupplier nanoTime,
       long processId,
       Device owned) {
-    ErdaClient client =
-        new ErdaClient(
-            new ClientCore(device, address, options, nanoTime, processId, 1, null), owned);
+    ClientContext context = ClientContext.of(device, address, options, nanoTime, processId);
+    ErdaClient client = new ErdaClient(new ClientCore(context, 1, null), owned);
     try {
       client.calls.connect();
       client.confinement.handOver();
@@ -138,8 +139,8 @@ public final class ErdaClient implements AutoCloseable {
   public void put(MemorySegment key, MemorySegment value) {
     confinement.enter();
     try {
-      core.requireKey(key.byteSize());
-      core.requireValue(key.byteSize(), value.byteSize());
+      store.requireKey(key.byteSize());
+      store.requireValue(key.byteSize(), value.byteSize());
       calls.put(key, value);
     } finally {
       confinement.leave();
@@ -150,7 +151,7 @@ public final class ErdaClient implements AutoCloseable {
   public byte[] get(byte[] key) {
     confinement.enter();
     try {
-      core.requireKey(key.length);
+      store.requireKey(key.length);
       Get get = core.freeGet();
       get.key(key);
       calls.run(get);
@@ -174,7 +175,7 @@ public final class ErdaClient implements AutoCloseable {
   public long get(MemorySegment key, MemorySegment into) {
     confinement.enter();
     try {
-      core.requireKey(key.byteSize());
+      store.requireKey(key.byteSize());
       Get get = core.freeGet();
       get.key(key);
       calls.run(get);
@@ -197,7 +198,7 @@ public final class ErdaClient implements AutoCloseable {
   public boolean delete(MemorySegment key) {
     confinement.enter();
     try {
-      core.requireKey(key.byteSize());
+      store.requireKey(key.byteSize());
       return calls.put(key, null);
     } finally {
       confinement.leave();
@@ -244,7 +245,7 @@ public final class ErdaClient implements AutoCloseable {
 
   /** What this client has done; asked by another thread than the owner, what it had done lately. */
   public ClientStatistics statistics() {
-    return core.statistics();
+    return core.context.counts().statistics();
   }
 
   /** What an acknowledgement of this store means. */
@@ -268,7 +269,7 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   private Welcome welcome() {
-    return core.welcome();
+    return store.welcome();
   }
 
   /**
@@ -280,7 +281,7 @@ public final class ErdaClient implements AutoCloseable {
    */
   @Override
   public void close() {
-    confinement.close(core.device::wakeup, this::end);
+    confinement.close(core.context.device()::wakeup, this::end);
   }
 
   private void end() {

@@ -1,31 +1,21 @@
 package io.erda.client;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.hashtable.VersionWord;
-import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
-import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
 import io.erda.protocol.Root;
 import io.erda.rdma.Flags;
-import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A get (design, "Reading and writing"; Erda paper, section 3.3): READ the neighbourhood and the
- * root, then the object, and believe nothing but the private copy.
- *
- * <p>Its memory: {@code root 64 | neighbourhood 256 | the one in the new table 256 | key 2048 |
- * object}. The object part grows on demand.
+ * A get (design, "A get"; Erda paper, section 3.3): READ the neighbourhood and the root, then the
+ * object, and believe nothing but the private copy. {@link DirectGet} is the short form of it.
  *
  * <p><b>Absent.</b> A key that is there may be missed while its entry is moved: the READ may see
  * the old place after and the new place before. The structure counter is odd exactly while that
@@ -59,37 +49,10 @@ final class Get extends Operation {
   private static final int RESOLVING = OWN_STEPS + 9;
 
   /**
-   * All memory, to load the private copy by address. A constant segment costs the load alone; one
-   * in a field costs ten more instructions of checks each time, and a get loads some forty words.
-   * What is loaded lies in {@link #own}: offsets are constants, or lengths that were compared with
-   * the copy's before.
-   */
-  @SuppressWarnings("restricted")
-  private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-
-  /** Of addresses in user space: what is masked with it needs no check for bounds. */
-  private static final long ADDRESS = (1L << 48) - 1;
-
-  private static final int ROOT = 0;
-  private static final int NEIGHBOURHOOD = 64;
-  private static final int NEXT = NEIGHBOURHOOD + Neighbourhood.BYTES;
-  private static final int KEY = NEXT + Neighbourhood.BYTES;
-  private static final int OBJECT = KEY + Protocol.KEY_BYTES_MAX;
-  private static final int OBJECT_BYTES_MIN = 4096;
-
-  /**
    * Private copies that may fail their check before the server is asked: a place may be reused or
    * cleaned meanwhile.
    */
   private static final int INVALID_MAX = 4;
-
-  /**
-   * Entries of a neighbourhood that are READ first where a READ is a number of loads: with half of
-   * the buckets taken most keys are among them, and each further cache line would be one more miss.
-   */
-  private static final int NEAR = 4;
-
-  private static final int NEAR_BYTES = NEAR * Entry.BYTES;
 
   private static final int RESOLVES_MAX = 3;
   private static final int STALE_MAPS_MAX = 64;
@@ -109,41 +72,25 @@ final class Get extends Operation {
 
   private static final long MOVING_PAUSE_NS_MAX = 1_000_000;
 
-  private MemoryRegion region;
-  private ObjectChecksum checksum;
-  private int objectCapacity;
+  private final PrivateCopy copy;
+  private final DirectGet direct;
+  private final ObjectPlace place = new ObjectPlace();
+  private final Counts counts;
 
-  /** Root, neighbourhood, key, object; null until it is needed. Reachable as long as it is used. */
-  private MemorySegment own;
-
-  /** Addresses of the parts of {@link #own}. */
-  private long rootAt;
-
-  private long neighbourhoodAt;
-  private long nextAt;
-  private long keyAt;
-  private long objectAt;
-
-  /** Of the value, bytes, or {@link #ABSENT}. */
+  /** Bytes of the value, or {@link #ABSENT}. */
   long length;
 
-  private int keyLength;
   private long keyWord;
   private long serial;
   private RegionMap map;
   private long counterBefore;
   private long counterAfter;
 
-  /** Which private copy is looked at: {@link #neighbourhoodAt} or {@link #nextAt}. */
+  /** The address of the neighbourhood that is looked at: the old table's or the new one's. */
   private long tableAt;
 
   private int candidate;
   private int head;
-  private int generation;
-  private int offset;
-  private long remoteKey;
-  private long place;
-  private long room;
   private int readLength;
   private int objectBytes;
 
@@ -153,103 +100,36 @@ final class Get extends Operation {
   private int readErrors;
   private int moving;
 
-  Get(ClientCore core, int slot) {
-    super(core, slot);
+  Get(ClientContext context, Connections connections, Listener listener, int slot) {
+    super(context, connections, listener, slot);
+    counts = context.counts();
+    copy = new PrivateCopy(context.device());
+    direct = new DirectGet(context, connections, copy);
   }
 
   /** Makes the memory there; the first thing that happens to a slot. */
   void prepare() {
-    if (own == null) {
-      allocate(Math.max(OBJECT_BYTES_MIN, ObjectLayout.padded(core.readBytes)));
-    }
+    copy.prepare(context.readSize().bytes());
   }
 
   /** REQUIRES: the length is in range. */
   void key(byte[] key) {
-    keyLength = key.length;
-    MemorySegment.copy(key, 0, ALL, JAVA_BYTE, keyAt, key.length);
+    copy.key(key);
   }
 
   /** REQUIRES: the length is in range. */
   void key(MemorySegment key) {
-    keyLength = (int) key.byteSize();
-    long to = keyAt & ADDRESS;
-    int last = keyLength - Long.BYTES;
-    if (last < 0) {
-      for (int at = 0; at < keyLength; at++) {
-        ALL.set(JAVA_BYTE, to + at, key.get(JAVA_BYTE, at));
-      }
-      return;
-    }
-    for (int at = 0; at < last; at += Long.BYTES) {
-      ALL.set(JAVA_LONG_UNALIGNED, to + at, key.get(JAVA_LONG_UNALIGNED, at));
-    }
-    ALL.set(JAVA_LONG_UNALIGNED, to + last, key.get(JAVA_LONG_UNALIGNED, last));
+    copy.key(key);
   }
 
   /**
-   * The whole get, where the device READs in the call and nothing is unusual: one table, the key
-   * among the first entries of its neighbourhood, its value fetched whole by one READ. Believes
-   * what the general way believes and no more, and never that a key is absent. The value's length
-   * is {@link #length}.
+   * The whole get, where it is a simple one.
    *
    * @return false when {@link #begin} has to find out; nothing is under way then
    */
   boolean runNow() {
-    Session current = core.readSession(false);
-    if (current == null) {
-      return false;
-    }
-    long wanted = Entry.keyWord(core.keyHash.ofNative(keyAt, keyLength), current.heads);
-    RegionMap now = current.map;
-    QueuePair queuePair = current.queuePair;
-    long bucketAt = now.entriesOffset + Entry.bucket(wanted, now.buckets) * Entry.BYTES;
-    if (now.nextTableKey != RegionMap.NONE
-        || !queuePair.readNow(region, NEIGHBOURHOOD, now.tableKey, bucketAt, NEAR_BYTES)
-        || !queuePair.readNow(region, ROOT, current.rootKey, 0, Root.LOOK_UP_BYTES)) {
-      return false;
-    }
-    long root = rootAt & ADDRESS;
-    if (Root.incarnation(ALL, root) != now.incarnation || Root.epoch(ALL, root) != now.epoch) {
-      return false;
-    }
-    current.counterSeen = Root.structureCounter(ALL, root);
-    long near = neighbourhoodAt & ADDRESS;
-    for (int i = 0; i < NEAR; i++) {
-      if (Neighbourhood.keyWord(ALL, near, 0) == wanted) {
-        int committed = VersionWord.committed(Neighbourhood.versionWord(ALL, near, 0));
-        return committed != VersionWord.NONE && hasObject(current, now, wanted, committed);
-      }
-      near += Entry.BYTES;
-    }
-    return false;
-  }
-
-  /** READs the object at an offset; whether it is whole and of this key. */
-  private boolean hasObject(Session current, RegionMap now, long wanted, int at) {
-    int ofHead = Entry.headOf(wanted);
-    long position = (long) at << 3;
-    int index = (int) (position >>> current.regionShift);
-    long key = now.remoteKey(ofHead, index);
-    long placed = position & (current.regionBytes - 1);
-    long left = current.segmentBytes - (placed & (current.segmentBytes - 1));
-    int fetched = (int) Math.min(Math.min(core.readBytes, objectCapacity), left);
-    if (key == RegionMap.NONE || !current.queuePair.readNow(region, OBJECT, key, placed, fetched)) {
-      return false;
-    }
-    long found = objectAt & ADDRESS;
-    long word = ObjectLayout.firstWord(ALL, found);
-    int bytes = ObjectLayout.plausibleBytes(word, ObjectLayout.keyLength(ALL, found), fetched);
-    int mix = ObjectChecksum.positionMix(ofHead, now.generation(ofHead, index), at);
-    if (bytes == 0
-        || ObjectLayout.tombstone(word)
-        || checksum.compute(OBJECT, bytes, mix) != ObjectLayout.checksum(word)
-        || !isKey()) {
-      return false;
-    }
-    core.gotNow(ObjectLayout.padded(bytes));
-    length = (long) bytes - ObjectLayout.HEADER_BYTES - keyLength;
-    return true;
+    length = direct.run();
+    return length >= 0;
   }
 
   void begin() {
@@ -265,17 +145,17 @@ final class Get extends Operation {
 
   @Override
   void restart() {
-    Session usable = core.readSession(needsServer);
+    Session usable = connections.readSession(needsServer);
     if (usable == null) {
       awaitSession();
       return;
     }
     if (keyWord == 0) {
-      if (keyLength > usable.welcome.keyBytesMax()) {
-        fail(ClientCore.badKey(keyLength, usable.welcome.keyBytesMax()));
+      if (copy.keyLength > usable.welcome.keyBytesMax()) {
+        fail(KnownStore.badKey(copy.keyLength, usable.welcome.keyBytesMax()));
         return;
       }
-      keyWord = Entry.keyWord(core.keyHash.ofNative(keyAt, keyLength), usable.heads);
+      keyWord = copy.keyWord(context.store().keyHash, usable.geometry.heads());
       head = Entry.headOf(keyWord);
     }
     session = usable;
@@ -286,7 +166,7 @@ final class Get extends Operation {
     map = session.map;
     counterBefore = session.counterSeen;
     serial++;
-    core.lookUps++;
+    counts.lookUps++;
     step = POST_NEIGHBOURHOOD;
     postLookUp();
   }
@@ -294,11 +174,17 @@ final class Get extends Operation {
   /** A neighbourhood reports no success: the root's, posted behind it, stands for all. */
   private void postLookUp() {
     QueuePair queuePair = session.queuePair;
-    long wrId = Session.workId(serial, slot);
+    long wrId = WorkId.of(serial, slot);
     if (step == POST_NEIGHBOURHOOD) {
       long at = map.entriesOffset + Entry.bucket(keyWord, map.buckets) * Entry.BYTES;
       if (!queuePair.postRead(
-          wrId, region, NEIGHBOURHOOD, map.tableKey, at, Neighbourhood.BYTES, Flags.NONE)) {
+          wrId,
+          copy.region,
+          PrivateCopy.NEIGHBOURHOOD,
+          map.tableKey,
+          at,
+          Neighbourhood.BYTES,
+          Flags.NONE)) {
         stall();
         return;
       }
@@ -307,14 +193,26 @@ final class Get extends Operation {
     if (step == POST_NEXT) {
       long at = map.entriesOffset + Entry.bucket(keyWord, map.nextBuckets) * Entry.BYTES;
       if (!queuePair.postRead(
-          wrId, region, NEXT, map.nextTableKey, at, Neighbourhood.BYTES, Flags.NONE)) {
+          wrId,
+          copy.region,
+          PrivateCopy.NEXT,
+          map.nextTableKey,
+          at,
+          Neighbourhood.BYTES,
+          Flags.NONE)) {
         stall();
         return;
       }
       step = POST_ROOT;
     }
     if (!queuePair.postRead(
-        wrId, region, ROOT, session.rootKey, 0, Root.LOOK_UP_BYTES, Flags.SIGNALED)) {
+        wrId,
+        copy.region,
+        PrivateCopy.ROOT,
+        session.rootKey,
+        0,
+        Root.LOOK_UP_BYTES,
+        Flags.SIGNALED)) {
       stall();
       return;
     }
@@ -331,23 +229,23 @@ final class Get extends Operation {
       case READING -> onObject();
       case READING_REST -> check();
       default -> {
-        // Of an attempt that was given up.
+        // The READ belongs to an attempt that was given up.
       }
     }
   }
 
   private void onRoot() {
-    if (Root.incarnation(ALL, rootAt) != map.incarnation) {
+    if (Root.incarnation(PrivateCopy.ALL, copy.rootAt) != map.incarnation) {
       onOtherIncarnation();
       return;
     }
-    if (Root.epoch(ALL, rootAt) != map.epoch) {
+    if (Root.epoch(PrivateCopy.ALL, copy.rootAt) != map.epoch) {
       onStaleMap();
       return;
     }
-    counterAfter = Root.structureCounter(ALL, rootAt);
+    counterAfter = Root.structureCounter(PrivateCopy.ALL, copy.rootAt);
     session.counterSeen = counterAfter;
-    tableAt = neighbourhoodAt;
+    tableAt = copy.neighbourhoodAt;
     tryEntries(0);
   }
 
@@ -355,7 +253,7 @@ final class Get extends Operation {
   private void onOtherIncarnation() {
     patient = true;
     Session old = session;
-    long now = Root.incarnation(ALL, rootAt);
+    long now = Root.incarnation(PrivateCopy.ALL, copy.rootAt);
     old.fail(
         "the server was started anew (incarnation "
             + Long.toHexString(now)
@@ -372,7 +270,7 @@ final class Get extends Operation {
                   + ": the region map was stale "
                   + staleMaps
                   + " times; root says epoch "
-                  + Root.epoch(ALL, rootAt)
+                  + Root.epoch(PrivateCopy.ALL, copy.rootAt)
                   + ", map says "
                   + map.epoch));
     } else if (session.map != map) {
@@ -395,8 +293,10 @@ final class Get extends Operation {
 
   /** Tries the entries from {@code from} on: a tag is not a key, so every equal one counts. */
   private void tryEntries(int from) {
-    for (int i = from; (i = Neighbourhood.nextMatch(ALL, tableAt, keyWord, i)) >= 0; i++) {
-      int committed = VersionWord.committed(Neighbourhood.versionWord(ALL, tableAt, i));
+    for (int i = from;
+        (i = Neighbourhood.nextMatch(PrivateCopy.ALL, tableAt, keyWord, i)) >= 0;
+        i++) {
+      int committed = VersionWord.committed(Neighbourhood.versionWord(PrivateCopy.ALL, tableAt, i));
       if (committed != VersionWord.NONE) {
         candidate = i;
         readObject(committed);
@@ -407,8 +307,8 @@ final class Get extends Operation {
   }
 
   private void onNoMatch() {
-    if (tableAt == neighbourhoodAt && map.nextTableKey != RegionMap.NONE) {
-      tableAt = nextAt;
+    if (tableAt == copy.neighbourhoodAt && map.nextTableKey != RegionMap.NONE) {
+      tableAt = copy.nextAt;
       tryEntries(0);
       return;
     }
@@ -417,7 +317,7 @@ final class Get extends Operation {
       finish();
       return;
     }
-    core.absenceRetries++;
+    counts.absenceRetries++;
     if (++moving <= MOVING_AT_ONCE_MAX) {
       lookUp();
     } else if (!session.ready() && (counterAfter & 1) != 0) {
@@ -433,45 +333,43 @@ final class Get extends Operation {
   }
 
   private void readObject(int committed) {
-    offset = committed;
-    long position = (long) committed << 3;
-    int index = (int) (position >>> session.regionShift);
-    remoteKey = map.remoteKey(head, index);
-    if (remoteKey == RegionMap.NONE) {
+    if (!place.find(session.geometry, map, head, committed)) {
       onInvalid();
       return;
     }
-    generation = map.generation(head, index);
-    place = position & (session.regionBytes - 1);
-    room = session.segmentBytes - (place & (session.segmentBytes - 1));
-    readLength = (int) Math.min(Math.min(core.readBytes, objectCapacity), room);
-    core.objectReads++;
+    readLength = context.readSize().within(copy.objectCapacity, place.room);
+    counts.objectReads++;
     step = POST_OBJECT;
     postObject();
   }
 
   private void postObject() {
+    postObjectPart(0, readLength, READING);
+  }
+
+  /** READs bytes of the object; {@code then} is the step that waits for them. */
+  private void postObjectPart(int from, int bytes, int then) {
     if (session.queuePair.postRead(
-        Session.workId(serial, slot),
-        region,
-        OBJECT,
-        remoteKey,
-        place,
-        readLength,
+        WorkId.of(serial, slot),
+        copy.region,
+        PrivateCopy.OBJECT + from,
+        place.remoteKey,
+        place.place + from,
+        bytes,
         Flags.SIGNALED)) {
-      step = READING;
+      step = then;
     } else {
       stall();
     }
   }
 
   private void onObject() {
-    if (!ObjectLayout.plausible(ALL, objectAt, room)) {
+    if (!ObjectLayout.plausible(PrivateCopy.ALL, copy.objectAt, place.room)) {
       onInvalid();
       return;
     }
-    int objectKeyLength = ObjectLayout.keyLength(ALL, objectAt);
-    int objectValueLength = ObjectLayout.valueLength(ALL, objectAt);
+    int objectKeyLength = ObjectLayout.keyLength(PrivateCopy.ALL, copy.objectAt);
+    int objectValueLength = ObjectLayout.valueLength(PrivateCopy.ALL, copy.objectAt);
     if (objectKeyLength > session.welcome.keyBytesMax()
         || objectValueLength > session.welcome.valueBytesMax()) {
       onInvalid();
@@ -481,97 +379,48 @@ final class Get extends Operation {
     if (objectBytes <= readLength) {
       check();
     } else {
-      core.secondReads++;
+      counts.secondReads++;
       readRest();
     }
   }
 
   private void readRest() {
     int padded = ObjectLayout.padded(objectBytes);
-    if (padded > objectCapacity) {
-      grow(padded);
+    if (padded > copy.objectCapacity) {
+      copy.grow(padded, readLength);
     }
     step = POST_REST;
     postRest();
   }
 
   private void postRest() {
-    int rest = ObjectLayout.padded(objectBytes) - readLength;
-    if (session.queuePair.postRead(
-        Session.workId(serial, slot),
-        region,
-        OBJECT + readLength,
-        remoteKey,
-        place + readLength,
-        rest,
-        Flags.SIGNALED)) {
-      step = READING_REST;
-    } else {
-      stall();
-    }
+    postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, READING_REST);
   }
 
   /** The whole object is here, if it is one. */
   private void check() {
-    core.met(ObjectLayout.padded(objectBytes));
-    int positionMix = ObjectChecksum.positionMix(head, generation, offset);
-    if (checksum.compute(OBJECT, objectBytes, positionMix)
-        != ObjectLayout.checksum(ALL, objectAt)) {
+    context.readSize().met(ObjectLayout.padded(objectBytes));
+    if (!copy.isWhole(objectBytes, place.positionMix())) {
       onInvalid();
-    } else if (!isKey()) {
+    } else if (!copy.isKey()) {
       tryEntries(candidate + 1);
     } else {
       length =
-          ObjectLayout.tombstone(ALL, objectAt) ? ABSENT : ObjectLayout.valueLength(ALL, objectAt);
+          ObjectLayout.tombstone(PrivateCopy.ALL, copy.objectAt)
+              ? ABSENT
+              : ObjectLayout.valueLength(PrivateCopy.ALL, copy.objectAt);
       finish();
     }
   }
 
-  /**
-   * By words, of which the last may begin inside the one before: most keys are a few words long,
-   * and the general comparison costs as much as ten of these.
-   */
-  private boolean isKey() {
-    long wanted = keyAt & ADDRESS;
-    long object = objectAt & ADDRESS;
-    int last = keyLength - Long.BYTES;
-    if (ObjectLayout.keyLength(ALL, object) != keyLength) {
-      return false;
-    }
-    long found = object + ObjectLayout.KEY_OFFSET;
-    if (last < 0) {
-      return isShortKey(wanted, found);
-    }
-    for (int at = 0; at < last; at += Long.BYTES) {
-      if (ALL.get(JAVA_LONG_UNALIGNED, wanted + at) != ALL.get(JAVA_LONG_UNALIGNED, found + at)) {
-        return false;
-      }
-    }
-    return ALL.get(JAVA_LONG_UNALIGNED, wanted + last)
-        == ALL.get(JAVA_LONG_UNALIGNED, found + last);
-  }
-
-  private boolean isShortKey(long wanted, long found) {
-    for (int at = 0; at < keyLength; at++) {
-      if (ALL.get(JAVA_BYTE, wanted + at) != ALL.get(JAVA_BYTE, found + at)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   /** Copies the value that was found. REQUIRES: {@link #length} is not negative. */
   void copyValue(byte[] into) {
-    MemorySegment.copy(ALL, JAVA_BYTE, objectAt + valueOffset(), into, 0, (int) length);
+    copy.copyValue(into, length);
   }
 
   /** Copies the value that was found. REQUIRES: {@link #length} is in the range of {@code into}. */
   void copyValue(MemorySegment into) {
-    MemorySegment.copy(ALL, objectAt + valueOffset(), into, 0, length);
-  }
-
-  private long valueOffset() {
-    return (long) ObjectLayout.KEY_OFFSET + keyLength;
+    copy.copyValue(into, length);
   }
 
   /**
@@ -579,7 +428,7 @@ final class Get extends Operation {
    * damaged.
    */
   private void onInvalid() {
-    core.invalidObjects++;
+    counts.invalidObjects++;
     if (++invalid <= INVALID_MAX) {
       lookUp();
     } else if (resolves >= RESOLVES_MAX) {
@@ -589,9 +438,9 @@ final class Get extends Operation {
                   + " fails its check here (head "
                   + head
                   + ", offset "
-                  + offset
+                  + place.offset
                   + ", generation "
-                  + generation
+                  + place.generation
                   + "), and the server finds it sound"));
     } else if (!session.ready()) {
       needsServer = true;
@@ -599,19 +448,20 @@ final class Get extends Operation {
       awaitSession();
     } else {
       resolves++;
-      core.resolves++;
+      counts.resolves++;
       step = POST_RESOLVE;
       postResolve();
     }
   }
 
   private void postResolve() {
-    MemorySegment message = session.memory;
-    long base = session.requestAt(slot);
-    Message.putInt(message, base + Message.RESOLVE_KEY_LENGTH, keyLength);
+    Requests requests = session.requests;
+    MemorySegment message = requests.memory;
+    long base = requests.at(slot);
+    Message.putInt(message, base + Message.RESOLVE_KEY_LENGTH, copy.keyLength);
     Message.putInt(message, base + Message.RESOLVE_KEY_LENGTH + 4, 0);
-    MemorySegment.copy(ALL, keyAt, message, base + Message.RESOLVE_KEY, keyLength);
-    if (session.send(slot, base, Message.RESOLVE, Message.RESOLVE_KEY + keyLength)) {
+    copy.copyKey(message, base + Message.RESOLVE_KEY);
+    if (requests.send(slot, Message.RESOLVE, Message.RESOLVE_KEY + copy.keyLength)) {
       step = RESOLVING;
     } else {
       stall();
@@ -632,7 +482,7 @@ final class Get extends Operation {
                       + ": its newest object is damaged (head "
                       + head
                       + ", offset "
-                      + offset
+                      + place.offset
                       + ")"));
       default ->
           fail(
@@ -706,46 +556,24 @@ final class Get extends Operation {
 
   @Override
   String describe() {
-    return "get of " + KeyText.of(own, KEY, keyLength);
+    return "get of " + copy.keyText();
+  }
+
+  @Override
+  void onEnded() {
+    if (error == null) {
+      counts.gets++;
+      counts.absent += length < 0 ? 1 : 0;
+    }
   }
 
   @Override
   void deliver(OperationHandler handler) {
-    handler.onGet(token, own, OBJECT + valueOffset(), length);
-  }
-
-  /**
-   * Keeps what lies before {@code OBJECT + readLength}. REQUIRES: no READ into the memory is
-   * outstanding.
-   */
-  private void grow(int bytes) {
-    MemorySegment old = own;
-    MemoryRegion oldRegion = region;
-    allocate(Integer.highestOneBit(Math.max(bytes, 2) - 1) << 1);
-    MemorySegment.copy(old, 0, own, 0, OBJECT + readLength);
-    core.device.deregister(oldRegion);
-  }
-
-  private void allocate(int bytes) {
-    objectCapacity = bytes;
-    // Of the garbage collector: a checksum over memory that can be closed costs two locked
-    // instructions, each of which waits for the
-    // misses of the object's copy.
-    own = Arena.ofAuto().allocate(OBJECT + (long) bytes, 64);
-    rootAt = own.address() + ROOT;
-    neighbourhoodAt = own.address() + NEIGHBOURHOOD;
-    nextAt = own.address() + NEXT;
-    keyAt = own.address() + KEY;
-    objectAt = own.address() + OBJECT;
-    region = core.registerLocal(own);
-    checksum = new ObjectChecksum(own);
+    handler.onGet(token, copy.memory(), copy.valueAt(), length);
   }
 
   /** REQUIRES: the queue pair is closed. */
   void release() {
-    if (own != null) {
-      core.device.deregister(region);
-      own = null;
-    }
+    copy.release();
   }
 }

@@ -18,7 +18,7 @@ final class Lease {
   /** The same, but {@link RegionMap#NONE} until the map that names the region is here. */
   long remoteKey;
 
-  /** Of the map that names the region, at least. */
+  /** The map that names the region has this epoch or a later one. */
   long epoch;
 
   private long cursor;

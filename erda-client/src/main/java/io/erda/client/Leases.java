@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.protocol.Message;
@@ -39,13 +40,44 @@ final class Leases {
     long placed;
   }
 
-  private final Session session;
+  /** What the answer to a LEASE request changes for those who wait for space of its head. */
+  enum Answer {
+    /** A lease is there. */
+    ARRIVED,
+
+    /** The server has no room for what was asked. */
+    REFUSED,
+
+    /** The lease that came can't be used before a newer map is here. */
+    UNMAPPED,
+
+    /** The answer was wrong, and ended the connection. */
+    WRONG
+  }
+
+  private final ClientContext context;
+  private final SessionState state;
+  private final Requests requests;
+  private final MapFetch mapFetch;
+  private final LogGeometry geometry;
   private final Head[] heads;
 
-  Leases(Session session, int count) {
-    this.session = session;
-    this.heads = new Head[count];
-    for (int i = 0; i < count; i++) {
+  /** The newest map; null before the first. */
+  private RegionMap map;
+
+  Leases(
+      ClientContext context,
+      SessionState state,
+      Requests requests,
+      MapFetch mapFetch,
+      LogGeometry geometry) {
+    this.context = context;
+    this.state = state;
+    this.requests = requests;
+    this.mapFetch = mapFetch;
+    this.geometry = geometry;
+    this.heads = new Head[geometry.heads()];
+    for (int i = 0; i < heads.length; i++) {
       heads[i] = new Head();
     }
   }
@@ -66,10 +98,10 @@ final class Leases {
       return;
     }
     of.asked = of.deferred ? Math.max(of.asked, padded) : padded;
-    of.requested = session.sendLease(head, of.asked);
+    of.requested = requests.sendLease(head, of.asked);
     of.deferred = !of.requested;
     if (of.deferred) {
-      session.defer();
+      context.attention().ask();
     }
   }
 
@@ -120,25 +152,24 @@ final class Leases {
     }
   }
 
-  /** The response to a LEASE request. */
-  void onResponse(int head, int asked, int result, MemorySegment memory, long base) {
+  /** Takes the response to a LEASE request. */
+  Answer onResponse(int head, int asked, int result, MemorySegment memory, long base) {
     Head of = heads[head];
     of.requested = false;
     if (result != Result.OK) {
       of.refused = true;
-      session.core.leaseRefused(session, head, asked, result);
-      return;
+      return Answer.REFUSED;
     }
     of.refused = false;
     of.extentBytes = Message.getInt(memory, base + Message.LEASED_LENGTH);
-    session.core.leases++;
+    context.counts().leases++;
     long place = Message.getLong(memory, base + Message.LEASED_PLACE);
     int length = Message.getInt(memory, base + Message.LEASED_LENGTH);
     int index = Message.getInt(memory, base + Message.LEASED_REGION_INDEX);
     String wrong = wrong(asked, place, length, index);
     if (wrong != null) {
-      session.fail("the server leased " + wrong);
-      return;
+      state.fail("the server leased " + wrong);
+      return Answer.WRONG;
     }
     Lease lease = of.first.remaining() <= of.second.remaining() ? of.first : of.second;
     end(head, lease);
@@ -152,18 +183,17 @@ final class Leases {
         length);
     resolve(head, lease);
     if (lease.remoteKey != RegionMap.NONE) {
-      session.core.leaseArrived(session, head);
-    } else {
-      session.refreshMap();
+      return Answer.ARRIVED;
     }
+    mapFetch.begin();
+    return Answer.UNMAPPED;
   }
 
   private String wrong(int asked, long place, int length, int index) {
-    long regionBytes = session.regionBytes;
-    int segmentBytes = session.segmentBytes;
+    long regionBytes = geometry.regionBytes();
     boolean inRegion = place >= Region.HEADER_BYTES && place < regionBytes && (place & 7) == 0;
-    boolean inSegment = inRegion && length <= segmentBytes - (place & (segmentBytes - 1));
-    boolean indexed = index >= 0 && index < session.regionsPerHeadMax;
+    boolean inSegment = inRegion && length <= geometry.room(place);
+    boolean indexed = index >= 0 && index < geometry.regionsPerHeadMax();
     return length >= asked && (length & 7) == 0 && inSegment && indexed
         ? null
         : length
@@ -176,32 +206,39 @@ final class Leases {
             + " (regions of "
             + regionBytes
             + ", segments of "
-            + segmentBytes
+            + geometry.segmentBytes()
             + ")";
   }
 
-  /** A new map is here. */
-  void onMap() {
-    for (int head = 0; head < heads.length; head++) {
-      boolean waiting = unresolved(heads[head].first) | unresolved(heads[head].second);
-      dropRetired(head, heads[head].first);
-      dropRetired(head, heads[head].second);
-      resolve(head, heads[head].first);
-      resolve(head, heads[head].second);
-      if (waiting) {
-        requireResolved(head, heads[head].first);
-        requireResolved(head, heads[head].second);
-        session.core.leaseArrived(session, head);
-      }
+  /** A new map is here: {@link #look} for each head comes next. */
+  void onMap(RegionMap newest) {
+    map = newest;
+  }
+
+  /**
+   * Looks what the new map says of the leases of a head. Returns whether a lease waited for it:
+   * then those who wait for the lease try again.
+   */
+  boolean look(int head) {
+    Head of = heads[head];
+    boolean waiting = unresolved(of.first) | unresolved(of.second);
+    dropRetired(head, of.first);
+    dropRetired(head, of.second);
+    resolve(head, of.first);
+    resolve(head, of.second);
+    if (waiting) {
+      requireResolved(head, of.first);
+      requireResolved(head, of.second);
     }
+    return waiting;
   }
 
   /** Its region was cleaned: what is left of it is nobody's. */
   private void dropRetired(int head, Lease lease) {
     if (lease.held
-        && lease.epoch < session.map.epoch
-        && (session.map.remoteKey(head, lease.regionIndex) == RegionMap.NONE
-            || session.map.generation(head, lease.regionIndex) != lease.generation)) {
+        && lease.epoch < map.epoch
+        && (map.remoteKey(head, lease.regionIndex) == RegionMap.NONE
+            || map.generation(head, lease.regionIndex) != lease.generation)) {
       lease.drop();
     }
   }
@@ -211,7 +248,6 @@ final class Leases {
   }
 
   private void resolve(int head, Lease lease) {
-    RegionMap map = session.map;
     if (unresolved(lease)) {
       long key = map.remoteKey(head, lease.regionIndex);
       if (key != RegionMap.NONE && map.generation(head, lease.regionIndex) == lease.generation) {
@@ -223,10 +259,10 @@ final class Leases {
   /** A lease that the map of its own epoch, or a later one, does not name is good for nothing. */
   private void requireResolved(int head, Lease lease) {
     if (unresolved(lease)) {
-      if (session.map.epoch < lease.epoch) {
-        session.refreshMap();
+      if (map.epoch < lease.epoch) {
+        mapFetch.begin();
       } else {
-        session.fail(
+        state.fail(
             "the server leased region "
                 + lease.regionIndex
                 + " of head "
@@ -234,7 +270,7 @@ final class Leases {
                 + ", generation "
                 + lease.generation
                 + ", which its map of epoch "
-                + session.map.epoch
+                + map.epoch
                 + " does not name");
       }
     }
@@ -242,7 +278,7 @@ final class Leases {
 
   private void end(int head, Lease lease) {
     if (lease.held) {
-      session.sendEnd(head, lease.reservation);
+      requests.sendEnd(head, lease.reservation);
     }
     lease.drop();
   }

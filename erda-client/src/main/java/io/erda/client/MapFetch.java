@@ -1,7 +1,9 @@
 package io.erda.client;
 
 import io.erda.hashtable.Neighbourhood;
+import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Message;
+import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -14,9 +16,11 @@ import java.lang.foreign.MemorySegment;
  * waits for the map has a time-out of its own.
  */
 final class MapFetch {
-  private static final int REGIONS_MAX = 65536;
-
-  private final Session session;
+  private final SessionState state;
+  private final Requests requests;
+  private final Attention attention;
+  private final long incarnation;
+  private final LogGeometry geometry;
   private boolean fetching;
 
   /** Nothing could be sent, and no page is awaited whose arrival would be the next occasion. */
@@ -38,16 +42,32 @@ final class MapFetch {
   private int out;
   private int taken;
 
-  MapFetch(Session session) {
-    this.session = session;
+  /**
+   * @param incarnation of the server, which each page repeats
+   */
+  MapFetch(
+      SessionState state,
+      Requests requests,
+      Attention attention,
+      long incarnation,
+      LogGeometry geometry) {
+    this.state = state;
+    this.requests = requests;
+    this.attention = attention;
+    this.incarnation = incarnation;
+    this.geometry = geometry;
   }
 
-  /** Begins, unless a fetch is under way. */
-  void begin() {
+  /** Begins, unless a fetch is under way. Returns false when there is no server to ask. */
+  boolean begin() {
+    if (!state.hasServer()) {
+      return false;
+    }
     if (!fetching) {
       fetching = true;
       beginAnew();
     }
+    return true;
   }
 
   private void beginAnew() {
@@ -63,13 +83,13 @@ final class MapFetch {
   }
 
   private void ask() {
-    while (nextPage < pages() && session.sendMap(nextPage, nextPage * pageRegions)) {
+    while (nextPage < pages() && requests.sendMap(nextPage, nextPage * pageRegions)) {
       nextPage++;
       out++;
     }
     if (out == 0) {
       deferred = true;
-      session.defer();
+      attention.ask();
     }
   }
 
@@ -82,12 +102,12 @@ final class MapFetch {
     return deferred;
   }
 
-  /** Takes a page that is an answer to {@code page}. Returns the map when it is complete. */
-  RegionMap onPage(int page, MemorySegment memory, long base, int byteLength) {
+  /** Takes an answer to {@code page}. Returns the map when it is complete. */
+  RegionMap onPage(int page, int result, MemorySegment memory, long base, int byteLength) {
     out--;
-    String wrong = wrong(page, memory, base, byteLength);
+    String wrong = wrong(page, result, memory, base, byteLength);
     if (wrong != null) {
-      session.fail("the server sent " + wrong);
+      state.fail("the server sent " + wrong);
       return null;
     }
     long epoch = Message.getLong(memory, base + Message.MAPPED_EPOCH);
@@ -119,14 +139,14 @@ final class MapFetch {
 
   private RegionMap emptyMap(MemorySegment memory, long base, long epoch) {
     return new RegionMap(
-        session.welcome.incarnation(),
+        incarnation,
         epoch,
         Message.getLong(memory, base + Message.MAPPED_TABLE_KEY),
         Message.getLong(memory, base + Message.MAPPED_ENTRIES_OFFSET),
         Message.getLong(memory, base + Message.MAPPED_BUCKETS),
         Message.getLong(memory, base + Message.MAPPED_NEXT_KEY),
         Message.getLong(memory, base + Message.MAPPED_NEXT_BUCKETS),
-        session.heads);
+        geometry.heads());
   }
 
   private boolean takeRecords(MemorySegment memory, long base, int count) {
@@ -136,11 +156,11 @@ final class MapFetch {
       int index = Message.getInt(memory, at + Message.RECORD_INDEX);
       long key = Message.getLong(memory, at + Message.RECORD_KEY);
       if (head < 0
-          || head >= session.heads
+          || head >= geometry.heads()
           || index < 0
-          || index >= session.regionsPerHeadMax
+          || index >= geometry.regionsPerHeadMax()
           || key == RegionMap.NONE) {
-        session.fail(
+        state.fail(
             "the server sent a map that names region "
                 + index
                 + " of head "
@@ -155,13 +175,16 @@ final class MapFetch {
     return true;
   }
 
-  private String wrong(int page, MemorySegment memory, long base, int byteLength) {
-    long incarnation = Message.getLong(memory, base + Message.MAPPED_INCARNATION);
-    if (incarnation != session.welcome.incarnation()) {
+  private String wrong(int page, int result, MemorySegment memory, long base, int byteLength) {
+    if (result != Result.OK) {
+      return "the result " + Result.name(result) + " when asked for the map";
+    }
+    long told = Message.getLong(memory, base + Message.MAPPED_INCARNATION);
+    if (told != incarnation) {
       return "a map of incarnation "
-          + Long.toHexString(incarnation)
+          + Long.toHexString(told)
           + "; welcome said "
-          + Long.toHexString(session.welcome.incarnation());
+          + Long.toHexString(incarnation);
     }
     String wrongTable = wrongTable(memory, base);
     return wrongTable != null ? wrongTable : wrongPage(page, memory, base, byteLength);
@@ -212,7 +235,7 @@ final class MapFetch {
     int expected = Math.min(page * pageRegions, told);
     boolean sound =
         told >= 0
-            && told <= REGIONS_MAX
+            && told <= WelcomeCheck.REGIONS_MAX
             && first == expected
             && count >= 0
             && count <= Message.RECORDS_MAX

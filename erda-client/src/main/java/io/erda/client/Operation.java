@@ -6,20 +6,27 @@ import java.util.Objects;
 
 /**
  * One operation in flight, reused for the next. A state machine: {@code step} says what it waits
- * for; completions, responses and {@link ClientCore} advance it. Whatever can't go on at once
- * (queue full, no connection) is taken up again by the core.
+ * for; completions, responses and the turns of the client advance it. Whatever can't go on at once
+ * (queue full, no connection) is taken up again in a later turn.
  */
-abstract sealed class Operation permits Get, Put, StatsQuery {
+abstract class Operation {
+  /** Hears of operations that begin and end. */
+  interface Listener {
+    void opened();
+
+    void ended(Operation operation);
+  }
+
   static final int IDLE = 0;
   static final int DONE = 1;
 
-  /** For a connection that will do: see {@code usable}. */
+  /** It waits for a connection that will do: see {@link Connections#readSession}. */
   static final int WAIT_SESSION = 2;
 
-  /** For a newer region map of its session. */
+  /** It waits for a newer region map of its session. */
   static final int WAIT_MAP = 3;
 
-  /** Until {@link #wakeNs}. */
+  /** It waits until {@link #wakeNs}. */
   static final int BACKOFF = 4;
 
   /** The steps of the kinds of operation begin here. */
@@ -28,7 +35,9 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   /** How often one operation goes on after its connection was lost. */
   private static final int SESSIONS_LOST_MAX = 3;
 
-  final ClientCore core;
+  final ClientContext context;
+  final Connections connections;
+  private final Listener listener;
 
   /** Place of its request in every session. */
   final int slot;
@@ -47,10 +56,10 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   boolean stamped;
   long wakeNs;
 
-  /** What it goes on with is known to the server alone. */
+  /** Whether it can't go on without a server. */
   boolean needsServer;
 
-  /** A server is starting: no connection yet is no reason to give up before the time is over. */
+  /** Whether a server is starting: then no connection yet is no reason to give up early. */
   boolean patient;
 
   /** Attempts to connect that had begun when it began to wait: they decide nothing for it. */
@@ -62,8 +71,10 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   /** Why it does not go on with another connection: its time is over. Null while it is not. */
   private String tooLate;
 
-  Operation(ClientCore core, int slot) {
-    this.core = core;
+  Operation(ClientContext context, Connections connections, Listener listener, int slot) {
+    this.context = context;
+    this.connections = connections;
+    this.listener = listener;
     this.slot = slot;
   }
 
@@ -74,7 +85,8 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   abstract void resume();
 
   /**
-   * The response to its request. Bytes from outside; {@code length} was compared with the header.
+   * The response to its request arrived. Its bytes are from outside; {@code length} was compared
+   * with the header.
    */
   abstract void onResponse(int type, int result, MemorySegment memory, long base, int length);
 
@@ -83,17 +95,20 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
     return false;
   }
 
-  /** The same, where the sending itself may have been cut short. */
+  /** Whether one may have been posted: an exception may have cut the sending itself short. */
   boolean mayHaveBeenSent() {
     return published();
   }
 
-  /** Whether {@code session}, whose server is gone, is still good for what this waits for. */
-  boolean outlives(Session session) {
+  /** Whether a session whose server is gone is still good for what this waits for. */
+  boolean outlives(Session lost) {
     return false;
   }
 
-  /** The operation in words, for messages. */
+  /** It ended: {@link #error} says how. Whoever asked was not told yet. */
+  void onEnded() {}
+
+  /** Names the operation in messages. */
   abstract String describe();
 
   /** Tells whoever asked. */
@@ -111,14 +126,15 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
     patient = false;
     sessionsLost = 0;
     tooLate = null;
-    core.opened();
+    listener.opened();
   }
 
   final void finish() {
     step = DONE;
     stalled = false;
     session = null;
-    core.finished(this);
+    listener.ended(this);
+    onEnded();
   }
 
   final void fail(ErdaException reason) {
@@ -129,25 +145,25 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
 
   final void stall() {
     stalled = true;
-    core.attention = true;
+    context.attention().ask();
   }
 
   final void awaitSession() {
     step = WAIT_SESSION;
-    attemptsBefore = core.attempts();
+    attemptsBefore = connections.attempts();
     stalled = false;
-    core.attention = true;
+    context.attention().ask();
   }
 
   final void backOff(long ns) {
     step = BACKOFF;
-    wakeNs = core.nanoTime.getAsLong() + ns;
-    core.attention = true;
+    wakeNs = context.now() + ns;
+    context.attention().ask();
   }
 
   /**
-   * The connection is gone, or good for nothing any more. What of its request the server did not
-   * take is as if it had never been sent.
+   * The connection is gone, or good for nothing any more. A request that the server did not take is
+   * as if it had never been sent.
    */
   final void onSessionLost(Session lost) {
     if (session != lost || outlives(lost)) {
@@ -192,15 +208,18 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
   }
 
   /**
-   * The time is over. Whatever was posted is taken back by ending the connection; of what the
-   * server has in its hands by then the answer is waited for, for a bounded time.
+   * The time is over. Whatever was posted is taken back by ending the connection; where the server
+   * has it in its hands by then, its answer is waited for, for a bounded time.
    */
   final void expire() {
     if (tooLate != null) {
       return;
     }
     tooLate =
-        describe() + " got no answer within " + core.options.operationTimeout().toMillis() + " ms";
+        describe()
+            + " got no answer within "
+            + context.options().operationTimeout().toMillis()
+            + " ms";
     if (session != null && step != BACKOFF) {
       session.leave(tooLate);
     }
@@ -211,7 +230,7 @@ abstract sealed class Operation permits Get, Put, StatsQuery {
 
   private String waitingFor() {
     return switch (step) {
-      case WAIT_SESSION -> ": no connection; " + core.lastLoss();
+      case WAIT_SESSION -> ": no connection; " + connections.lastLoss();
       case WAIT_MAP -> ": waiting for the region map";
       case BACKOFF -> ": entries of the table were being moved all the time";
       default -> "";

@@ -3,12 +3,13 @@ package io.erda.client;
 import java.lang.reflect.UndeclaredThrowableException;
 
 /**
- * The operations of an asynchronous client that have ended and whose handler was not told yet. Each
- * is told once, in the order in which they ended, between two steps of the client and never in the
- * middle of one: whatever the handler does, submits or throws finds the client in order.
+ * How many operations are in flight, and those of an asynchronous client that have ended and whose
+ * handler was not told yet. Each is told once, in the order in which they ended, between two steps
+ * of the client and never in the middle of one: whatever the handler does, submits or throws finds
+ * the client in order.
  */
-final class Outcomes {
-  private final ClientCore core;
+final class Outcomes implements Operation.Listener {
+  /** Null for a blocking client: whoever began an operation looks how it ended. */
   private final OperationHandler handler;
 
   /** A ring; each operation is in it at most once. */
@@ -17,17 +18,58 @@ final class Outcomes {
   private int first;
   private int count;
 
+  /** Operations that have begun and that nobody was told of. */
+  private int active;
+
+  /** Whether some have begun since this was asked last. */
+  private boolean begun;
+
   /** What handlers threw since {@link #rethrow}: the first, with the others as suppressed ones. */
   private Throwable thrown;
 
-  Outcomes(ClientCore core, OperationHandler handler, int operations) {
-    this.core = core;
+  /**
+   * @param handler hears how operations end, or null
+   */
+  Outcomes(OperationHandler handler, int operations) {
     this.handler = handler;
     this.ended = new Operation[operations];
   }
 
-  /** An operation ended: its step is DONE. */
-  void add(Operation operation) {
+  int active() {
+    return active;
+  }
+
+  /** Whether operations have begun since this was asked last. */
+  boolean takeBegun() {
+    boolean some = begun;
+    begun = false;
+    return some;
+  }
+
+  @Override
+  public void opened() {
+    active++;
+    begun = true;
+  }
+
+  @Override
+  public void ended(Operation operation) {
+    if (handler == null) {
+      active--;
+    } else {
+      add(operation);
+    }
+  }
+
+  /** An operation of an asynchronous client ended in the call that submitted it. */
+  void endedAtOnce(Operation operation) {
+    active++;
+    operation.error = null;
+    operation.step = Operation.DONE;
+    add(operation);
+  }
+
+  private void add(Operation operation) {
     int at = first + count++;
     ended[at < ended.length ? at : at - ended.length] = operation;
   }
@@ -44,7 +86,7 @@ final class Outcomes {
       Operation operation = ended[first];
       first = first + 1 == ended.length ? 0 : first + 1;
       count--;
-      core.told();
+      active--;
       try {
         deliver(operation);
       } catch (Throwable e) {

@@ -1,84 +1,72 @@
 package io.erda.client;
 
+import io.erda.logstore.LogGeometry;
 import io.erda.pmem.FaultPoint;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Message;
-import io.erda.protocol.Promise;
-import io.erda.protocol.Protocol;
-import io.erda.protocol.Result;
 import io.erda.rdma.CompletionHandler;
-import io.erda.rdma.Flags;
-import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
  * One connection, and what is valid in it alone: what the server said of itself, the region map,
- * the leases, the requests that are out. Owns its queue pair and message memory.
+ * the leases, the requests that are out. Owns its queue pair.
  *
  * <p>Everything the server sends is checked before it is used; what is wrong ends the connection. A
- * connection is never ended from within a completion: it is marked, and the core ends it after the
- * poll.
- *
- * <p>Message memory: {@code one request per operation | control requests | receives}. At most as
- * many requests are out as receives are posted, so a response always finds one.
+ * connection is never ended from within a completion: see {@link SessionState}.
  */
 final class Session implements CompletionHandler {
-  private static final int CONNECTING = 0;
-  private static final int MAPPING = 1;
-  private static final int READY = 2;
+  /** Hears what happens to operations over a connection. */
+  interface Listener {
+    /** A READ of the operation in a slot completed. */
+    void onRead(int slot, long serial);
 
-  /** The server is gone; READs may go on where the device says so. */
-  private static final int LOST = 3;
+    void onReadFailed(int slot, long serial, int status);
 
-  /** Given up by this client; answers to what the server has in its hands still count. */
-  private static final int LEAVING = 4;
+    void onWriteFailed(int slot, long serial, int status);
 
-  /** Good for nothing. */
-  private static final int FAILED = 5;
+    /** The request of a slot was answered; {@code length} was compared with the header. */
+    void onResponse(
+        Session of, int slot, int type, int result, MemorySegment memory, long base, int length);
 
-  private static final int CLOSED = 6;
+    /** There may be space to write to in the log of a head. */
+    void onLease(Session of, int head);
+
+    /** The server has no room for {@code asked} bytes. */
+    void onLeaseRefused(Session of, int head, int asked, int result);
+
+    /** A newer region map is here. */
+    void onMap(Session of);
+
+    /** The last message that the server may have taken and did not answer; 0 when there is none. */
+    long newestTaken(Session of);
+  }
 
   /** How often it is looked whether a store that has lost its server is still there. */
   private static final long LOOK_NS = 100_000_000;
 
-  private static final int SLOT_BITS = 16;
-  private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
-
-  private static final int CONTROLS = 16;
-  private static final int CONTROL_BYTES = 64;
-  private static final int REQUEST_BYTES = Message.RESOLVE_KEY + Protocol.KEY_BYTES_MAX + 8;
   private static final int POLL_LIMIT = 64;
-  private static final int REGIONS_MAX = 65536;
-  private static final long HEAD_BYTES_MAX = 1L << 34;
 
-  final ClientCore core;
   final QueuePair queuePair;
-  final boolean readsOutlive;
-  final MemorySegment memory;
+  final Requests requests;
   final long startedNs;
-  private final MemoryRegion region;
-  private final int operations;
-  private final int receives;
-  private final int outstandingMax;
 
-  // Of the welcome, taken apart for the hot path.
+  /** Whether the device lets READs go on when the server is gone. */
+  final boolean readsOutlive;
+
+  // What follows is null, or 0, before the welcome.
   Welcome welcome;
-  int heads;
+  LogGeometry geometry;
   long rootKey;
-  long regionBytes;
-  int regionShift;
-  int segmentBytes;
-  int regionsPerHeadMax;
-
-  RegionMap map;
   Leases leases;
+
+  /** The newest complete region map; null before the first. */
+  RegionMap map;
 
   /**
    * The structure counter that a completed root READ of this connection showed last; odd before the
@@ -86,91 +74,43 @@ final class Session implements CompletionHandler {
    */
   long counterSeen = -1;
 
-  private int phase = CONNECTING;
-  private ErdaException failure;
-  private String reason = "";
-  private boolean unsettled;
+  private final ClientContext context;
+  private final Listener listener;
+  private final SessionState state;
+  private final FaultPoint faults = new FaultPoint();
+  private MapFetch mapFetch;
   private long lookedNs;
 
-  /** The device said that the connection ended: nothing comes any more. */
-  private boolean disconnected;
-
-  /** What of the requests may still take effect; null while the connection is used. */
-  private Withdrawal withdrawal;
-
-  // Requests that are out, by slot: operations first, then controls.
-  private final long[] requestIds;
-
-  /** The device's number of each request's message. */
-  private final long[] messages;
-
-  private final int[] requestTypes;
-  private final int[] controlHeads;
-  private final int[] controlAsked;
-  private long requestSerial;
-  private int outstanding;
-  private long unpostedReceives;
-
-  private final FaultPoint faults = new FaultPoint();
-  private final MapFetch mapFetch = new MapFetch(this);
-
-  Session(ClientCore core, QueuePair queuePair, int operations, boolean readsOutlive) {
-    this.core = core;
+  /**
+   * @param operations how many slots the operations of the client have
+   */
+  Session(ClientContext context, QueuePair queuePair, int operations, Listener listener) {
+    this.context = context;
     this.queuePair = queuePair;
-    this.operations = operations;
-    this.readsOutlive = readsOutlive;
-    this.startedNs = core.nanoTime.getAsLong();
+    this.listener = listener;
+    this.startedNs = context.now();
     this.lookedNs = startedNs;
-    int requests = operations + CONTROLS;
-    // One more than requests are out: while a response is handled its receive is not posted, and a
-    // request may be sent.
-    this.outstandingMax = Math.min(requests, Protocol.REQUESTS_MAX);
-    this.receives = outstandingMax + 1;
-    this.requestIds = new long[requests];
-    this.messages = new long[requests];
-    this.requestTypes = new int[requests];
-    this.controlHeads = new int[CONTROLS];
-    this.controlAsked = new int[CONTROLS];
-    this.memory = Arena.ofAuto().allocate(receiveAt(receives), 64);
-    this.region = core.registerLocal(memory);
-    for (int i = 0; i < receives; i++) {
-      postReceive(i);
-    }
-  }
-
-  static long workId(long serial, int slot) {
-    return serial << SLOT_BITS | slot;
-  }
-
-  /** Where the request of an operation is built. */
-  long requestAt(int slot) {
-    return (long) slot * REQUEST_BYTES;
-  }
-
-  private long controlAt(int control) {
-    return (long) operations * REQUEST_BYTES + (long) control * CONTROL_BYTES;
-  }
-
-  private long receiveAt(int receive) {
-    return controlAt(CONTROLS) + (long) receive * Protocol.MESSAGE_BYTES_MAX;
+    this.readsOutlive = context.device().readsOutlivePeer();
+    this.state = new SessionState(context, queuePair, readsOutlive);
+    this.requests = new Requests(context, queuePair, state, operations);
   }
 
   boolean ready() {
-    return phase == READY;
+    return state.isReady();
   }
 
   /** Whether READs may be posted. */
   boolean readable() {
-    return phase == READY || (phase == LOST && readsOutlive && isStoreThere());
+    return state.isReady() || (state.isLostAndReadable() && isStoreThere());
   }
 
   /** A store that nobody serves may be deleted, or replaced: its memory would be read for ever. */
   private boolean isStoreThere() {
-    long now = core.nanoTime.getAsLong();
+    long now = context.now();
     if (now - lookedNs >= LOOK_NS) {
       lookedNs = now;
       if (!queuePair.isCurrent(rootKey)) {
-        fail("the store at " + core.address + " was deleted or replaced");
+        fail("the store at " + context.address() + " was deleted or replaced");
         return false;
       }
     }
@@ -178,89 +118,81 @@ final class Session implements CompletionHandler {
   }
 
   boolean failed() {
-    return phase >= LEAVING;
+    return state.isOver();
   }
 
-  /** Whether anything can still complete that is worth to wait for. */
   boolean waitable() {
-    return phase <= READY || phase == LEAVING;
+    return state.isWaitable();
   }
 
-  /** Why the connection ended, in words. */
   String reason() {
-    return reason;
+    return state.reason();
   }
 
-  /** Why it was never made; null for a connection that was made. */
   ErdaException failure() {
-    return failure;
+    return state.failure();
   }
+
+  /** Marks the connection as good for nothing. */
+  void fail(String why) {
+    state.fail(why);
+  }
+
+  /** Gives the connection up, and what was sent over it as far as the server did not take it. */
+  void leave(String why) {
+    state.leave(why);
+  }
+
+  // What becomes of requests when the connection ends.
 
   /**
    * Whether its end is to be told to the operations now: it ended, and what becomes of their
    * requests is known, or was waited for long enough. Said once.
    */
   boolean takeUnsettled() {
-    if (!unsettled) {
+    if (!state.unsettled()) {
       return false;
     }
-    withdraw();
-    if (withdrawal.mayHearMore(phase < FAILED && !disconnected)) {
-      core.attention = true;
+    state.withdraw();
+    if (mayHearMore()) {
+      context.attention().ask();
       return false;
     }
-    unsettled = false;
+    state.settle();
     return true;
   }
 
-  /** Takes back what the server has not taken. */
-  private void withdraw() {
-    if (withdrawal == null) {
-      withdrawal = new Withdrawal(this, core.nanoTime);
+  /** Whether more is to be known of the requests that wait for an answer. */
+  private boolean mayHearMore() {
+    long newest = state.isListening() ? listener.newestTaken(this) : 0;
+    if (newest == 0) {
+      return false;
     }
-  }
-
-  /** The last message that the server may have taken and did not answer; 0 when there is none. */
-  long newestTaken() {
-    long newest = 0;
-    for (Operation each : core.operations) {
-      if (each.session == this && each.published() && !neverTaken(each.slot)) {
-        newest = Math.max(newest, messages[each.slot]);
-      }
-    }
-    return newest;
+    // First what is settled, then what was answered: an answer is there before it is settled.
+    boolean settled = state.withdrawal().isSettled(newest);
+    poll();
+    return !settled && listener.newestTaken(this) != 0 && state.withdrawal().isPatient();
   }
 
   /** Whether the server provably never takes the request of a slot. REQUIRES: the session ended. */
   boolean neverTaken(int slot) {
-    return withdrawal.neverTaken(messages[slot]);
+    return state.withdrawal().neverTaken(requests.message(slot));
   }
 
   /** What is to be said of the request of a slot, which the server may have taken. */
   ErdaException.OutcomeUnknown unknown(int slot, String what) {
-    boolean last = withdrawal.isSettled(messages[slot]);
+    boolean last = state.withdrawal().isSettled(requests.message(slot));
     return new ErdaException.OutcomeUnknown(
         what
             + " was sent when the connection ended: "
-            + reason
+            + state.reason()
             + (last
                 ? "; it took effect or never will"
                 : "; the server had begun with it, and it may still take effect"),
         last);
   }
 
-  /** Gives the connection up, and what was sent over it as far as the server did not take it. */
-  void leave(String why) {
-    if (phase == READY || phase == LOST) {
-      phase = LEAVING;
-      reason = why;
-      unsettled = true;
-      core.attention = true;
-      withdraw();
-    } else if (phase < READY) {
-      fail(why);
-    }
-  }
+  // Completions.
 
   int poll() {
     try {
@@ -268,98 +200,39 @@ final class Session implements CompletionHandler {
       faults.surface();
       return done;
     } catch (InternalError e) {
-      failAfter(e);
+      state.failAfter(e);
       return 1;
     }
   }
 
-  /** As {@link QueuePair#arm}. */
+  /** Does what {@link QueuePair#arm} does. */
   boolean arm() {
     try {
       boolean armed = queuePair.arm();
       faults.surface();
       return armed;
     } catch (InternalError e) {
-      failAfter(e);
+      state.failAfter(e);
       return false;
     }
-  }
-
-  /**
-   * Somebody shortened the file that both ends of the connection map, or this was cut short by a
-   * fault in memory of the caller's: in either case nobody knows what was done and what was not.
-   *
-   * @throws InternalError when the memory was the caller's
-   */
-  private void failAfter(InternalError e) {
-    boolean ours = queuePair.isMemoryLost();
-    fail(
-        ours
-            ? "the file of the connection, below " + core.address + ", was shortened"
-            : "its work was cut short by " + e);
-    if (!ours) {
-      throw e;
-    }
-  }
-
-  /** Marks the connection as good for nothing. */
-  void fail(String why) {
-    failWith(
-        phase < READY
-            ? new ErdaException.Unavailable("no connection to " + core.address + ": " + why)
-            : null,
-        why);
-  }
-
-  private void failWith(ErdaException whyNever, String why) {
-    if (phase < FAILED) {
-      if (phase >= READY) {
-        withdraw();
-      }
-      phase = FAILED;
-      failure = whyNever;
-      reason = why;
-      unsettled = true;
-      core.attention = true;
-    }
-  }
-
-  private void lose(String why) {
-    if (phase == LEAVING) {
-      return;
-    }
-    if (phase == READY && readsOutlive) {
-      phase = LOST;
-      reason = why;
-      unsettled = true;
-      core.attention = true;
-    } else if (phase != LOST) {
-      fail(why);
-    }
-  }
-
-  void defer() {
-    core.attention = true;
   }
 
   /** Posts what was refused before. Returns whether something remains. */
   boolean retryDeferred() {
-    if (phase != READY && phase != MAPPING) {
+    if (!state.hasServer()) {
       return false;
     }
-    for (long left = unpostedReceives; left != 0; left &= left - 1) {
-      postReceive(Long.numberOfTrailingZeros(left));
-    }
+    boolean receivesRemain = requests.retryReceives();
     boolean mapRemains = mapFetch.retryDeferred();
-    boolean remains = leases != null && leases.retryDeferred();
-    return remains || mapRemains || unpostedReceives != 0;
+    boolean leasesRemain = leases.retryDeferred();
+    return receivesRemain || mapRemains || leasesRemain;
   }
 
   @Override
   public void onCompletion(long wrId, int opcode, int status, int byteLength, int imm) {
     if (opcode == Opcode.READ && status == Status.SUCCESS) {
-      core.gets[(int) wrId & SLOT_MASK].onRead(wrId >>> SLOT_BITS);
-    } else if (phase >= FAILED) {
+      listener.onRead(WorkId.slot(wrId), WorkId.serial(wrId));
+    } else if (state.isFailed()) {
       // It counts for nothing any more.
       return;
     } else if (opcode == Opcode.RECEIVE && status == Status.SUCCESS) {
@@ -372,18 +245,14 @@ final class Session implements CompletionHandler {
   private void onOther(long wrId, int opcode, int status) {
     switch (opcode) {
       case Opcode.CONNECT -> onConnect(status);
-      case Opcode.DISCONNECT -> {
-        lose("the server at " + core.address + " is gone");
-        disconnected = true;
-      }
-      case Opcode.READ ->
-          core.gets[(int) wrId & SLOT_MASK].onReadFailed(wrId >>> SLOT_BITS, status);
+      case Opcode.DISCONNECT -> state.disconnect("the server at " + context.address() + " is gone");
+      case Opcode.READ -> listener.onReadFailed(WorkId.slot(wrId), WorkId.serial(wrId), status);
       case Opcode.WRITE -> {
         if (status == Status.REMOTE_ACCESS
             || status == Status.DENIED
             || status == Status.UNTRUSTED
             || status == Status.MEMORY_LOST) {
-          core.put((int) wrId & SLOT_MASK).onWriteFailed(wrId >>> SLOT_BITS, status);
+          listener.onWriteFailed(WorkId.slot(wrId), WorkId.serial(wrId), status);
         } else if (status != Status.SUCCESS) {
           onBroken("a WRITE", status);
         }
@@ -401,9 +270,9 @@ final class Session implements CompletionHandler {
     if (status == Status.FLUSHED || status == Status.FENCED) {
       // The server left, or wants nothing more from here. Whether READs go on shows when one is
       // posted.
-      lose(
+      state.lose(
           "the connection to the server at "
-              + core.address
+              + context.address()
               + " ended ("
               + what
               + ": "
@@ -414,10 +283,31 @@ final class Session implements CompletionHandler {
     }
   }
 
+  private void onReceive(int receive, int byteLength) {
+    int slot = requests.accept(receive, byteLength);
+    if (slot < 0) {
+      return;
+    }
+    MemorySegment memory = requests.memory;
+    long base = requests.receiveAt(receive);
+    int type = Message.type(memory, base);
+    int result = Message.result(memory, base);
+    if (!requests.isControl(slot)) {
+      listener.onResponse(this, slot, type, result, memory, base, byteLength);
+    } else if (type == Message.LEASE) {
+      onLeaseResponse(slot, result, memory, base);
+    } else if (type == Message.MAP) {
+      publishMap(mapFetch.onPage(requests.askedIn(slot), result, memory, base, byteLength));
+    }
+    // Whether the server still knew an extent that was ENDed makes no difference, nor does what it
+    // says to LEFT.
+    requests.postReceive(receive);
+  }
+
   // Connecting.
 
   private void onConnect(int status) {
-    if (phase != CONNECTING) {
+    if (!state.isConnecting()) {
       fail("connected twice");
       return;
     }
@@ -426,15 +316,15 @@ final class Session implements CompletionHandler {
       case Status.REJECTED -> onRefusal(queuePair.privateData());
       case Status.UNREACHABLE -> fail("no server is there");
       case Status.TIMEOUT ->
-          fail("no answer within " + core.options.connectTimeout().toMillis() + " ms");
+          fail("no answer within " + context.options().connectTimeout().toMillis() + " ms");
       case Status.DENIED, Status.UNTRUSTED, Status.TAKEN, Status.SECRET, Status.INCOMPATIBLE -> {
         // Waiting changes none of them.
-        String text = "no connection to " + core.address + ": " + why(status);
-        failWith(new ErdaException.Refused(text), text);
+        String text = "no connection to " + context.address() + ": " + why(status);
+        state.failWith(new ErdaException.Refused(text), text);
       }
       case Status.NO_SPACE -> {
-        String text = "no connection to " + core.address + ": " + Status.name(status);
-        failWith(new ErdaException.Full(ErdaException.Full.What.DISK, text), text);
+        String text = "no connection to " + context.address() + ": " + Status.name(status);
+        state.failWith(new ErdaException.Full(ErdaException.Full.What.DISK, text), text);
       }
       default -> fail(Status.name(status));
     }
@@ -462,317 +352,76 @@ final class Session implements CompletionHandler {
         refusal != null && refusal.reason() == Refusal.CONNECTIONS
             ? new ErdaException.Full(ErdaException.Full.What.CONNECTIONS, text)
             : new ErdaException.Refused(text);
-    failWith(why, text);
+    state.failWith(why, text);
   }
 
   private void onWelcome(MemorySegment data) {
     Welcome said = Handshake.decodeWelcome(data);
     String wrong =
-        said == null
-            ? "no welcome of protocol version "
-                + Protocol.VERSION
-                + ", layout version "
-                + Protocol.LAYOUT_VERSION
-                + ", in "
-                + data.byteSize()
-                + " bytes"
-            : wrong(said);
+        WelcomeCheck.wrong(
+            said, data.byteSize(), context.options().required(), context.store().id());
     if (wrong != null) {
-      failWith(
-          new ErdaException.Refused("the server at " + core.address + " sent " + wrong), wrong);
+      state.failWith(
+          new ErdaException.Refused("the server at " + context.address() + " sent " + wrong),
+          wrong);
       return;
     }
     welcome = said;
-    heads = said.heads();
+    geometry = WelcomeCheck.geometry(said);
     rootKey = said.rootKey();
-    regionBytes = said.regionBytes();
-    regionShift = Long.numberOfTrailingZeros(regionBytes);
-    segmentBytes = said.segmentBytes();
-    regionsPerHeadMax = (int) Math.min(REGIONS_MAX, HEAD_BYTES_MAX / regionBytes);
-    leases = new Leases(this, heads);
-    phase = MAPPING;
+    requests.welcome(said);
+    mapFetch = new MapFetch(state, requests, context.attention(), said.incarnation(), geometry);
+    leases = new Leases(context, state, requests, mapFetch, geometry);
+    state.welcomed();
     refreshMap();
   }
 
-  /** What of a welcome can't be, or does not fit this client; null when it is sound. */
-  private String wrong(Welcome said) {
-    if (said.store() == null
-        || said.incarnation() == 0
-        || said.rootKey() == 0
-        || said.clientId() == 0) {
-      return "a welcome with a zero store, incarnation, root key or client ID: " + said;
-    }
-    boolean geometry =
-        Long.bitCount(said.regionBytes()) == 1
-            && said.regionBytes() >= 1 << 16
-            && said.regionBytes() <= 1L << 30
-            && Integer.bitCount(said.segmentBytes()) == 1
-            && said.segmentBytes() >= 4096
-            && said.segmentBytes() <= Math.min(16 << 20, said.regionBytes());
-    if (!geometry) {
-      return "a geometry that can't be: regions of "
-          + said.regionBytes()
-          + " bytes, segments of "
-          + said.segmentBytes();
-    }
-    if (said.heads() < 1 || said.heads() > 256) {
-      return "a geometry that can't be: " + said.heads() + " heads, expected 1 to 256";
-    }
-    boolean limits =
-        said.keyBytesMax() >= 1
-            && said.keyBytesMax() <= Protocol.KEY_BYTES_MAX
-            && said.valueBytesMax() >= 0
-            && said.valueBytesMax() < said.segmentBytes();
-    if (!limits) {
-      return "limits that can't be: keys of "
-          + said.keyBytesMax()
-          + " bytes, values of "
-          + said.valueBytesMax();
-    }
-    if (said.messageBytesMax() < REQUEST_BYTES) {
-      return "a limit of "
-          + said.messageBytesMax()
-          + " bytes a message, expected at least "
-          + REQUEST_BYTES;
-    }
-    if (said.putMode() != 0) {
-      return "put mode " + said.putMode() + "; this client knows 0, publish last";
-    }
-    Promise required = core.options.required();
-    if (required != null && said.promise().compareTo(required) < 0) {
-      return "the promise " + said.promise() + "; this client requires " + required;
-    }
-    if (core.store != null && !core.store.equals(said.store())) {
-      return "another store: " + said.store() + ", was " + core.store;
-    }
-    return null;
-  }
-
-  // Requests and responses.
-
-  /**
-   * Sends the request that was built at {@code base}. Returns false when it has to be sent later.
-   */
-  boolean send(int slot, long base, int type, int length) {
-    if (outstanding >= outstandingMax) {
-      return false;
-    }
-    long id = ++requestSerial << SLOT_BITS | slot;
-    Message.putHeader(
-        memory, base, type, 0, length, id, welcome.clientId(), welcome.connectionEpoch());
-    try {
-      if (!queuePair.postSend(id, region, base, length, Flags.NONE)) {
-        return false;
-      }
-      faults.surface();
-    } catch (InternalError e) {
-      // It may have been sent.
-      failAfter(e);
-    }
-    requestIds[slot] = id;
-    requestTypes[slot] = type;
-    messages[slot] = queuePair.sent();
-    outstanding++;
-    return true;
-  }
-
-  private boolean sendControl(int control, int type, int length) {
-    return control >= 0 && send(operations + control, controlAt(control), type, length);
-  }
-
-  private int freeControl() {
-    for (int i = 0; i < CONTROLS; i++) {
-      if (requestTypes[operations + i] == 0) {
-        return i;
-      }
-    }
-    return -1;
-  }
-
-  boolean sendLease(int head, int bytesMin) {
-    int control = freeControl();
-    if (control < 0) {
-      return false;
-    }
-    long base = controlAt(control);
-    Message.putInt(memory, base + Message.LEASE_HEAD, head);
-    Message.putInt(memory, base + Message.LEASE_BYTES_MIN, bytesMin);
-    controlHeads[control] = head;
-    controlAsked[control] = bytesMin;
-    return sendControl(control, Message.LEASE, Message.LEASE_REQUEST_BYTES);
-  }
-
-  /**
-   * Ends an extent early. When it can't be sent now it is not sent: the server ends idle extents by
-   * itself.
-   */
-  void sendEnd(int head, long reservation) {
-    int control = freeControl();
-    if (control >= 0) {
-      Message.putLong(memory, controlAt(control) + Message.END_RESERVATION, reservation);
-      controlHeads[control] = head;
-      sendControl(control, Message.END, Message.END_REQUEST_BYTES);
-    }
-  }
-
-  /**
-   * Tells the server that nothing is used here any more that the map does not name. When it can't
-   * be sent now it is not sent: the server waits a bounded time only.
-   */
-  private void sendLeft() {
-    int control = freeControl();
-    if (control >= 0) {
-      Message.putLong(memory, controlAt(control) + Message.LEFT_EPOCH, map.epoch);
-      sendControl(control, Message.LEFT, Message.LEFT_REQUEST_BYTES);
-    }
-  }
-
-  private void postReceive(int receive) {
-    if (queuePair.postReceive(receive, region, receiveAt(receive), Protocol.MESSAGE_BYTES_MAX)) {
-      unpostedReceives &= ~(1L << receive);
-    } else {
-      unpostedReceives |= 1L << receive;
-      defer();
-    }
-  }
-
-  private void onReceive(int receive, int byteLength) {
-    // What came out of shared memory: a fault comes to light before it is believed.
-    faults.surface();
-    long base = receiveAt(receive);
-    if (byteLength > Protocol.MESSAGE_BYTES_MAX || !Message.wellFormed(memory, base, byteLength)) {
-      fail(
-          "the server sent a message of "
-              + byteLength
-              + " bytes whose length field does not agree");
-      return;
-    }
-    long id = Message.requestId(memory, base);
-    int type = Message.type(memory, base);
-    int slot = (int) id & SLOT_MASK;
-    if (slot >= requestIds.length
-        || requestTypes[slot] == 0
-        || requestIds[slot] != id
-        || requestTypes[slot] != type) {
-      fail(
-          "the server sent a response of type "
-              + type
-              + " to request "
-              + id
-              + ", which is not out");
-      return;
-    }
-    if (Message.clientId(memory, base) != welcome.clientId()
-        || Message.connectionEpoch(memory, base) != welcome.connectionEpoch()) {
-      fail(
-          "the server sent a message for client "
-              + Message.clientId(memory, base)
-              + ", connection "
-              + Message.connectionEpoch(memory, base)
-              + "; this is client "
-              + welcome.clientId()
-              + ", connection "
-              + welcome.connectionEpoch());
-      return;
-    }
-    int result = Message.result(memory, base);
-    core.reason = Result.saysWhy(result) ? Message.reason(memory, base, byteLength) : "";
-    if (result == Result.OK && byteLength < responseBytesMin(type)) {
-      fail(
-          "the server sent a response of type "
-              + type
-              + " of "
-              + byteLength
-              + " bytes, expected "
-              + responseBytesMin(type));
-      return;
-    }
-    requestTypes[slot] = 0;
-    outstanding--;
-    if (slot < operations) {
-      core.operations[slot].onResponse(type, result, memory, base, byteLength);
-    } else {
-      onControl(slot - operations, type, result, base, byteLength);
-    }
-    postReceive(receive);
-  }
-
-  private static int responseBytesMin(int type) {
-    return switch (type) {
-      case Message.LEASE -> Message.LEASE_RESPONSE_BYTES;
-      case Message.PUBLISH -> Message.PUBLISH_RESPONSE_BYTES;
-      case Message.ERASE -> Message.ERASE_RESPONSE_BYTES;
-      case Message.MAP -> Message.MAPPED_RECORDS;
-      case Message.STATS -> Message.STATS_FIGURES_AT;
-      default -> Message.HEADER_BYTES;
-    };
-  }
-
-  private void onControl(int control, int type, int result, long base, int byteLength) {
-    switch (type) {
-      case Message.LEASE ->
-          leases.onResponse(controlHeads[control], controlAsked[control], result, memory, base);
-      case Message.MAP -> onMapPage(controlAsked[control], result, base, byteLength);
-      default -> {
-        // END: whether the server still knew the extent makes no difference. LEFT: nor what it
-        // says.
-      }
-    }
-  }
-
-  // The region map.
+  // The region map and the leases.
 
   /** Fetches the map, unless that is under way. Returns false when there is no server to ask. */
   boolean refreshMap() {
-    if (phase != READY && phase != MAPPING) {
-      return false;
-    }
-    mapFetch.begin();
-    return true;
+    return mapFetch.begin();
   }
 
-  /** Asks for a page of the map, of the regions from {@code from} on. */
-  boolean sendMap(int page, int from) {
-    int control = freeControl();
-    if (control < 0) {
-      return false;
-    }
-    long base = controlAt(control);
-    Message.putInt(memory, base + Message.MAP_FROM, from);
-    Message.putInt(memory, base + Message.MAP_FROM + 4, 0);
-    controlAsked[control] = page;
-    return sendControl(control, Message.MAP, Message.MAP_REQUEST_BYTES);
-  }
-
-  private void onMapPage(int page, int result, long base, int byteLength) {
-    if (result != Result.OK) {
-      fail("the server sent the result " + Result.name(result) + " when asked for the map");
+  /**
+   * @param complete null when pages are missing
+   */
+  private void publishMap(RegionMap complete) {
+    if (complete == null) {
       return;
     }
-    RegionMap complete = mapFetch.onPage(page, memory, base, byteLength);
-    if (complete != null) {
-      publishMap(complete);
+    RegionMap old = map;
+    map = complete;
+    context.counts().mapRefreshes++;
+    leases.onMap(complete);
+    for (int head = 0; head < geometry.heads(); head++) {
+      if (leases.look(head)) {
+        listener.onLease(this, head);
+      }
+    }
+    if (old != null && old.forgetMissing(complete, queuePair)) {
+      requests.sendLeft(complete.epoch);
+    }
+    state.mapped();
+    listener.onMap(this);
+  }
+
+  private void onLeaseResponse(int slot, int result, MemorySegment memory, long base) {
+    int head = requests.headOf(slot);
+    int asked = requests.askedIn(slot);
+    Leases.Answer answer = leases.onResponse(head, asked, result, memory, base);
+    if (answer == Leases.Answer.ARRIVED) {
+      listener.onLease(this, head);
+    } else if (answer == Leases.Answer.REFUSED) {
+      listener.onLeaseRefused(this, head, asked, result);
     }
   }
 
-  private void publishMap(RegionMap complete) {
-    RegionMap old = map;
-    map = complete;
-    core.mapRefreshes++;
-    leases.onMap();
-    if (old != null && old.forgetMissing(map, queuePair)) {
-      sendLeft();
-    }
-    if (phase == MAPPING) {
-      phase = READY;
-      core.attention = true;
-    }
-    core.mapArrived(this);
-  }
+  // The end.
 
   /** Ends the connection, because there is another one. What was answered counts. */
   void replace() {
-    if (phase == LEAVING) {
+    if (state.isLeaving()) {
       poll();
     }
     close();
@@ -780,16 +429,9 @@ final class Session implements CompletionHandler {
 
   /** Ends the connection and releases what it holds. Idempotent. Not from within a completion. */
   void close() {
-    if (phase != CLOSED) {
-      if (reason.isEmpty()) {
-        reason = "it was closed";
-      }
-      if (phase >= READY) {
-        withdraw();
-      }
-      phase = CLOSED;
+    if (state.close()) {
       queuePair.close();
-      core.device.deregister(region);
+      requests.release();
     }
   }
 }

@@ -22,11 +22,11 @@ final class StatsQuery extends Operation {
   Map<String, Long> figures;
   private int next;
 
-  /** The head to clean before, −1 for all. */
+  /** The head that is cleaned before; −1 for all. */
   private int clean;
 
-  StatsQuery(ClientCore core, int slot) {
-    super(core, slot);
+  StatsQuery(ClientContext context, Connections connections, Listener listener, int slot) {
+    super(context, connections, listener, slot);
   }
 
   void begin() {
@@ -47,7 +47,7 @@ final class StatsQuery extends Operation {
 
   @Override
   void restart() {
-    Session usable = core.readSession(true);
+    Session usable = connections.readSession(true);
     if (usable == null) {
       awaitSession();
       return;
@@ -60,10 +60,11 @@ final class StatsQuery extends Operation {
   }
 
   private void postClean() {
-    long base = session.requestAt(slot);
-    Message.putInt(session.memory, base + Message.CLEAN_HEAD, clean);
-    Message.putInt(session.memory, base + Message.CLEAN_HEAD + 4, 0);
-    if (session.send(slot, base, Message.CLEAN, Message.CLEAN_REQUEST_BYTES)) {
+    Requests requests = session.requests;
+    long base = requests.at(slot);
+    Message.putInt(requests.memory, base + Message.CLEAN_HEAD, clean);
+    Message.putInt(requests.memory, base + Message.CLEAN_HEAD + 4, 0);
+    if (requests.send(slot, Message.CLEAN, Message.CLEAN_REQUEST_BYTES)) {
       step = ASKED;
     } else {
       stall();
@@ -78,10 +79,11 @@ final class StatsQuery extends Operation {
       return;
     }
     step = POST;
-    long base = session.requestAt(slot);
-    Message.putInt(session.memory, base + Message.STATS_FROM, next);
-    Message.putInt(session.memory, base + Message.STATS_FROM + 4, 0);
-    if (session.send(slot, base, Message.STATS, Message.STATS_REQUEST_BYTES)) {
+    Requests requests = session.requests;
+    long base = requests.at(slot);
+    Message.putInt(requests.memory, base + Message.STATS_FROM, next);
+    Message.putInt(requests.memory, base + Message.STATS_FROM + 4, 0);
+    if (requests.send(slot, Message.STATS, Message.STATS_REQUEST_BYTES)) {
       step = ASKED;
     } else {
       stall();
@@ -91,7 +93,7 @@ final class StatsQuery extends Operation {
   @Override
   void onResponse(int type, int result, MemorySegment memory, long base, int length) {
     if (result != Result.OK) {
-      fail(core.refusal(describe(), result));
+      fail(Refusals.of(describe(), result, session.requests.reason()));
       return;
     }
     if (type == Message.CLEAN) {

@@ -9,17 +9,15 @@ import java.util.function.LongSupplier;
  * is waited for, for a bounded time.
  */
 final class Withdrawal {
-  /** How long a server that runs may take for what it has in its hands, about. */
+  /** About how long a server that runs may take for what it has in its hands. */
   private static final long PATIENCE_NS = 200_000_000;
 
-  private final Session session;
   private final QueuePair queuePair;
   private final LongSupplier nanoTime;
   private final long untilNs;
 
-  Withdrawal(Session session, LongSupplier nanoTime) {
-    this.session = session;
-    this.queuePair = session.queuePair;
+  Withdrawal(QueuePair queuePair, LongSupplier nanoTime) {
+    this.queuePair = queuePair;
     this.nanoTime = nanoTime;
     queuePair.withdraw();
     this.untilNs = nanoTime.getAsLong() + PATIENCE_NS;
@@ -34,19 +32,8 @@ final class Withdrawal {
     return message <= queuePair.settled();
   }
 
-  /**
-   * Whether more is to be known of the requests that wait for an answer.
-   *
-   * @param listening whether answers can still come and would be believed
-   */
-  boolean mayHearMore(boolean listening) {
-    long newest = listening ? session.newestTaken() : 0;
-    if (newest == 0) {
-      return false;
-    }
-    // First what is settled, then what was answered: an answer is there before it is settled.
-    boolean settled = isSettled(newest);
-    session.poll();
-    return !settled && session.newestTaken() != 0 && nanoTime.getAsLong() - untilNs < 0;
+  /** Whether an answer is still worth waiting for. */
+  boolean isPatient() {
+    return nanoTime.getAsLong() - untilNs < 0;
   }
 }

@@ -216,6 +216,36 @@ class ConnectionTest {
     }
   }
 
+  /**
+   * The answer arrives at the very reading of the clock at which the time is over: the operation
+   * has ended when the answer is looked at. Which reading that is depends on the client, so each of
+   * the first ones is tried.
+   */
+  @Test
+  void answerToAnOperationWhoseTimeIsOverIsDropped() {
+    int late = 0;
+    for (int reading = 1; reading <= 8; reading++) {
+      try (ErdaClient erda = store.client(hasty())) {
+        store.answer = (type, request) -> type == Message.STATS ? Result.READ_ONLY : Result.OK;
+        store.stopped = true;
+        int[] readings = {reading};
+        store.onTick =
+            () -> {
+              if (--readings[0] == 0) {
+                store.nowNs += Duration.ofMillis(60).toNanos();
+                store.stopped = false;
+              }
+            };
+        late +=
+            assertThrows(ErdaException.class, erda::stats).getMessage().contains("50 ms") ? 1 : 0;
+        store.onTick = () -> {};
+        store.answer = (type, request) -> Result.OK;
+        assertFalse(erda.stats().isEmpty());
+      }
+    }
+    assertTrue(late > 0, "no answer came late");
+  }
+
   @Test
   void serverThatIsGoneForGood() {
     try (ErdaClient erda = store.client(hasty())) {

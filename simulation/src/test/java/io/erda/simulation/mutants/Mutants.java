@@ -33,6 +33,9 @@ final class Mutants {
   private static final String LINKING = "logstore.Linking";
   private static final String MARKS = "logstore.WaterMarks";
   private static final String GET = "client.Get";
+  private static final String DIRECT_GET = "client.DirectGet";
+  private static final String COPY = "client.PrivateCopy";
+  private static final String PUT = "client.PublishLastPut";
   private static final String OPERATION = "client.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
   private static final ClassDesc MEMORY_CLASS = ClassDesc.of("io.erda.pmem.PersistentMemory");
@@ -40,7 +43,7 @@ final class Mutants {
   private static final ClassDesc MAP_CLASS = ClassDesc.of("io.erda.client.RegionMap");
   private static final ClassDesc OPERATION_CLASS = ClassDesc.of("io.erda.client.Operation");
 
-  /** The local variable of {@code Get.runNow} that holds the map. */
+  /** The local variable of {@code DirectGet.run} that holds the map. */
   private static final int NOW = 4;
 
   /** The parameter of {@code StoreEngine.checkStopRecord} that lets everything pass. */
@@ -91,9 +94,8 @@ final class Mutants {
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
-                      defect("client.Put", "post", "postWrite", "writeLater"),
-                      beforeReturn(
-                          "client.Put", "post", code -> callDefect(code, "runLater", "()V")))),
+                      defect(PUT, "post", "postWrite", "writeLater"),
+                      beforeReturn(PUT, "post", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
               "a second put of a key is stored over the first one's pending word",
@@ -342,8 +344,8 @@ final class Mutants {
               "the client takes its SEND for the server's answer",
               () ->
                   List.of(
-                      beforeReturn("client.Put", "post", Mutants::finishWhenPublished),
-                      before("client.Put", "onResponse", Mutants::returnUnlessPublished))),
+                      beforeReturn(PUT, "post", Mutants::finishWhenPublished),
+                      before(PUT, "onResponse", Mutants::returnUnlessPublished))),
           Mutant.of(
               "told twice",
               "an operation that was told stays the next one to be told",
@@ -403,17 +405,15 @@ final class Mutants {
                   () ->
                       List.of(
                           instead(GET, "tryEntries", "committed", "newest"),
-                          instead(GET, "runNow", "committed", "newest")))
+                          instead(DIRECT_GET, "run", "committed", "newest")))
               .slow(),
           Mutant.of(
               "get without checksum",
               "a get believes what it read",
               () ->
                   List.of(
-                      constant(GET, "check", "compute", 0),
-                      constant(GET, "check", "checksum", 0),
-                      constant(GET, "hasObject", "compute", 0),
-                      constant(GET, "hasObject", "checksum", 0))),
+                      constant(COPY, "isWhole", "compute", 0),
+                      constant(COPY, "isWhole", "checksum", 0))),
           Mutant.of(
               "tag taken for the key by the server",
               "a put or a delete does not compare the key",
@@ -426,7 +426,7 @@ final class Mutants {
           Mutant.of(
               "tag taken for the key",
               "a get does not compare the key",
-              () -> List.of(body(GET, "isKey", code -> code.iconst_1().ireturn()))));
+              () -> List.of(body(COPY, "isKey", code -> code.iconst_1().ireturn()))));
 
   /** No defect: a map of a few regions has several pages, as one of some hundred has. */
   static Patch smallMapPages() {
@@ -457,13 +457,15 @@ final class Mutants {
   /** What the root says is what the map says. */
   private static List<Patch> constantOfMap(String name) {
     return List.of(
-        constantOfMap("onRoot", name, code -> code.aload(0).getfield(GET_CLASS, "map", MAP_CLASS)),
-        constantOfMap("runNow", name, code -> code.aload(NOW)));
+        constantOfMap(
+            GET, "onRoot", name, code -> code.aload(0).getfield(GET_CLASS, "map", MAP_CLASS)),
+        constantOfMap(DIRECT_GET, "run", name, code -> code.aload(NOW)));
   }
 
-  private static Patch constantOfMap(String method, String name, Consumer<CodeBuilder> map) {
+  private static Patch constantOfMap(
+      String className, String method, String name, Consumer<CodeBuilder> map) {
     return new Patch(
-        GET,
+        className,
         method,
         Patch.onCall(
             name,

@@ -1,0 +1,41 @@
+package io.erda.client;
+
+import io.erda.rdma.Device;
+import java.util.function.LongSupplier;
+
+/**
+ * What all parts of one client share.
+ *
+ * @param device borrowed
+ * @param address of the server, in the device's form
+ * @param nanoTime the clock for time-outs
+ * @param processId what the server is told of this process, for messages
+ */
+record ClientContext(
+    Device device,
+    String address,
+    ClientOptions options,
+    LongSupplier nanoTime,
+    long processId,
+    KnownStore store,
+    ReadSize readSize,
+    Counts counts,
+    Attention attention) {
+  static ClientContext of(
+      Device device, String address, ClientOptions options, LongSupplier nanoTime, long processId) {
+    return new ClientContext(
+        device,
+        address,
+        options,
+        nanoTime,
+        processId,
+        new KnownStore(),
+        new ReadSize(options.readBytes()),
+        new Counts(),
+        new Attention());
+  }
+
+  long now() {
+    return nanoTime.getAsLong();
+  }
+}

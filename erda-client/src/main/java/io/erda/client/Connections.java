@@ -1,0 +1,264 @@
+package io.erda.client;
+
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Handshake.Hello;
+import io.erda.protocol.Protocol;
+import io.erda.rdma.QueuePair;
+
+/**
+ * A client's current connection, and the one that is being made. A new one is made while the old
+ * one may still serve READs, and takes its place when it is ready.
+ */
+final class Connections {
+  /** Hears, beside what happens over a connection, how connections begin and end. */
+  interface Listener extends Session.Listener {
+    /** Operations over this connection can't go on with it. */
+    void onLost(Session lost);
+
+    /**
+     * An attempt to connect failed. Operations that it decides end.
+     *
+     * @return whether some wait for another one
+     */
+    boolean onConnectFailed(ErdaException why);
+  }
+
+  private static final long RECONNECT_PAUSE_NS = 10_000_000;
+
+  private final ClientContext context;
+  private final int operations;
+
+  /** The current connection; null before the first and between two. */
+  private Session session;
+
+  /** The connection that is being made; null when none is. */
+  private Session connecting;
+
+  private ErdaException connectFailure;
+  private String lastLoss = "none was made yet";
+  private long attempts;
+  private boolean paused;
+  private long notBeforeNs;
+
+  /** A connection has something to post that was refused. */
+  private boolean deferred;
+
+  /** What {@link #arm} armed of the current connection; null when that was not worth it. */
+  private Session armed;
+
+  /**
+   * @param operations how many slots the operations of the client have
+   */
+  Connections(ClientContext context, int operations) {
+    this.context = context;
+    this.operations = operations;
+  }
+
+  /** The current connection; null before the first and between two. */
+  Session current() {
+    return session;
+  }
+
+  boolean isConnecting() {
+    return connecting != null;
+  }
+
+  /**
+   * The connection to go on with, or null: one with a server, or, if that is not needed, one whose
+   * regions can still be READ.
+   */
+  Session readSession(boolean needsServer) {
+    Session current = session;
+    return current != null && (current.ready() || (!needsServer && current.readable()))
+        ? current
+        : null;
+  }
+
+  /** Why the last attempt to connect failed; null when none did since it began. */
+  ErdaException connectFailure() {
+    return connectFailure;
+  }
+
+  /** How often it was begun to connect. */
+  long attempts() {
+    return attempts;
+  }
+
+  /** Why the last connection ended, in words. */
+  String lastLoss() {
+    return lastLoss;
+  }
+
+  /** Whether something is left to post that was refused, which no completion announces. */
+  boolean isDeferred() {
+    return deferred;
+  }
+
+  /** Begins to connect, unless that is under way. */
+  void connect(Listener listener) {
+    if (connecting == null) {
+      connectFailure = null;
+      attempts++;
+      Hello hello =
+          new Hello(
+              Protocol.VERSION,
+              Protocol.LAYOUT_VERSION,
+              context.options().required(),
+              context.processId(),
+              context.store().id());
+      QueuePair queuePair =
+          context
+              .device()
+              .connect(
+                  context.address(), Handshake.encode(hello), context.options().connectTimeout());
+      connecting = new Session(context, queuePair, operations, listener);
+      context.attention().ask();
+    }
+  }
+
+  /** Begins to connect, unless that is under way or was tried a moment ago. Returns whether. */
+  boolean reconnect(Listener listener) {
+    if (connecting != null || (paused && context.now() - notBeforeNs < 0)) {
+      return false;
+    }
+    paused = false;
+    connect(listener);
+    return true;
+  }
+
+  /** Tells of connections that ended, and goes on with the one that is being made. */
+  int advance(Listener listener) {
+    deferred = false;
+    int work = settle(listener);
+    return connecting == null ? work : work + advanceConnecting(listener);
+  }
+
+  /**
+   * Tells the operations that their connection ended, and closes it when it is good for nothing.
+   */
+  int settle(Listener listener) {
+    Session current = session;
+    if (current == null || !current.takeUnsettled()) {
+      return 0;
+    }
+    lastLoss = current.reason();
+    if (current.failed()) {
+      session = null;
+      current.close();
+    }
+    listener.onLost(current);
+    return 1;
+  }
+
+  private int advanceConnecting(Listener listener) {
+    Session next = connecting;
+    int work = next.poll();
+    if (next.ready()) {
+      install(next, listener);
+      return work + 1;
+    }
+    if (next.failed()) {
+      onConnectFailed(next, listener);
+      return work + 1;
+    }
+    deferred |= next.retryDeferred();
+    context.attention().ask();
+    if (work == 0
+        && context.now() - next.startedNs - context.options().connectTimeout().toNanos() > 0) {
+      next.fail("not ready within " + context.options().connectTimeout().toMillis() + " ms");
+    }
+    return work;
+  }
+
+  private void install(Session next, Listener listener) {
+    Session old = session;
+    connecting = null;
+    session = next;
+    context.counts().connections++;
+    context.store().learn(next.welcome);
+    if (old != null) {
+      old.replace();
+      listener.onLost(old);
+    }
+  }
+
+  private void onConnectFailed(Session next, Listener listener) {
+    connecting = null;
+    // A session that got ready and broke in the same poll has a reason, but nothing that kept it
+    // from ever being one.
+    connectFailure =
+        next.failure() != null
+            ? next.failure()
+            : new ErdaException.Unavailable(
+                "no connection to " + context.address() + ": " + next.reason());
+    lastLoss = next.reason();
+    next.close();
+    notBeforeNs = context.now() + RECONNECT_PAUSE_NS;
+    paused = true;
+    // When nobody waits, an operation that comes later tries at once.
+    paused = listener.onConnectFailed(connectFailure);
+  }
+
+  /** Posts over the current connection what was refused. */
+  void retryDeferred() {
+    deferred |= session != null && session.retryDeferred();
+    if (deferred) {
+      context.attention().ask();
+    }
+  }
+
+  // Sleeping.
+
+  /** Whether completions wake from now on; otherwise one is there. */
+  boolean arm() {
+    armed = session != null && session.waitable() ? session : null;
+    return (armed == null || armed.arm()) && (connecting == null || connecting.arm());
+  }
+
+  /** Sleeps until something completes. Returns false when there is nothing to sleep on. */
+  boolean await(long timeoutNs) {
+    boolean usable = session != null && session.waitable();
+    // What was armed may be closed by now.
+    if (usable && session == armed && connecting == null) {
+      session.queuePair.await(timeoutNs);
+      return true;
+    }
+    if (connecting != null && !usable) {
+      connecting.queuePair.await(timeoutNs);
+      return true;
+    }
+    return false;
+  }
+
+  // The end.
+
+  /** Gives every connection up; what the server has in its hands may still be answered. */
+  void leave(String why) {
+    if (session != null) {
+      session.leave(why);
+    }
+    if (connecting != null) {
+      connecting.fail(why);
+    }
+  }
+
+  /** Marks every connection as good for nothing. */
+  void fail(String why) {
+    if (session != null) {
+      session.fail(why);
+    }
+    if (connecting != null) {
+      connecting.fail(why);
+    }
+  }
+
+  void close() {
+    if (session != null) {
+      session.close();
+    }
+    if (connecting != null) {
+      connecting.close();
+    }
+  }
+}

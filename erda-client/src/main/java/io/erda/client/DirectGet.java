@@ -1,0 +1,106 @@
+package io.erda.client;
+
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.Neighbourhood;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.ObjectLayout;
+import io.erda.protocol.Root;
+import io.erda.rdma.QueuePair;
+
+/**
+ * The whole get in one call, where the device READs in the call and nothing is unusual: one table,
+ * the key among the first entries of its neighbourhood, its value fetched whole by one READ. It
+ * believes what {@link Get} believes and no more, and never that a key is absent.
+ */
+final class DirectGet {
+  static final long UNDECIDED = -1;
+
+  /**
+   * Entries of a neighbourhood that are READ first where a READ is a number of loads: with half of
+   * the buckets taken most keys are among them, and each further cache line would be one more miss.
+   */
+  private static final int NEAR = 4;
+
+  private static final int NEAR_BYTES = NEAR * Entry.BYTES;
+
+  private final Connections connections;
+  private final KnownStore store;
+  private final ReadSize readSize;
+  private final Counts counts;
+  private final PrivateCopy copy;
+  private final ObjectPlace place = new ObjectPlace();
+
+  DirectGet(ClientContext context, Connections connections, PrivateCopy copy) {
+    this.connections = connections;
+    this.store = context.store();
+    this.readSize = context.readSize();
+    this.counts = context.counts();
+    this.copy = copy;
+  }
+
+  /**
+   * Looks the key of the copy up, and leaves its object there.
+   *
+   * @return the length of its value, or {@link #UNDECIDED} when {@link Get} has to find out;
+   *     nothing is under way then
+   */
+  long run() {
+    Session current = connections.readSession(false);
+    if (current == null) {
+      return UNDECIDED;
+    }
+    long wanted = copy.keyWord(store.keyHash, current.geometry.heads());
+    RegionMap now = current.map;
+    QueuePair queuePair = current.queuePair;
+    long bucketAt = now.entriesOffset + Entry.bucket(wanted, now.buckets) * Entry.BYTES;
+    if (now.nextTableKey != RegionMap.NONE
+        || !queuePair.readNow(
+            copy.region, PrivateCopy.NEIGHBOURHOOD, now.tableKey, bucketAt, NEAR_BYTES)
+        || !queuePair.readNow(
+            copy.region, PrivateCopy.ROOT, current.rootKey, 0, Root.LOOK_UP_BYTES)) {
+      return UNDECIDED;
+    }
+    long root = copy.rootAt & PrivateCopy.ADDRESS;
+    if (Root.incarnation(PrivateCopy.ALL, root) != now.incarnation
+        || Root.epoch(PrivateCopy.ALL, root) != now.epoch) {
+      return UNDECIDED;
+    }
+    current.counterSeen = Root.structureCounter(PrivateCopy.ALL, root);
+    long near = copy.neighbourhoodAt & PrivateCopy.ADDRESS;
+    for (int i = 0; i < NEAR; i++) {
+      if (Neighbourhood.keyWord(PrivateCopy.ALL, near, 0) == wanted) {
+        int committed = VersionWord.committed(Neighbourhood.versionWord(PrivateCopy.ALL, near, 0));
+        return committed == VersionWord.NONE
+            ? UNDECIDED
+            : valueLength(current, now, Entry.headOf(wanted), committed);
+      }
+      near += Entry.BYTES;
+    }
+    return UNDECIDED;
+  }
+
+  /** READs the object at an offset; the length of its value when it is whole and has the key. */
+  private long valueLength(Session current, RegionMap now, int head, int at) {
+    if (!place.find(current.geometry, now, head, at)) {
+      return UNDECIDED;
+    }
+    int fetched = readSize.within(copy.objectCapacity, place.room);
+    if (!current.queuePair.readNow(
+        copy.region, PrivateCopy.OBJECT, place.remoteKey, place.place, fetched)) {
+      return UNDECIDED;
+    }
+    long found = copy.objectAt & PrivateCopy.ADDRESS;
+    long word = ObjectLayout.firstWord(PrivateCopy.ALL, found);
+    int keyLength = ObjectLayout.keyLength(PrivateCopy.ALL, found);
+    int bytes = ObjectLayout.plausibleBytes(word, keyLength, fetched);
+    if (bytes == 0
+        || ObjectLayout.tombstone(word)
+        || !copy.isWhole(bytes, place.positionMix())
+        || !copy.isKey()) {
+      return UNDECIDED;
+    }
+    counts.getsNow++;
+    readSize.met(ObjectLayout.padded(bytes));
+    return (long) bytes - ObjectLayout.HEADER_BYTES - keyLength;
+  }
+}

@@ -1,0 +1,94 @@
+package io.erda.client;
+
+import io.erda.hashtable.KeyHash;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake.Welcome;
+import io.erda.protocol.Protocol;
+import java.util.UUID;
+
+/**
+ * What a client knows of its store: nothing before the first connection, then what is constant, and
+ * the limits that the newest connection told.
+ */
+final class KnownStore {
+  private UUID id;
+  private Welcome welcome;
+
+  /** Null before the first connection; constant from then on, as the heads are. */
+  KeyHash keyHash;
+
+  int heads;
+
+  /** A connection was made, whose welcome is sound and names this store. */
+  void learn(Welcome said) {
+    if (id == null) {
+      id = said.store();
+      heads = said.heads();
+      keyHash = new KeyHash(said.hashSeed());
+    }
+    welcome = said;
+  }
+
+  /** Null before the first connection. */
+  UUID id() {
+    return id;
+  }
+
+  /** What the server said when the newest connection was made; null before the first. */
+  Welcome welcome() {
+    return welcome;
+  }
+
+  /**
+   * @throws ErdaException.BadSize when it is empty or longer than the store takes
+   */
+  void requireKey(long length) {
+    int max = welcome == null ? Protocol.KEY_BYTES_MAX : welcome.keyBytesMax();
+    if (length < 1 || length > max) {
+      throw badKey(length, max);
+    }
+  }
+
+  /**
+   * @throws ErdaException.BadSize when it is longer than the store takes
+   */
+  void requireValue(long keyLength, long length) {
+    long max = welcome == null ? ObjectLayout.VALUE_BYTES_MAX : valueBytesMax(keyLength);
+    if (length > max) {
+      throw badValue(length, max);
+    }
+  }
+
+  /**
+   * What the store does not take of a put that was submitted before the first connection; null when
+   * it takes all of it.
+   */
+  ErdaException unfit(int keyLength, int valueLength) {
+    if (keyLength > welcome.keyBytesMax()) {
+      return badKey(keyLength, welcome.keyBytesMax());
+    }
+    return valueLength > valueBytesMax(keyLength)
+        ? badValue(valueLength, valueBytesMax(keyLength))
+        : null;
+  }
+
+  static ErdaException.BadSize badKey(long length, int max) {
+    return new ErdaException.BadSize("key of " + length + " bytes; this store takes 1 to " + max);
+  }
+
+  private static ErdaException.BadSize badValue(long length, long max) {
+    return new ErdaException.BadSize(
+        "value of " + length + " bytes; this store takes 0 to " + max + " with this key");
+  }
+
+  /** Both what the server allows and what fits a segment that begins with a region's header. */
+  private long valueBytesMax(long keyLength) {
+    long room =
+        welcome.segmentBytes() - Region.HEADER_BYTES - ObjectLayout.HEADER_BYTES - keyLength;
+    // Padding never needs more: what an object may take of a segment is a multiple of the
+    // alignment.
+    return Math.min(welcome.valueBytesMax(), room);
+  }
+}

@@ -1,0 +1,29 @@
+package io.erda.client;
+
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.ErdaException.Full.What;
+import io.erda.protocol.Result;
+
+/** What a result of the server's means to a caller whose request was not done. */
+final class Refusals {
+  /**
+   * @param what the operation, in words
+   * @param reason why, in the server's words; empty when it did not say
+   */
+  static ErdaException of(String what, int result, String reason) {
+    String text = what + ": " + Result.name(result) + (reason.isEmpty() ? "" : ": " + reason);
+    return switch (result) {
+      case Result.LOG_FULL -> new ErdaException.Full(What.LOG, text);
+      case Result.TABLE_FULL -> new ErdaException.Full(What.TABLE, text);
+      case Result.DISK_FULL -> new ErdaException.Full(What.DISK, text);
+      case Result.TOO_LARGE -> new ErdaException.BadSize(text);
+      case Result.DAMAGED -> new ErdaException.Damaged(text);
+      case Result.FAILED -> new ErdaException.OutcomeUnknown(text);
+      case Result.READ_ONLY -> new ErdaException.ReadOnly(text);
+      case Result.NO_SUCH_HEAD -> new ErdaException.BadArgument(text);
+      default -> new ErdaException.Unavailable(text);
+    };
+  }
+
+  private Refusals() {}
+}
