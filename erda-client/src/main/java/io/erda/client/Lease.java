@@ -12,10 +12,10 @@ final class Lease {
   int regionIndex;
   int generation;
 
-  /** What the server lets this client WRITE here with. */
+  /** The remote key with which the server lets this client WRITE here. */
   long grantedKey;
 
-  /** The same, but {@link RegionMap#NONE} until the map that names the region is here. */
+  /** The granted key; {@link RegionMap#NONE} until the map that names the region is here. */
   long remoteKey;
 
   /** The map that names the region has this epoch or a later one. */

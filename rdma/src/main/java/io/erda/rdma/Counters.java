@@ -29,7 +29,7 @@ final class Counters {
     this.base = queue.address() + base;
   }
 
-  /** Seen by the other end after {@link #show}, or a few dozen more. */
+  /** Counts a READ; the other end sees it after {@link #show}, or a few dozen more. */
   void read(int length) {
     bytesRead += length;
     if ((++reads & READS_PER_SHOW - 1) == 0) {
@@ -63,7 +63,7 @@ final class Counters {
     Words.plain(base + BYTES_DIFFERING, bytesDiffering += bytes);
   }
 
-  /** What stands in a header, of either end. */
+  /** Loads what either end showed in the header. */
   static DeviceStatistics load(MemorySegment queue, long base) {
     return new DeviceStatistics(
         word(queue, base + READS),

@@ -17,7 +17,7 @@ final class EmbeddedListener implements Listener {
     this.address = address;
   }
 
-  /** From the requester's thread. */
+  /** Called by the requester's thread. */
   boolean offer(EmbeddedQueuePair requester) {
     waiting.add(requester);
     // Either we see that it closed, or its closing sees the request.

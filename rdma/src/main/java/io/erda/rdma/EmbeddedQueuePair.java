@@ -9,7 +9,7 @@ final class EmbeddedQueuePair extends RingQueuePair {
   private final EmbeddedNetwork network;
 
   /**
-   * Whom to wake: known to the responder from the start, to the requester once somebody accepted.
+   * The device to wake: the responder knows it from the start, the requester once it is accepted.
    */
   private volatile EmbeddedDevice peer;
 
@@ -33,7 +33,7 @@ final class EmbeddedQueuePair extends RingQueuePair {
     this.device = device;
     this.network = network;
     if (!requester) {
-      registry(network.registry());
+      openOwnRegistry();
     }
   }
 
@@ -50,18 +50,18 @@ final class EmbeddedQueuePair extends RingQueuePair {
   }
 
   @Override
-  RemoteRegion reach(long key, boolean toWrite) {
+  public RemoteRegion reach(long key, boolean toWrite) {
     return network.reach(key);
   }
 
   @Override
-  String describeLoss(RemoteRegion region) {
+  public String describeLoss(RemoteRegion region) {
     return network.describeLoss(region.key());
   }
 
   @Override
-  MemorySegment openRegistry(long registryId) {
-    return network.registry();
+  boolean openRegistry(long registryId) {
+    return true;
   }
 
   @Override

@@ -12,7 +12,7 @@ final class LocalRegion implements MemoryRegion {
   /** What file the memory is mapped from, if any. */
   final Backing backing;
 
-  /** For the comparison of places modulo 8 only. */
+  /** Where the memory begins. */
   final long address;
 
   final int access;

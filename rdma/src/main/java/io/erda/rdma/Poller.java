@@ -46,7 +46,7 @@ public final class Poller {
 
   private static final int CONTENDED_MAX = 6;
 
-  /** What took longer was no time slice: the process was stopped. */
+  /** A pause that took longer was no time slice: the process was stopped. */
   private static final long SLICE_NS_MAX = 10_000_000;
 
   private final LongSupplier nanoTime;
@@ -72,7 +72,7 @@ public final class Poller {
     this(nanoTime, Thread::yield, spinNs, budgetNs);
   }
 
-  /** As the other one, with a way of its own to give the core away. */
+  /** Makes a poller with a way of its own to give the core away. */
   Poller(LongSupplier nanoTime, Runnable yield, long spinNs, long budgetNs) {
     if (spinNs < 0 || budgetNs < 0) {
       throw new IllegalArgumentException("spin " + spinNs + " ns, budget " + budgetNs + " ns");
@@ -83,7 +83,7 @@ public final class Poller {
     this.budgetNs = budgetNs;
   }
 
-  /** After a turn that did {@code work}: true to poll again, false to sleep. */
+  /** Says after a turn that did {@code work}: true to poll again, false to sleep. */
   public boolean mayPoll(int work) {
     if (work > 0) {
       idleTurns = 0;
@@ -148,9 +148,9 @@ public final class Poller {
   }
 
   /**
-   * As {@link #reset}, after a sleep that somebody ended. The first work is followed by a yield,
-   * unless one gave the core away for long lately: the kernel likes to wake a thread on the core of
-   * who woke it, and who polls there for the answer has it at once then.
+   * Does what {@link #reset} does, after a sleep that somebody ended. The first work is followed by
+   * a yield, unless one gave the core away for long lately: the kernel likes to wake a thread on
+   * the core of who woke it, and who polls there for the answer has it at once then.
    */
   public void woken() {
     reset();

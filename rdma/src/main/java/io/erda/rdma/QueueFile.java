@@ -24,20 +24,20 @@ final class QueueFile {
   private static final Pattern NAME = Pattern.compile("queue-[0-9]{1,10}-[0-9]{1,10}");
   private static final int NAMES_TRIED = 1 << 16;
 
-  // Of the process, as its ID in the name is: a name is never used twice, because the server may
-  // not have noticed yet that the last
-  // connection of that name ended, and would refuse the new one or remove its file.
+  // The counter belongs to the process, as its ID in the name does. A name is never used twice: the
+  // server may not have noticed yet that the last connection of that name ended, and would refuse
+  // the new one or remove its file.
   private static final AtomicInteger NEXT = new AtomicInteger();
 
   private final ShmDirectory directory;
   private final String name;
 
-  /** Null, as the queue, for a file that is not mapped. */
+  /** A file that is not mapped has neither an arena nor a queue: both are null. */
   private final Arena arena;
 
   private final MemorySegment queue;
 
-  /** Who takes the file when its owner is gone: the server's for a peer's; null for one's own. */
+  /** The server's spares take a peer's file when the peer is gone; null for a file of one's own. */
   private final SpareQueueFiles spares;
 
   /** It was a spare of the server's, and is to be one again. */
@@ -66,7 +66,7 @@ final class QueueFile {
     return NAME.matcher(name).matches();
   }
 
-  /** What the next one of this process may be called; if it is free only its creation tells. */
+  /** A name for the next file of this process; whether it is free only its creation tells. */
   static String nextName() {
     return PREFIX
         + ProcessHandle.current().pid()
@@ -229,7 +229,7 @@ final class QueueFile {
     return ShmDirectory.owner(descriptor);
   }
 
-  /** What the queue is mapped in; ends with the mapping. */
+  /** The queue is mapped in this arena, which ends with the mapping. */
   Arena arena() {
     return arena;
   }
@@ -257,7 +257,7 @@ final class QueueFile {
   }
 
   /**
-   * For the responder: whether the requester provably left. Then the file becomes a spare, or is
+   * Says to the responder whether the requester provably left. Then the file becomes a spare, or is
    * removed when there are enough.
    */
   boolean isOwnerGone() {

@@ -65,10 +65,10 @@ public interface QueuePair extends AutoCloseable {
   boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags);
 
   /**
-   * Of a responder: lets this peer, and no other, WRITE to a stretch of a region that it may
-   * otherwise only READ, until {@link #revoke} or the end of the connection. Hardware binds a
-   * memory window to the queue pair for it. Offsets under the key count from the beginning of the
-   * region, as under the region's own.
+   * A responder lets this peer, and no other, WRITE to a stretch of a region that it may otherwise
+   * only READ, until {@link #revoke} or the end of the connection. Hardware binds a memory window
+   * to the queue pair for it. Offsets under the key count from the beginning of the region, as
+   * under the region's own.
    *
    * @return the remote key to WRITE with; the region's own where {@link Device#limitsWrites()} is
    *     false
@@ -147,40 +147,41 @@ public interface QueuePair extends AutoCloseable {
     return true;
   }
 
-  /** Of a requester: the number of the message that was posted last, 0 before the first. */
+  /** A requester asks for the number of the message that it posted last; 0 before the first. */
   default long sent() {
     return 0;
   }
 
   /**
-   * Of a responder, before anything that it received takes effect: claims all of it. Returns false
-   * when the requester withdrew, closed or is known to have died; then nothing of it may take
-   * effect. A device that can't tell exactly says what it knows, and its requesters say so in
-   * {@link #claimed()}.
+   * A responder claims all that it received, before anything of it takes effect. Returns false when
+   * the requester withdrew, closed or is known to have died; then nothing of it may take effect. A
+   * device that can't tell exactly says what it knows, and its requesters say so in {@link
+   * #claimed()}.
    */
   default boolean claim() {
     return true;
   }
 
-  /** Of a responder: what {@link #claim()} looks at, without claiming anything. Cheap. */
+  /** Whether {@link #claim()} would find the requester there; claims nothing, and is cheap. */
   default boolean isPeerThere() {
     return true;
   }
 
   /**
-   * Of a responder: what was claimed has taken effect or never will, and its answers were posted.
+   * A responder says that what it claimed has taken effect or never will, and that the answers were
+   * posted.
    */
   default void settle() {}
 
   /**
-   * Of a requester: takes back whatever the responder did not claim. Work that is posted from now
-   * on completes in error; READs as after the peer's end. Answers still arrive. Idempotent; {@link
-   * #close()} does it too.
+   * A requester takes back whatever the responder did not claim. Work that is posted from now on
+   * completes in error, and READs behave as after the peer's end. Answers still arrive. Idempotent;
+   * {@link #close()} does it too.
    */
   default void withdraw() {}
 
   /**
-   * Of a requester that withdrew: the number of the last message that may take effect; {@link
+   * A requester that withdrew asks for the number of the last message that may take effect; {@link
    * Long#MAX_VALUE} where the device can't know. A device that has to ask the other end says so
    * too, until a poll has heard the answer.
    */
@@ -189,7 +190,7 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
-   * Of a requester: the number of the last message that the responder is through with. What it
+   * A requester asks for the number of the last message that the responder is through with. What it
    * answered has arrived when this says so, as far as there was room for answers.
    */
   default long settled() {

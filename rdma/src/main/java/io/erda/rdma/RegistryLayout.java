@@ -22,7 +22,7 @@ final class RegistryLayout {
 
   static final int VERSION = 2;
 
-  /** For a log's regions, 8190 at most, the root, and tables that are or were doubled. */
+  /** Enough for a log's regions, 8190 at most, the root, and tables that are or were doubled. */
   static final int SLOTS = 8256;
 
   static final int SLOT_BYTES = 256;

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * @param memory the bytes
  * @param writable whether {@code memory} was mapped for WRITEs; a mapping is read-only until the
  *     first
- * @param address for the comparison of places modulo 8 only
+ * @param address where the memory begins
  * @param length bytes
  * @param access what its owner allows, of {@link Access}
  * @param inode of the file it is mapped from, and {@code fileOffset} where in it; 0 without a file
@@ -47,7 +47,7 @@ record RemoteRegion(
             .formatted(file, bytes, needed);
   }
 
-  /** The same memory under another key. */
+  /** Names the same memory by another key. */
   RemoteRegion under(long newKey, long newKeyAddress, int newAccess) {
     return new RemoteRegion(
         newKey,

@@ -29,16 +29,16 @@ import java.util.Set;
  * <p>Owns two descriptors. One thread.
  */
 final class ShmDirectory implements AutoCloseable {
-  /** What a new directory may be used by: its owner alone. */
+  /** The mode of a new directory: its owner alone may use it. */
   static final int PRIVATE = 0700;
 
   private static final int READ_WRITE = 0666;
   private static final int ASIDE_MAX = 1000;
 
-  /** Those that are asked for; names of users and groups would be looked up elsewhere. */
+  /** The attributes that are asked for; names of users and groups would be looked up elsewhere. */
   private static final String ASKED = "unix:isRegularFile,ino,size,nlink,mode,uid,gid";
 
-  /** Of a file. {@code mode} are the permissions, {@code links} how many names it has. */
+  /** Describes a file: {@code mode} is its permissions, {@code links} how many names it has. */
   record Attributes(
       boolean regular, long inode, long bytes, int links, int mode, int userId, int groupId) {}
 
@@ -195,7 +195,7 @@ final class ShmDirectory implements AutoCloseable {
 
   private static int openPlain(int directory, String name, boolean toWrite, Path file)
       throws IOException {
-    // Without waiting for the other end of a pipe.
+    // O_NONBLOCK: opening a pipe must not wait for its other end.
     int flags = (toWrite ? Posix.O_RDWR : Posix.O_RDONLY) | Posix.O_NOFOLLOW | Posix.O_NONBLOCK;
     int fd = Posix.open(directory, name, flags, 0, file);
     boolean plain = false;
@@ -299,7 +299,7 @@ final class ShmDirectory implements AutoCloseable {
         ((Number) all.get("gid")).intValue());
   }
 
-  /** Of what has a name here, without opening it; null when nothing has. */
+  /** Describes what has a name here, without opening it; null when nothing has it. */
   Attributes attributes(String name) throws IOException {
     try {
       return attributes(at(name), LinkOption.NOFOLLOW_LINKS);
@@ -331,7 +331,7 @@ final class ShmDirectory implements AutoCloseable {
     try {
       Posix.remove(descriptor, name, false, file(name));
     } catch (NoSuchFileException e) {
-      // As it should be.
+      // It is gone already, as it should be.
     }
   }
 

@@ -27,19 +27,19 @@ public record ShmOptions(
     }
   }
 
-  /** For a client. */
+  /** What a client opens its device with. */
   public static ShmOptions toConnect(LongSupplier nanoTime) {
     return new ShmOptions(null, false, nanoTime, false, 0);
   }
 
-  /** For the server of a directory. */
+  /** What the server of a directory opens its device with. */
   public static ShmOptions toServe(Path directory, LongSupplier nanoTime) {
     Objects.requireNonNull(directory, "directory");
     return new ShmOptions(directory, false, nanoTime, false, 0);
   }
 
   /**
-   * For whoever uses the files of a directory's regions for himself: clients of earlier servers are
+   * What a process opens that keeps a directory's regions to itself: clients of earlier servers are
    * fenced and counted as a server does it, and new ones are told that the directory is taken.
    */
   public static ShmOptions toHold(Path directory, LongSupplier nanoTime) {
@@ -47,7 +47,7 @@ public record ShmOptions(
     return new ShmOptions(directory, true, nanoTime, false, 0);
   }
 
-  /** The same, with WRITEs compared and delayed. */
+  /** These options, with WRITEs compared and delayed. */
   public ShmOptions withWrites(boolean compared, long extraLatencyNs) {
     return new ShmOptions(directory, holds, nanoTime, compared, extraLatencyNs);
   }

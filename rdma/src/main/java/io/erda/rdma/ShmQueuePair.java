@@ -18,14 +18,14 @@ import java.util.function.LongSupplier;
 final class ShmQueuePair extends RingQueuePair {
   private static final long PEER_CHECK_INTERVAL_NS = 1_000_000;
 
-  /** Between two attempts to get into the server's backlog; doubles with each that fails. */
+  /** The pause between two attempts to get into the server's backlog; each failure doubles it. */
   private static final long CONNECT_RETRY_NS = 1_000_000;
 
   private static final long CONNECT_RETRY_NS_MAX = 32_000_000;
 
   private final ShmDevice device;
 
-  /** Null, as the file, of a responder. */
+  /** Null for a responder. */
   private final ShmDirectory directory;
 
   /** Null for an attempt that failed at once. */
@@ -40,7 +40,7 @@ final class ShmQueuePair extends RingQueuePair {
   /** The user whose the server is; known when the socket is connected. */
   private UserPrincipal server;
 
-  /** Of a responder: the user whose the client is. */
+  /** The user whose the client is; only a responder knows it. */
   private UserPrincipal user;
 
   private long lastCheck;
@@ -170,7 +170,7 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   @Override
-  RemoteRegion reach(long key, boolean toWrite) {
+  public RemoteRegion reach(long key, boolean toWrite) {
     reachFailure = Status.REMOTE_ACCESS;
     try {
       return view.reach(key, toWrite);
@@ -186,17 +186,17 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   @Override
-  int reachFailure() {
+  public int reachFailure() {
     return reachFailure;
   }
 
   @Override
-  void leave(RemoteRegion region) {
+  public void leave(RemoteRegion region) {
     view.leave(region);
   }
 
   @Override
-  void supersede(RemoteRegion region) {
+  public void supersede(RemoteRegion region) {
     view.supersede(region);
   }
 
@@ -206,7 +206,7 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   @Override
-  MemorySegment openRegistry(long registryId) {
+  boolean openRegistry(long registryId) {
     reachFailure = Status.UNREACHABLE;
     try {
       view = ShmRegistryView.open(directory, registryId, server, file.arena());
@@ -215,7 +215,7 @@ final class ShmQueuePair extends RingQueuePair {
     } catch (UntrustedFileException e) {
       reachFailure = Status.UNTRUSTED;
     }
-    return view == null ? null : view.registry();
+    return view != null;
   }
 
   @Override
@@ -299,7 +299,7 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   @Override
-  String describeLoss(RemoteRegion region) {
+  public String describeLoss(RemoteRegion region) {
     return view == null ? null : view.describeLoss(region);
   }
 

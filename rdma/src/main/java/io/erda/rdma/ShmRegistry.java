@@ -50,7 +50,7 @@ final class ShmRegistry implements AutoCloseable {
     this.registry = map(descriptor, directory.file(FILE), arena);
     registry.set(QueueLayout.INT, RegistryLayout.VERSION_OFFSET, RegistryLayout.VERSION);
     registry.set(QueueLayout.INT, RegistryLayout.SLOTS_OFFSET, RegistryLayout.SLOTS);
-    // Of a registry that is used again: a key that was valid must not seem so any more when what it
+    // The registry may be used again: a key that was valid must not seem so any more when what it
     // stood for changes, and no number may come twice, wherever this is interrupted.
     endKeys(registry);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
@@ -156,7 +156,7 @@ final class ShmRegistry implements AutoCloseable {
     try {
       descriptor = directory.open(FILE, true);
       ShmDirectory.Attributes attributes = ShmDirectory.attributes(descriptor);
-      // With another name, or of another user than whoever has the directory, it is something else.
+      // A file with another name, or another owner than the directory's, is something else.
       if (attributes.bytes() == RegistryLayout.BYTES
           && attributes.links() == 1
           && (attributes.userId() == Posix.user()

@@ -103,14 +103,14 @@ final class ShmRegistryView implements AutoCloseable {
     return registry;
   }
 
-  /** What a slot says. Each field is read once. */
+  /** The fields of a slot, each of which is read once. */
   private record Slot(long offset, long length, int access, long inode, String name) {
     boolean isWritable() {
       return (access & (Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0;
     }
   }
 
-  /** What the slot of a key says, all of it while the key was valid; null when it is not. */
+  /** Reads the slot of a key, all of it while the key was valid; null when it is not. */
   private Slot slot(long key, long at) {
     if ((long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
       return null;
@@ -322,10 +322,11 @@ final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * With {@code MAP_SYNC} where the file system has it (DAX on persistent memory), as the responder
-   * maps what it stores into. There the first store into an allocated block makes the file system
-   * note that the block holds data. Through an ordinary mapping that note waits for the journal,
-   * and a power failure before turns what the responder wrote back and acknowledged into zeros.
+   * Maps with {@code MAP_SYNC} where the file system has it (DAX on persistent memory), as the
+   * responder maps what it stores into. There the first store into an allocated block makes the
+   * file system note that the block holds data. Through an ordinary mapping that note waits for the
+   * journal, and a power failure before turns what the responder wrote back and acknowledged into
+   * zeros.
    */
   private static MemorySegment mapToWrite(
       FileChannel channel, long offset, long length, Arena arena) throws IOException {

@@ -33,7 +33,7 @@ final class ShmSocket {
 
   private static final int BACKLOG = 1024;
 
-  /** What the server sends in place of a ring before it closes: it may not open the queue file. */
+  /** The server sends this in place of a ring when it may not open the queue file, and closes. */
   private static final byte DENIED = 2;
 
   /** The number of the superuser. */
@@ -183,7 +183,7 @@ final class ShmSocket {
     try {
       int count = channel.read(drain.clear());
       denied |= count > 0 && drain.get(0) == DENIED;
-      // Behind the last ring its end may be found. A peer that writes without end is left to the
+      // The end may stand behind the last ring. A peer that writes without end is left to the
       // next time.
       for (int turn = 1; turn < DRAINS_MAX && count > 0; turn++) {
         count = channel.read(drain.clear());

@@ -38,7 +38,7 @@ final class SpareQueueFiles {
     this.directory = directory;
   }
 
-  /** For a server that starts: looks what is there, and removes what is no spare. */
+  /** Looks what is there when a server starts, and removes what is no spare. */
   void open() throws IOException {
     for (String name : directory.names(PREFIX)) {
       if (isName(name)) {
@@ -49,7 +49,7 @@ final class SpareQueueFiles {
     count();
   }
 
-  /** What is too short was being made when a server died; a copy of a store may have holes. */
+  /** A file that is too short was being made when a server died; a copied store may have holes. */
   private void examine(String name) throws IOException {
     int descriptor = locked(directory, name);
     if (descriptor < 0) {
@@ -100,7 +100,7 @@ final class SpareQueueFiles {
         kept++;
       }
     } catch (IOException e) {
-      // Without them all goes on as long as the disk is not full.
+      // Without spares all goes on as long as the disk is not full.
     }
   }
 
@@ -111,13 +111,13 @@ final class SpareQueueFiles {
     }
   }
 
-  /** False when there is no room. */
+  /** Makes a spare. Returns false when there is no room. */
   private boolean make() throws IOException {
     String name = PREFIX + next++;
     int descriptor = directory.create(name);
     boolean made = false;
     try {
-      // Who is quicker and takes it finds it too short, and lets it go.
+      // Another process that is quicker and takes it finds it too short, and lets it go.
       if (Posix.tryLock(descriptor)) {
         fill(descriptor, name);
         made = true;

@@ -1,0 +1,376 @@
+package io.erda.rdma;
+
+import io.erda.pmem.FaultPoint;
+import java.lang.invoke.VarHandle;
+import java.util.function.LongSupplier;
+
+/**
+ * READ, WRITE and what is atomic, over memory that this process has mapped: loads and stores of the
+ * posting thread. Each method returns the status of the work, which is done then.
+ *
+ * <p><b>Fencing.</b> After each READ and WRITE the peer's state and the region's key are looked at,
+ * for a WRITE with a full fence between its stores and that load: either this end sees that the
+ * other has ended, and the work fails, or whoever ended sees the whole WRITE.
+ *
+ * <p><b>Memory that is not there.</b> A load or store of a region's file that somebody shortened,
+ * or a store into a hole of it while the disk is full, is a fault that the JVM reports late ({@link
+ * FaultPoint}). Each READ and WRITE waits for that report before it ends, so the fault is its own
+ * status and never an error in other work.
+ */
+final class OneSidedWork {
+  private final Device device;
+  private final RemoteRegions.Source source;
+  private final RemoteRegions regions;
+  private final Ends ends;
+  private final Counters counters;
+  private final boolean requester;
+  private final boolean counted;
+  private final long extraWriteLatencyNs;
+  private final LongSupplier nanoTime;
+  private final WordCopy words = new WordCopy();
+  private final FaultPoint faults = new FaultPoint();
+  private String lostRegion = "";
+
+  /**
+   * @param counted whether WRITEs are compared with what was there
+   * @param extraWriteLatencyNs how long each WRITE is delayed
+   */
+  OneSidedWork(
+      Device device,
+      RemoteRegions.Source source,
+      RemoteRegions regions,
+      Ends ends,
+      Counters counters,
+      boolean requester,
+      boolean counted,
+      long extraWriteLatencyNs,
+      LongSupplier nanoTime) {
+    this.device = device;
+    this.source = source;
+    this.regions = regions;
+    this.ends = ends;
+    this.counters = counters;
+    this.requester = requester;
+    this.counted = counted;
+    this.extraWriteLatencyNs = extraWriteLatencyNs;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Which memory was lost when work ended with {@link Status#MEMORY_LOST} last, in words. */
+  String lostRegion() {
+    return lostRegion;
+  }
+
+  void lostRegion(String description) {
+    lostRegion = description;
+  }
+
+  // READ.
+
+  int read(LocalRegion to, long localOffset, long remoteKey, long remoteOffset, int length) {
+    RemoteRegion from = regions.get(remoteKey, false);
+    if (from == null) {
+      return unreached();
+    }
+    if ((from.access() & Access.REMOTE_READ) == 0 || !from.contains(remoteOffset, length)) {
+      return refusal();
+    }
+    try {
+      int status = load(to, localOffset, from, remoteOffset, length);
+      faults.surface();
+      return status;
+    } catch (InternalError e) {
+      return afterFault(from, false, e);
+    }
+  }
+
+  /**
+   * A READ where nothing is unusual.
+   *
+   * @return whether it was done; otherwise {@link #read} finds out why not
+   */
+  boolean readNow(LocalRegion to, long localOffset, long remoteKey, long remoteOffset, int length) {
+    RemoteRegion from = regions.known(remoteKey);
+    if (from == null
+        || !from.isOurs()
+        || (from.access() & Access.REMOTE_READ) == 0
+        || !from.contains(remoteOffset, length)) {
+      return false;
+    }
+    long remote = from.address() + remoteOffset;
+    long own = to.address + localOffset;
+    if (((remote | own | length) & 7) != 0) {
+      return false;
+    }
+    to.requireAlive();
+    try {
+      Words.copy(remote, own, length);
+      int status = afterRead(from, length);
+      faults.surface();
+      return status == Status.SUCCESS;
+    } catch (InternalError e) {
+      return afterFault(from, false, e) == Status.SUCCESS;
+    }
+  }
+
+  private int load(
+      LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
+    long remote = from.address() + remoteOffset;
+    long own = to.address + localOffset;
+    if (from.isOurs() && ((remote | own | length) & 7) == 0) {
+      to.requireAlive();
+      Words.copy(remote, own, length);
+      return afterRead(from, length);
+    }
+    try {
+      words.load(from.memory(), remoteOffset, remote, to.memory, localOffset, own, length);
+    } catch (IllegalStateException e) {
+      return lost(from, e);
+    }
+    return afterRead(from, length);
+  }
+
+  private int afterRead(RemoteRegion from, int length) {
+    // Later loads, those of the next READ too, come after these.
+    VarHandle.acquireFence();
+    counters.read(length);
+    long state = ends.peerState();
+    return state == QueueLayout.OPEN && RemoteRegions.isValid(from)
+        ? Status.SUCCESS
+        : refused(state, from);
+  }
+
+  private int refused(long state, RemoteRegion from) {
+    if (state != QueueLayout.OPEN && !(state == QueueLayout.GONE && device.readsOutlivePeer())) {
+      return Status.FENCED;
+    }
+    return RemoteRegions.isValid(from) ? Status.SUCCESS : Status.REMOTE_ACCESS;
+  }
+
+  // WRITE.
+
+  int write(LocalRegion from, long localOffset, long remoteKey, long remoteOffset, int length) {
+    RemoteRegion to = null;
+    try {
+      int status = ends.sendable();
+      if (status != Status.SUCCESS) {
+        return status;
+      }
+      to = regions.get(remoteKey, true);
+      if (to == null) {
+        return unreached();
+      }
+      status =
+          isAllowed(to, Access.REMOTE_WRITE, remoteOffset, length)
+              ? store(from, localOffset, to, remoteOffset, length)
+              : Status.REMOTE_ACCESS;
+      faults.surface();
+      return status;
+    } catch (InternalError e) {
+      return afterFault(to, true, e);
+    }
+  }
+
+  private int store(
+      LocalRegion from, long localOffset, RemoteRegion to, long remoteOffset, int length) {
+    try {
+      if (counted) {
+        counters.differing(
+            WordCopy.differing(from.memory, localOffset, to.memory(), remoteOffset, length));
+      }
+      words.store(
+          from.memory,
+          localOffset,
+          from.address + localOffset,
+          to.memory(),
+          remoteOffset,
+          to.address() + remoteOffset,
+          length);
+    } catch (IllegalStateException e) {
+      return lost(to, e);
+    }
+    counters.write(length);
+    if (extraWriteLatencyNs > 0) {
+      delay();
+    }
+    return afterWrite(to);
+  }
+
+  private void delay() {
+    long until = nanoTime.getAsLong() + extraWriteLatencyNs;
+    while (nanoTime.getAsLong() - until < 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /**
+   * A WRITE counts only when neither the queue pair nor the key was taken away before its stores
+   * were all visible.
+   */
+  private int afterWrite(RemoteRegion to) {
+    VarHandle.fullFence();
+    if (ends.peerState() != QueueLayout.OPEN) {
+      return Status.FENCED;
+    }
+    return RemoteRegions.isValid(to) ? Status.SUCCESS : Status.REMOTE_ACCESS;
+  }
+
+  // Atomic WRITE and compare-and-swap.
+
+  int atomicWrite(long remoteKey, long remoteOffset, long value) {
+    int status = ends.sendable();
+    if (status != Status.SUCCESS) {
+      return status;
+    }
+    RemoteRegion to = regions.get(remoteKey, true);
+    return to != null
+            && isWord(to, remoteOffset)
+            && isAllowed(to, Access.REMOTE_WRITE, remoteOffset, Long.BYTES)
+        ? storeWord(to, remoteOffset, value)
+        : Status.REMOTE_ACCESS;
+  }
+
+  private int storeWord(RemoteRegion to, long remoteOffset, long value) {
+    try {
+      if (counted) {
+        counters.differing(
+            differing((long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset), value));
+      }
+      QueueLayout.WORD.setRelease(to.memory(), remoteOffset, value);
+      counters.write(Long.BYTES);
+      int status = afterWrite(to);
+      faults.surface();
+      return status;
+    } catch (InternalError e) {
+      return afterFault(to, true, e);
+    }
+  }
+
+  /**
+   * @param old where the word that was there goes
+   */
+  int compareAndSwap(
+      LocalRegion old,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      long expected,
+      long value) {
+    int status = ends.sendable();
+    if (status != Status.SUCCESS) {
+      return status;
+    }
+    RemoteRegion to = regions.get(remoteKey, true);
+    return to != null
+            && isWord(to, remoteOffset)
+            && isAllowed(to, Access.REMOTE_ATOMIC, remoteOffset, Long.BYTES)
+        ? swapWord(old, localOffset, to, remoteOffset, expected, value)
+        : Status.REMOTE_ACCESS;
+  }
+
+  private int swapWord(
+      LocalRegion old,
+      long localOffset,
+      RemoteRegion to,
+      long remoteOffset,
+      long expected,
+      long value) {
+    long was;
+    try {
+      // Where memory is missing the interpreter's compare-and-swap ends the process, and a load
+      // does not.
+      was = (long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset);
+      faults.surface();
+      was = (long) QueueLayout.WORD.compareAndExchange(to.memory(), remoteOffset, expected, value);
+      faults.surface();
+    } catch (InternalError e) {
+      return afterFault(to, true, e);
+    }
+    if (was == expected) {
+      counters.write(Long.BYTES);
+      if (counted) {
+        counters.differing(differing(was, value));
+      }
+    }
+    old.memory.set(QueueLayout.LONG.withByteAlignment(1), localOffset, was);
+    return afterWrite(to);
+  }
+
+  private static boolean isWord(RemoteRegion region, long offset) {
+    return (region.address() + offset & 7) == 0;
+  }
+
+  private static int differing(long old, long value) {
+    int bytes = 0;
+    for (long bits = old ^ value; bits != 0; bits >>>= 8) {
+      bytes += (bits & 0xff) != 0 ? 1 : 0;
+    }
+    return bytes;
+  }
+
+  // Why work was not done.
+
+  /** Looked at before a store: a key that was revoked must not be written through. */
+  private static boolean isAllowed(RemoteRegion region, int access, long offset, int length) {
+    return (region.access() & access) != 0
+        && region.contains(offset, length)
+        && RemoteRegions.isValid(region);
+  }
+
+  private int unreached() {
+    int status = refusal();
+    return status == Status.REMOTE_ACCESS ? source.reachFailure() : status;
+  }
+
+  private int refusal() {
+    if (!regions.isOpen() && requester) {
+      return Status.FLUSHED;
+    }
+    return ends.peerState() == QueueLayout.FENCED ? Status.FENCED : Status.REMOTE_ACCESS;
+  }
+
+  /**
+   * The owner of the memory took it away while it was used: that is no error of ours when the key
+   * was revoked before.
+   */
+  private static int lost(RemoteRegion region, IllegalStateException e) {
+    if (RemoteRegions.isValid(region)) {
+      throw e;
+    }
+    return Status.REMOTE_ACCESS;
+  }
+
+  /**
+   * Why work of ours met memory that is not there: a status that is never SUCCESS.
+   *
+   * @param region null when none was reached yet
+   * @param stored whether it was a store, of memory that was not the caller's
+   * @throws InternalError when no memory of the peer's is gone: then it is somebody else's
+   */
+  private int afterFault(RemoteRegion region, boolean stored, InternalError e) {
+    if (source.isMemoryLost()) {
+      return Status.FENCED;
+    }
+    if (region == null) {
+      throw e;
+    }
+    boolean valid;
+    try {
+      valid = RemoteRegions.isValid(region);
+      faults.surface();
+    } catch (InternalError again) {
+      // The keys themselves can't be looked at any more.
+      ends.breakOff();
+      return Status.FENCED;
+    }
+    if (!valid) {
+      return Status.REMOTE_ACCESS;
+    }
+    String loss = source.describeLoss(region);
+    if (loss == null && !stored) {
+      throw e;
+    }
+    lostRegion = loss == null ? "a file there has a hole, and the disk is full" : loss;
+    return Status.MEMORY_LOST;
+  }
+}
