@@ -1,5 +1,6 @@
 package io.erda.server.engine;
 
+import io.erda.hashtable.DamagedTableException;
 import io.erda.pmem.Backing;
 import io.erda.pmem.FaultPoint;
 import java.io.IOException;
@@ -15,8 +16,9 @@ import java.util.function.Supplier;
  * acknowledged until somebody has looked and the store was opened again. Reads go on. One thread.
  *
  * <p>Work on the files is done through here, so that one place says what a failure is. {@link
- * UncheckedIOException} is one; an {@link InternalError} is one when a file of the store was
- * shortened, and is thrown on otherwise: mapped memory of somebody else went away.
+ * UncheckedIOException} is one, and so is a word of the table that nobody ever stored; an {@link
+ * InternalError} is one when a file of the store was shortened, and is thrown on otherwise: mapped
+ * memory of somebody else went away.
  */
 final class StoreFailures {
   private final StoreEngine engine;
@@ -34,7 +36,7 @@ final class StoreFailures {
       work.run();
       faults.surface();
       return true;
-    } catch (UncheckedIOException | InternalError e) {
+    } catch (UncheckedIOException | DamagedTableException | InternalError e) {
       becauseOf(e);
       return false;
     }
@@ -46,7 +48,7 @@ final class StoreFailures {
       int done = work.getAsInt();
       faults.surface();
       return done;
-    } catch (UncheckedIOException | InternalError e) {
+    } catch (UncheckedIOException | DamagedTableException | InternalError e) {
       becauseOf(e);
       return 0;
     }
@@ -58,7 +60,7 @@ final class StoreFailures {
       T result = work.get();
       faults.surface();
       return result;
-    } catch (UncheckedIOException | InternalError e) {
+    } catch (UncheckedIOException | DamagedTableException | InternalError e) {
       becauseOf(e);
       return null;
     }
@@ -92,6 +94,7 @@ final class StoreFailures {
     String why =
         switch (failure) {
           case UncheckedIOException e -> inWords(e);
+          case DamagedTableException e -> damagedTable(e);
           case InternalError e -> shortenedFile(e);
           case RuntimeException e -> throw e;
           case Error e -> throw e;
@@ -107,6 +110,12 @@ final class StoreFailures {
     String said = e.getMessage();
     String cause = e.getCause().getMessage();
     return cause == null || said.contains(cause) ? said : said + ": " + cause;
+  }
+
+  /** What stands there is no state that the table was ever in, so there is no stop to record. */
+  private String damagedTable(DamagedTableException e) {
+    engine.abandon();
+    return "the hash table was damaged while it was in use: " + e.getMessage();
   }
 
   private String shortenedFile(InternalError e) {

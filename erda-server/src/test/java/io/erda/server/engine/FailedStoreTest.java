@@ -13,6 +13,7 @@ import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import io.erda.rdma.EmbeddedDevice;
@@ -35,6 +36,10 @@ import org.junit.jupiter.api.Test;
 class FailedStoreTest {
   private static final byte[] KEY = "key".getBytes(UTF_8);
   private static final byte[] VALUE = new byte[100];
+
+  /** Where a table says which entries a doubling moves; see the hash table's FORMAT.md. */
+  private static final long STRETCH_OFFSET = 128;
+
   private static final StoreOptions STORE =
       new StoreOptions(new LogGeometry(1, 1 << 16, 4096, 8), 16);
 
@@ -229,5 +234,25 @@ class FailedStoreTest {
       assertTrue(after.engine.log().lease(0, 128, 128) != null);
       after.engine.close();
     }
+  }
+
+  /** A word that goes wrong in memory, under a server, is met by the next doubling. */
+  @Test
+  void aTableThatIsDamagedWhileItIsServed() throws IOException {
+    ServerCore core = serve();
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    assertEquals(Result.OK, put(client, KEY));
+    String table =
+        files.names().stream().filter(name -> name.startsWith("table")).findFirst().orElseThrow();
+    files.open(table).putLongRelease(STRETCH_OFFSET, 0x7200_0000_0000L);
+    int result = Result.OK;
+    for (int i = 0; i < 32 && result == Result.OK; i++) {
+      result = put(client, ("key " + i).getBytes(UTF_8));
+    }
+    assertEquals(Result.READ_ONLY, result);
+    assertTrue(core.readOnlyReason().contains("stretch is damaged"), core.readOnlyReason());
+    requireReads(client);
+    core.close();
+    assertThrows(ErdaException.Damaged.class, this::serve);
   }
 }
