@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -34,8 +35,12 @@ public final class QuickstartCommand implements Callable<Integer> {
   @Option(names = "--records", paramLabel = "N", description = "Records to load.")
   private long records = 100_000;
 
-  @Option(names = "--operations", paramLabel = "N", description = "Operations of each workload.")
-  private long operations = 1_000_000;
+  @Option(
+      names = "--operations",
+      paramLabel = "N",
+      showDefaultValue = Visibility.NEVER,
+      description = "Operations of each workload (default: 1000000; over tcp 200000).")
+  private Long operations;
 
   @Option(
       names = "--value-bytes",
@@ -74,7 +79,7 @@ public final class QuickstartCommand implements Callable<Integer> {
     Quickstart.Options options =
         new Quickstart.Options(
             positive("--records", records),
-            positive("--operations", operations),
+            positive("--operations", operations == null ? operationsOver(device) : operations),
             valueBytes(),
             (int) positive("--threads", threads),
             device,
@@ -99,6 +104,11 @@ public final class QuickstartCommand implements Callable<Integer> {
       throw new UserError(result.errors() + " operations failed");
     }
     return 0;
+  }
+
+  /** So many that the workloads are over in a minute or two. */
+  private static long operationsOver(String device) {
+    return device.equals("tcp") ? 200_000 : 1_000_000;
   }
 
   private int valueBytes() {
