@@ -17,6 +17,8 @@ module io.erda.eval {
 
   exports io.erda.eval;
   exports io.erda.eval.load;
+  exports io.erda.eval.peers.process;
+  exports io.erda.eval.peers.store;
   exports io.erda.eval.process;
   exports io.erda.eval.redis;
 }

@@ -21,6 +21,8 @@ public interface Experiment {
    * What an experiment works with.
    *
    * @param temporaryDirectory where stores go; they take up to some gigabytes
+   * @param rounds how often each thing is measured, 0: as often as the experiment holds right; only
+   *     some ask
    * @param quick fewer rounds and objects: to see that it works, not to believe the numbers
    * @param out where plots go, or null
    */
@@ -29,6 +31,7 @@ public interface Experiment {
       Jvm jvm,
       Path temporaryDirectory,
       Progress progress,
+      int rounds,
       boolean quick,
       Path out) {}
 

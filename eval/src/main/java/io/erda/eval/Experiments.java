@@ -1,5 +1,6 @@
 package io.erda.eval;
 
+import io.erda.eval.peers.PeersExperiment;
 import java.util.List;
 
 /** All experiments, in the order in which {@code eval run all} runs them. */
@@ -17,7 +18,8 @@ public final class Experiments {
           new GrowthExperiment(),
           new CleaningExperiment(),
           new OverwriteExperiment(),
-          new UtilisationExperiment());
+          new UtilisationExperiment(),
+          new PeersExperiment());
 
   private Experiments() {}
 }

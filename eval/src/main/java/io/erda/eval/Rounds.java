@@ -11,17 +11,17 @@ import java.util.function.DoubleSupplier;
  * Measures several things side by side: round after round, each thing once a round, every other
  * round in reverse order, so that what else goes on on the machine meets all of them.
  */
-final class Rounds {
+public final class Rounds {
   private final Map<String, DoubleSupplier> things = new LinkedHashMap<>();
   private final Map<String, double[]> measured = new LinkedHashMap<>();
 
-  Rounds measure(String name, DoubleSupplier thing) {
+  public Rounds measure(String name, DoubleSupplier thing) {
     things.put(name, thing);
     return this;
   }
 
   /** Runs warm-up rounds, which do not count, then the others. */
-  Rounds run(int warmup, int rounds, Progress progress) {
+  public Rounds run(int warmup, int rounds, Progress progress) {
     things.keySet().forEach(name -> measured.put(name, new double[rounds]));
     List<String> names = new ArrayList<>(things.keySet());
     for (int round = -warmup; round < rounds; round++) {
@@ -36,19 +36,24 @@ final class Rounds {
     return this;
   }
 
-  double median(String name) {
+  public double median(String name) {
     return median(measured.get(name));
   }
 
-  double min(String name) {
+  public double min(String name) {
     return Arrays.stream(measured.get(name)).min().orElseThrow();
   }
 
-  double max(String name) {
+  public double max(String name) {
     return Arrays.stream(measured.get(name)).max().orElseThrow();
   }
 
-  static double median(double[] values) {
+  /** What each round has measured. */
+  public double[] values(String name) {
+    return measured.get(name).clone();
+  }
+
+  public static double median(double[] values) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);
     int middle = sorted.length / 2;

@@ -62,6 +62,12 @@ public final class Children implements AutoCloseable {
     }
   }
 
+  /** Removes a temporary directory before this is closed; nobody uses it any more. */
+  public void removeNow(Path directory) {
+    remove(directory);
+    keep(directory);
+  }
+
   /** Leaves a temporary directory where it is, for somebody to look at. */
   public synchronized void keep(Path directory) {
     directories.remove(directory);

@@ -1,5 +1,6 @@
 package io.erda.eval.process;
 
+import java.io.File;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,6 +43,17 @@ public record Jvm(Path java, List<String> flags, List<String> serverFlags, Strin
     List<String> all = new ArrayList<>(flags);
     all.addAll(List.of(more));
     return new Jvm(java, all, serverFlags, classPath);
+  }
+
+  /** The same without the class cache of our commands: as an application's JVM starts. */
+  public Jvm withoutClassCache() {
+    List<String> rest = flags.stream().filter(flag -> !flag.startsWith("-XX:AOTCache=")).toList();
+    return new Jvm(java, rest, serverFlags, classPath);
+  }
+
+  /** The same with more at the beginning of the class path. */
+  public Jvm withBefore(String more) {
+    return new Jvm(java, flags, serverFlags, more + File.pathSeparator + classPath);
   }
 
   /** The same for a server's process. */

@@ -81,6 +81,15 @@ public final class EvalCommand implements Runnable {
     private boolean quick;
 
     @Option(
+        names = "--rounds",
+        paramLabel = "N",
+        defaultValue = "0",
+        description =
+            "How often each thing is measured, side by side, where the experiment asks (peers);"
+                + " default: as it holds right.")
+    private int rounds;
+
+    @Option(
         names = "--directory",
         paramLabel = "DIR",
         defaultValue = "${sys:java.io.tmpdir}",
@@ -119,7 +128,7 @@ public final class EvalCommand implements Runnable {
         TerminalProgress progress =
             new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
         return experiment.run(
-            new Experiment.Context(children, jvm, directory, progress, quick, out));
+            new Experiment.Context(children, jvm, directory, progress, rounds, quick, out));
       }
     }
 

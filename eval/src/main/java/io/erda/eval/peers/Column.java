@@ -1,0 +1,46 @@
+package io.erda.eval.peers;
+
+import java.util.Locale;
+
+/** What is measured of each system, in the order of the report: nanoseconds an operation. */
+enum Column {
+  GET_SMALL("get", Scale.SMALL),
+  PUT_SMALL("put", Scale.SMALL),
+  GET_KIB("get", Scale.KIB),
+  PUT_KIB("put", Scale.KIB),
+  LOAD("load", Scale.KIB),
+  LOAD_PIPELINED("load, 32 at once", Scale.KIB),
+  GET_BIG("get", Scale.BIG),
+  PUT_BIG("put", Scale.BIG);
+
+  private final String operation;
+  private final Scale scale;
+
+  Column(String operation, Scale scale) {
+    this.operation = operation;
+    this.scale = scale;
+  }
+
+  /** What heads it. */
+  String title(Sizes sizes) {
+    Cell cell = sizes.cell(scale);
+    return String.format(
+        Locale.ROOT,
+        "%s %s, %s",
+        operation,
+        cell.valueBytes() < 1024 ? cell.valueBytes() + " B" : cell.valueBytes() / 1024 + " KiB",
+        cell.objects() % 1_000_000 == 0
+            ? cell.objects() / 1_000_000 + " M"
+            : cell.objects() / 1_000 + " k");
+  }
+
+  /** Which store it is measured with. */
+  enum Scale {
+    SMALL,
+    KIB,
+    BIG
+  }
+
+  /** A store: so many objects of one size. */
+  record Cell(int valueBytes, long objects) {}
+}

@@ -1,0 +1,52 @@
+package io.erda.eval.peers;
+
+import io.erda.eval.Rounds;
+import io.erda.eval.peers.Column.Cell;
+import io.erda.eval.peers.process.PeerProcess;
+import io.erda.eval.peers.process.PeerSystem;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * How quickly an empty store is filled by a JVM that has just started, which is when users look:
+ * from the first put to the last, one at a time, and many at once where a system can.
+ */
+final class LoadMeasurement {
+  private final Stage stage;
+  private final Cell cell;
+
+  LoadMeasurement(Stage stage, Column.Scale scale) {
+    this.stage = stage;
+    this.cell = stage.sizes().cell(scale);
+  }
+
+  void run(List<PeerSystem> systems, PeerFigures figures) {
+    stage.context().progress().step("load by a fresh JVM");
+    List<PeerSystem> pipelining = systems.stream().filter(PeerSystem::pipelines).toList();
+    Rounds rounds = new Rounds();
+    for (PeerSystem system : systems) {
+      rounds.measure(name(system, false), () -> load(system, false));
+      if (system.pipelines()) {
+        rounds.measure(name(system, true), () -> load(system, true));
+      }
+    }
+    rounds.run(0, stage.rounds(), stage.context().progress());
+    systems.forEach(system -> figures.add(Column.LOAD, system, rounds.values(name(system, false))));
+    pipelining.forEach(
+        system -> figures.add(Column.LOAD_PIPELINED, system, rounds.values(name(system, true))));
+    stage.context().progress().done("");
+  }
+
+  private static String name(PeerSystem system, boolean pipelined) {
+    return system + (pipelined ? " pipelined" : "");
+  }
+
+  private double load(PeerSystem system, boolean pipelined) {
+    Path directory = stage.newDirectory();
+    try (PeerProcess process = stage.start(system, directory, cell, pipelined)) {
+      return process.load();
+    } finally {
+      stage.remove(directory);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package io.erda.eval.peers;
+
+import io.erda.eval.Experiment;
+import io.erda.eval.peers.process.PeerLibraries;
+import io.erda.eval.peers.process.PeerSystem;
+import java.util.List;
+
+/**
+ * Erda, over shared memory and embedded, beside Chronicle Map, LMDB and RocksDB: one thread,
+ * 16-byte keys, uniform, each system in processes of its own with options that are a user's first,
+ * nothing synced anywhere.
+ *
+ * <p>First fresh JVMs load small stores and are killed, and what they have put is looked for. Then
+ * stores are brought to a steady state, all of them, and systems take turns. Big stores would push
+ * each other out of memory, so each of them is measured by itself.
+ *
+ * <p>Where the jars of a system can't be had it is left out, and the report says so.
+ */
+public final class PeersExperiment implements Experiment {
+  /** The systems whose ratio is a goal at this size; a store takes some 12 GB. */
+  private static final List<PeerSystem> BIG =
+      List.of(PeerSystem.ERDA_SHM, PeerSystem.CHRONICLE_MAP);
+
+  @Override
+  public String name() {
+    return "peers";
+  }
+
+  @Override
+  public String what() {
+    return "Chronicle Map, LMDB and RocksDB, each in its own process and none synced: get, put,"
+               + " load of 64 B and 1 KiB; puts over shm at most 1.5 times Chronicle Map's, gets at"
+               + " most 1.0";
+  }
+
+  @Override
+  public Report run(Context context) {
+    Stage stage =
+        new Stage(context, PeerLibraries.installed(), context.quick() ? Sizes.QUICK : Sizes.FULL);
+    PeerFigures figures = new PeerFigures();
+    List<PeerSystem> systems = stage.systems();
+    new LoadMeasurement(stage, Column.Scale.KIB).run(systems, figures);
+    new KillCheck(stage, Column.Scale.KIB).run(systems, figures);
+    new SteadyMeasurement(stage, Column.Scale.SMALL, Column.GET_SMALL, Column.PUT_SMALL)
+        .together(systems, figures);
+    new SteadyMeasurement(stage, Column.Scale.KIB, Column.GET_KIB, Column.PUT_KIB)
+        .together(systems, figures);
+    new SteadyMeasurement(stage, Column.Scale.BIG, Column.GET_BIG, Column.PUT_BIG)
+        .oneByOne(systems.stream().filter(BIG::contains).toList(), figures);
+    return new PeersReport(stage, figures).report();
+  }
+}

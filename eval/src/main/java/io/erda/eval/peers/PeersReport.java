@@ -1,0 +1,209 @@
+package io.erda.eval.peers;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment.Report;
+import io.erda.eval.Table;
+import io.erda.eval.peers.PeerFigures.Spread;
+import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.plot.BarPlot;
+import io.erda.eval.process.ProcessException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The figures as text, as JSON and as a plot, and what they were to show. */
+final class PeersReport {
+  private static final String PLOT = "peers.svg";
+  private static final int COLUMNS_PER_TABLE = 4;
+
+  private final Stage stage;
+  private final PeerFigures figures;
+  private final List<PeerSystem> systems;
+
+  PeersReport(Stage stage, PeerFigures figures) {
+    this.stage = stage;
+    this.figures = figures;
+    this.systems = stage.systems();
+  }
+
+  Report report() {
+    StringBuilder text = new StringBuilder();
+    text.append("median (min–max) of ")
+        .append(stage.rounds())
+        .append(" rounds, µs an operation; gets and puts after ")
+        .append(stage.sizes().firstPuts().toMillis() / 1e3)
+        .append(" s of puts\n\n");
+    Column[] columns = Column.values();
+    for (int from = 0; from < columns.length; from += COLUMNS_PER_TABLE) {
+      text.append(table(List.of(columns).subList(from, from + COLUMNS_PER_TABLE))).append('\n');
+    }
+    text.append(durability()).append('\n').append(goals());
+    for (PeerSystem system : PeerSystem.values()) {
+      stage
+          .libraries()
+          .missing(system)
+          .ifPresent(why ->
+              text.append("left out: ")
+                  .append(system.title())
+                  .append(": ")
+                  .append(why)
+                  .append('\n'));
+    }
+    if (stage.context().out() != null) {
+      text.append("plot: ").append(plot(stage.context().out())).append('\n');
+    }
+    return new Report(text.toString(), json(), missed());
+  }
+
+  private Table table(List<Column> columns) {
+    List<String> header = new ArrayList<>(List.of("system"));
+    columns.forEach(column -> header.add(column.title(stage.sizes())));
+    Table table = new Table(header.toArray(String[]::new));
+    for (PeerSystem system : systems) {
+      List<Object> cells = new ArrayList<>(List.of(title(system)));
+      columns.forEach(column -> cells.add(cell(figures.of(column, system))));
+      table.row(cells.toArray());
+    }
+    return table;
+  }
+
+  private String title(PeerSystem system) {
+    return stage.libraries().title(system);
+  }
+
+  private static String cell(Spread spread) {
+    return spread == null
+        ? "–"
+        : micros(spread.median()) + " (" + micros(spread.min()) + "–" + micros(spread.max()) + ")";
+  }
+
+  private static String micros(double ns) {
+    return String.format(Locale.ROOT, ns < 10_000 ? "%.2f" : "%.1f", ns / 1e3);
+  }
+
+  private Table durability() {
+    Table table = new Table("system", "what was put survives", "after a kill -9");
+    for (PeerSystem system : systems) {
+      String lost = figures.lost(system);
+      table.row(
+          title(system),
+          figures.durability(system),
+          lost.isEmpty() ? "all there" : "lost: " + lost);
+    }
+    return table;
+  }
+
+  private String goals() {
+    Table table = new Table("beside Chronicle Map", "ratio", "at most", "");
+    for (Goal goal : Goal.ALL) {
+      table.row(
+          what(goal),
+          goal.isMeasured(figures) ? Table.decimal(goal.ratio(figures)) : "–",
+          Table.decimal(goal.ratioMax()),
+          verdict(goal));
+    }
+    return table.toString();
+  }
+
+  private String what(Goal goal) {
+    String beside =
+        goal.beside() == goal.measured() ? "" : " beside " + goal.beside().title(stage.sizes());
+    return goal.system().title() + ", " + goal.measured().title(stage.sizes()) + beside;
+  }
+
+  private String verdict(Goal goal) {
+    if (!goal.isMeasured(figures)) {
+      return "not measured";
+    }
+    return goal.isMet(figures) ? "met" : "missed";
+  }
+
+  private List<String> missed() {
+    List<String> missed = new ArrayList<>();
+    for (Goal goal : Goal.ALL) {
+      if (goal.isMeasured(figures) && !goal.isMet(figures)) {
+        missed.add(
+            String.format(
+                Locale.ROOT,
+                "%s takes %.2f times Chronicle Map's, expected at most %.2f",
+                what(goal),
+                goal.ratio(figures),
+                goal.ratioMax()));
+      }
+    }
+    for (PeerSystem system : systems) {
+      if (system.isErda() && !figures.lost(system).isEmpty()) {
+        missed.add(system.title() + " lost puts in a kill: " + figures.lost(system));
+      }
+    }
+    return missed;
+  }
+
+  private ObjectNode json() {
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    json.put("quick", stage.context().quick())
+        .put("rounds", stage.rounds())
+        .put("secondsOfPutsBefore", stage.sizes().firstPuts().toMillis() / 1e3);
+    ArrayNode nodes = json.putArray("systems");
+    for (PeerSystem system : systems) {
+      ObjectNode node =
+          nodes
+              .addObject()
+              .put("name", system.name().toLowerCase(Locale.ROOT))
+              .put("title", title(system))
+              .put("durability", figures.durability(system))
+              .put("lostInKill", figures.lost(system));
+      for (Column column : Column.values()) {
+        Spread spread = figures.of(column, system);
+        if (spread != null) {
+          ObjectNode cell =
+              node.putObject(column.name().toLowerCase(Locale.ROOT))
+                  .put("what", column.title(stage.sizes()))
+                  .put("medianNs", spread.median())
+                  .put("minNs", spread.min())
+                  .put("maxNs", spread.max());
+          ArrayNode rounds = cell.putArray("roundsNs");
+          for (double round : spread.rounds()) {
+            rounds.add(round);
+          }
+        }
+      }
+    }
+    ArrayNode goals = json.putArray("goals");
+    for (Goal goal : Goal.ALL) {
+      if (goal.isMeasured(figures)) {
+        goals
+            .addObject()
+            .put("what", what(goal))
+            .put("ratio", goal.ratio(figures))
+            .put("ratioMax", goal.ratioMax())
+            .put("met", goal.isMet(figures));
+      }
+    }
+    return json;
+  }
+
+  private Path plot(Path directory) {
+    BarPlot plot = new BarPlot("Erda and its peers: µs an operation, median and range", "µs");
+    for (Column column : Column.values()) {
+      plot.panel(column.title(stage.sizes()));
+      for (PeerSystem system : systems) {
+        Spread spread = figures.of(column, system);
+        if (spread != null) {
+          plot.bar(title(system), spread.median() / 1e3, spread.min() / 1e3, spread.max() / 1e3);
+        }
+      }
+    }
+    Path file = directory.resolve(PLOT);
+    try {
+      plot.write(file);
+    } catch (IOException e) {
+      throw new ProcessException("can't write " + file + ": " + e.getMessage(), e);
+    }
+    return file;
+  }
+}

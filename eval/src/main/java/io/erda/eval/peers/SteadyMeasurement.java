@@ -1,0 +1,86 @@
+package io.erda.eval.peers;
+
+import io.erda.eval.Rounds;
+import io.erda.eval.Table;
+import io.erda.eval.peers.Column.Cell;
+import io.erda.eval.peers.process.PeerProcess;
+import io.erda.eval.peers.process.PeerSystem;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Gets and puts of stores that have been in use for a while: systems take turns, round after round,
+ * and those whose turn it is not sleep.
+ */
+final class SteadyMeasurement {
+  private final Stage stage;
+  private final Cell cell;
+  private final Column get;
+  private final Column put;
+
+  SteadyMeasurement(Stage stage, Column.Scale scale, Column get, Column put) {
+    this.stage = stage;
+    this.cell = stage.sizes().cell(scale);
+    this.get = get;
+    this.put = put;
+  }
+
+  /** Measures systems, all open at the same time. */
+  void together(List<PeerSystem> systems, PeerFigures figures) {
+    Map<PeerSystem, PeerProcess> processes = new EnumMap<>(PeerSystem.class);
+    Map<PeerSystem, Path> directories = new EnumMap<>(PeerSystem.class);
+    try {
+      for (PeerSystem system : systems) {
+        stage
+            .context()
+            .progress()
+            .step(
+                system.title()
+                    + ": "
+                    + Table.count(cell.objects())
+                    + " objects of "
+                    + cell.valueBytes()
+                    + " bytes");
+        directories.put(system, stage.newDirectory());
+        PeerProcess process = stage.start(system, directories.get(system), cell, false);
+        processes.put(system, process);
+        bringToSteadyState(process);
+      }
+      takeTurns(processes, figures);
+    } finally {
+      processes.values().forEach(PeerProcess::close);
+      directories.values().forEach(stage::remove);
+    }
+  }
+
+  /** Measures systems of which only one fits into memory. */
+  void oneByOne(List<PeerSystem> systems, PeerFigures figures) {
+    systems.forEach(system -> together(List.of(system), figures));
+  }
+
+  private void bringToSteadyState(PeerProcess process) {
+    stage.context().progress().at("load");
+    process.load();
+    stage.context().progress().at("warm up");
+    process.put(stage.sizes().firstPuts());
+    process.get(stage.sizes().firstGets());
+    stage.context().progress().done("");
+  }
+
+  private void takeTurns(Map<PeerSystem, PeerProcess> processes, PeerFigures figures) {
+    stage.context().progress().step("in turns");
+    Rounds rounds = new Rounds();
+    processes.forEach((system, process) ->
+        rounds
+            .measure(system + " get", () -> process.get(stage.sizes().turn()))
+            .measure(system + " put", () -> process.put(stage.sizes().turn())));
+    rounds.run(0, stage.rounds(), stage.context().progress());
+    stage.context().progress().done("");
+    for (PeerSystem system : processes.keySet()) {
+      figures.add(get, system, rounds.values(system + " get"));
+      figures.add(put, system, rounds.values(system + " put"));
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package io.erda.eval.peers.process;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The jars of the stores that Erda is measured beside, and of their adapters. They belong to no
+ * build: {@code ./erda} fetches them when they are first asked for, and says where they are.
+ */
+public final class PeerLibraries {
+  /** Names a file of one line, a class path. */
+  public static final String PROPERTY = "erda.peers";
+
+  private final List<Path> jars;
+
+  private PeerLibraries(List<Path> jars) {
+    this.jars = jars;
+  }
+
+  /** Those that this process was told of. */
+  public static PeerLibraries installed() {
+    String file = System.getProperty(PROPERTY);
+    return file == null ? new PeerLibraries(List.of()) : listed(Path.of(file));
+  }
+
+  /** Those on the class path that stands in a file. */
+  public static PeerLibraries listed(Path file) {
+    try {
+      return new PeerLibraries(
+          Stream.of(Files.readString(file).strip().split(File.pathSeparator))
+              .map(Path::of)
+              .filter(Files::isReadable)
+              .toList());
+    } catch (IOException e) {
+      return new PeerLibraries(List.of());
+    }
+  }
+
+  /** Why a system can't be measured; empty when it can. */
+  public Optional<String> missing(PeerSystem system) {
+    return system.isErda() || jar(system).isPresent()
+        ? Optional.empty()
+        : Optional.of(
+            system.artifact() + " is not here (./erda eval run peers fetches it, with a network)");
+  }
+
+  /** The system with its version, where it is another's. */
+  public String title(PeerSystem system) {
+    return jar(system)
+        .map(jar -> {
+          String file = jar.getFileName().toString();
+          String version = file.substring(system.artifact().length() + 1, file.length() - 4);
+          return system.title().replaceFirst(",", " " + version + ",");
+        })
+        .orElse(system.title());
+  }
+
+  String classPath() {
+    return String.join(File.pathSeparator, jars.stream().map(Path::toString).toList());
+  }
+
+  private Optional<Path> jar(PeerSystem system) {
+    String start = system.artifact() + "-";
+    return system.isErda()
+        ? Optional.empty()
+        : jars.stream().filter(jar -> jar.getFileName().toString().startsWith(start)).findFirst();
+  }
+}

@@ -1,0 +1,87 @@
+package io.erda.eval.peers.store;
+
+import io.erda.client.ClientOptions;
+import io.erda.client.ErdaAsyncClient;
+import io.erda.client.ErdaClient;
+import io.erda.client.ErdaUri;
+import io.erda.client.OperationHandler;
+import io.erda.protocol.ErdaException;
+import java.lang.foreign.MemorySegment;
+
+/** Erda over shared memory, its server in another process. */
+public final class ErdaShm extends ErdaPeer {
+  /** Of a pipelined store; otherwise null. */
+  private final ErdaAsyncClient pipeline;
+
+  private ErdaException failure;
+
+  public ErdaShm(PeerPlace place) {
+    super(ErdaClient.connect(place.location()), place.valueBytes());
+    this.pipeline = place.pipelined() ? pipeline(place.location()) : null;
+  }
+
+  private ErdaAsyncClient pipeline(String uri) {
+    ErdaAsyncClient client =
+        ErdaAsyncClient.connect(
+            ErdaUri.parse(uri),
+            ClientOptions.DEFAULT.withPipelineDepth(PIPELINE_DEPTH),
+            new Failures());
+    while (!client.isConnected()) {
+      client.doWork();
+      Thread.onSpinWait();
+    }
+    return client;
+  }
+
+  @Override
+  public void put() {
+    if (pipeline == null) {
+      super.put();
+      return;
+    }
+    while (!pipeline.put(0, key, value)) {
+      work();
+    }
+  }
+
+  @Override
+  public void awaitPuts() {
+    while (pipeline != null && pipeline.inFlight() > 0) {
+      work();
+    }
+  }
+
+  private void work() {
+    if (pipeline.doWork() == 0) {
+      Thread.onSpinWait();
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  @Override
+  public void close() {
+    if (pipeline != null) {
+      pipeline.close();
+    }
+    super.close();
+  }
+
+  /** Keeps the last failure for whoever works next. */
+  private final class Failures implements OperationHandler {
+    @Override
+    public void onGet(long token, MemorySegment memory, long offset, long length) {}
+
+    @Override
+    public void onPut(long token) {}
+
+    @Override
+    public void onDelete(long token, boolean existed) {}
+
+    @Override
+    public void onError(long token, ErdaException error) {
+      failure = error;
+    }
+  }
+}

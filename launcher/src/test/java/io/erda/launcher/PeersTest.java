@@ -1,0 +1,129 @@
+package io.erda.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.erda.eval.peers.process.PeerLibraries;
+import io.erda.eval.peers.process.PeerProcess;
+import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.process.Children;
+import io.erda.eval.process.ProcessException;
+import io.erda.launcher.commands.LaunchSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Each system that Erda is measured beside, in processes as the measurement starts them, with a
+ * handful of keys. The jars of others are not part of the build: {@code ./erda eval run peers} has
+ * fetched them, or the test is skipped.
+ */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PeersTest {
+  private static final int KEYS = 300;
+  private static final int VALUE_BYTES = 104;
+  private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+
+  private final Children children = new Children();
+  private final PeerLibraries libraries = libraries();
+
+  @TempDir Path directory;
+
+  @AfterEach
+  void end() {
+    children.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatWasPutIsThereAfterAKill(PeerSystem system) {
+    try (PeerProcess process = start(system, KEYS, false)) {
+      process.load();
+      process.verify();
+      assertTrue(process.put(Duration.ofMillis(20)) > 0);
+      assertTrue(process.get(Duration.ofMillis(20)) > 0);
+      assertFalse(process.durability().isEmpty());
+    }
+    try (PeerProcess process = start(system, KEYS, false)) {
+      assertDoesNotThrow(process::verify);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatWasPutManyAtOnceIsThere(PeerSystem system) {
+    assumeTrue(system.pipelines(), system.title() + " has no such thing");
+    try (PeerProcess process = start(system, KEYS, true)) {
+      process.load(); // the last batch is not full
+      assertDoesNotThrow(process::verify);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aKeyThatWasNotPutIsMissed(PeerSystem system) {
+    try (PeerProcess process = start(system, KEYS, false)) {
+      process.load();
+    }
+    try (PeerProcess process = start(system, KEYS + 1, false)) {
+      ProcessException missed = assertThrows(ProcessException.class, process::verify);
+      assertTrue(
+          missed.getMessage().contains("object " + KEYS + " is not there"), missed::toString);
+    }
+  }
+
+  private PeerProcess start(PeerSystem system, long objects, boolean pipelined) {
+    assumeTrue(
+        libraries.missing(system).isEmpty(), () -> libraries.missing(system).orElse("it is there"));
+    return PeerProcess.start(
+        children,
+        LaunchSettings.load().jvm(),
+        libraries,
+        system,
+        directory,
+        objects,
+        VALUE_BYTES,
+        pipelined);
+  }
+
+  /**
+   * Those that the last build of {@code ./erda} has, unless their adapters are older than sources.
+   */
+  private static PeerLibraries libraries() {
+    try {
+      Path builds = ROOT.resolve("target/erda");
+      Path peers =
+          builds.resolve(Files.readString(builds.resolve("current")).strip()).resolve("peers");
+      FileTime made = Files.getLastModifiedTime(peers.resolve("adapters.jar"));
+      return PeerLibraries.listed(
+          isOlderThanSources(made) ? Path.of("none") : peers.resolve("classpath"));
+    } catch (IOException e) {
+      return PeerLibraries.listed(Path.of("none"));
+    }
+  }
+
+  private static boolean isOlderThanSources(FileTime made) throws IOException {
+    for (String sources :
+        new String[] {"peers/src/main", "eval/src/main/java/io/erda/eval/peers/store"}) {
+      try (Stream<Path> files = Files.walk(ROOT.resolve(sources))) {
+        for (Path file : files.toList()) {
+          if (Files.getLastModifiedTime(file).compareTo(made) > 0) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+}

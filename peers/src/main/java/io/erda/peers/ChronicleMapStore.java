@@ -1,0 +1,78 @@
+package io.erda.peers;
+
+import io.erda.eval.peers.store.PeerPlace;
+import io.erda.eval.peers.store.PeerStore;
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import net.openhft.chronicle.map.ChronicleMap;
+import net.openhft.chronicle.map.ChronicleMapBuilder;
+
+/** A Chronicle Map in a file, of byte arrays of constant size, which are read into one of ours. */
+public final class ChronicleMapStore implements PeerStore {
+  private final ChronicleMap<byte[], byte[]> map;
+  private final byte[] key = new byte[KEY_BYTES];
+  private final byte[] value;
+  private final byte[] got;
+  private final ByteBuffer keyBuffer = ByteBuffer.wrap(key).order(ByteOrder.nativeOrder());
+  private final ByteBuffer valueBuffer;
+  private final ByteBuffer gotBuffer;
+
+  /** A store that is there was killed: it is recovered. */
+  public ChronicleMapStore(PeerPlace place) throws IOException {
+    this.value = new byte[place.valueBytes()];
+    this.got = new byte[place.valueBytes()];
+    this.valueBuffer = ByteBuffer.wrap(value).order(ByteOrder.nativeOrder());
+    this.gotBuffer = ByteBuffer.wrap(got).order(ByteOrder.nativeOrder());
+    ChronicleMapBuilder<byte[], byte[]> builder =
+        ChronicleMapBuilder.of(byte[].class, byte[].class)
+            .constantKeySizeBySample(key)
+            .constantValueSizeBySample(value)
+            .entries(place.objects())
+            .putReturnsNull(true);
+    File file = Path.of(place.location(), "map").toFile();
+    this.map =
+        file.exists() ? builder.recoverPersistedTo(file, true) : builder.createPersistedTo(file);
+  }
+
+  @Override
+  public ByteBuffer key() {
+    return keyBuffer;
+  }
+
+  @Override
+  public ByteBuffer value() {
+    return valueBuffer;
+  }
+
+  @Override
+  public ByteBuffer got() {
+    return gotBuffer;
+  }
+
+  @Override
+  public void put() {
+    map.put(key, value);
+  }
+
+  @Override
+  public int get() {
+    byte[] read = map.getUsing(key, got);
+    if (read != null && read != got) {
+      System.arraycopy(read, 0, got, 0, read.length);
+    }
+    return read == null ? -1 : read.length;
+  }
+
+  @Override
+  public String durability() {
+    return "kill of the process, but not inside a put";
+  }
+
+  @Override
+  public void close() {
+    map.close();
+  }
+}
