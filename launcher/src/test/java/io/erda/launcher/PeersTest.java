@@ -1,6 +1,7 @@
 package io.erda.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -17,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -80,6 +82,24 @@ class PeersTest {
       ProcessException missed = assertThrows(ProcessException.class, process::verify);
       assertTrue(
           missed.getMessage().contains("object " + KEYS + " is not there"), missed::toString);
+    }
+  }
+
+  /** Native libraries are unpacked; a killed process removes nothing, but its store is removed. */
+  @ParameterizedTest
+  @EnumSource(names = {"CHRONICLE_MAP", "LMDB", "ROCKSDB"})
+  void whatASystemUnpacksLiesBesideItsStore(PeerSystem system) throws IOException {
+    try (PeerProcess process = start(system, KEYS, false)) {
+      process.load();
+      Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
+      List<Path> elsewhere =
+          Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "maps")).stream()
+              .filter(line -> line.endsWith(".so"))
+              .map(line -> Path.of(line.substring(line.indexOf('/'))))
+              .filter(file -> file.startsWith(temporary) && !file.startsWith(directory))
+              .distinct()
+              .toList();
+      assertEquals(List.of(), elsewhere);
     }
   }
 

@@ -9,7 +9,7 @@ enum Column {
   GET_KIB("get", Scale.KIB),
   PUT_KIB("put", Scale.KIB),
   LOAD("load", Scale.KIB),
-  LOAD_PIPELINED("load, 32 at once", Scale.KIB),
+  LOAD_PIPELINED("pipelined load", Scale.KIB),
   GET_BIG("get", Scale.BIG),
   PUT_BIG("put", Scale.BIG);
 

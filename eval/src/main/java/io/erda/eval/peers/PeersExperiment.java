@@ -29,8 +29,8 @@ public final class PeersExperiment implements Experiment {
   @Override
   public String what() {
     return "Chronicle Map, LMDB and RocksDB, each in its own process and none synced: get, put,"
-               + " load of 64 B and 1 KiB; puts over shm at most 1.5 times Chronicle Map's, gets at"
-               + " most 1.0";
+        + " load of 64 B and 1 KiB; puts over shm at most 1.5 times Chronicle Map's, gets at"
+        + " most 1.0";
   }
 
   @Override

@@ -9,8 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class GoalTest {
   private final PeerFigures figures = new PeerFigures();
-  private final Goal goal =
-      new Goal(PeerSystem.ERDA_SHM, Column.LOAD_PIPELINED, Column.LOAD, 0.7);
+  private final Goal goal = new Goal(PeerSystem.ERDA_SHM, Column.LOAD_PIPELINED, Column.LOAD, 0.7);
 
   @Test
   void aRatioIsThatOfTheMedians() {

@@ -20,19 +20,17 @@ public final class PeerProcess implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
   private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(30);
 
-  /** Where Chronicle Map keeps a list of its files' processors, and others what they unpack. */
-  private static final String USER_HOME = "-Duser.home=";
+  private static final String OPEN = "open ";
 
   private final Children children;
   private final ServerChild server;
   private final Child child;
-  private final String durability;
+  private String durability;
 
-  private PeerProcess(Children children, ServerChild server, Child child, String durability) {
+  private PeerProcess(Children children, ServerChild server, Child child) {
     this.children = children;
     this.server = server;
     this.child = child;
-    this.durability = durability;
   }
 
   /**
@@ -61,7 +59,10 @@ public final class PeerProcess implements AutoCloseable {
     }
     Jvm own = jvm.withoutClassCache().with(system.flags().toArray(String[]::new));
     if (!system.isErda()) {
-      own = own.withBefore(libraries.classPath()).with(USER_HOME + directory);
+      // Some unpack libraries or write to the home directory, and nobody removes that after a kill.
+      own =
+          own.withBefore(libraries.classPath())
+              .with("-Djava.io.tmpdir=" + directory, "-Duser.home=" + directory);
     }
     Child child =
         children.start(
@@ -73,8 +74,14 @@ public final class PeerProcess implements AutoCloseable {
                 Long.toString(objects),
                 Integer.toString(valueBytes),
                 Boolean.toString(pipelined)));
-    String open = child.await("open ", START_TIMEOUT);
-    return new PeerProcess(children, server, child, open.substring("open ".length()));
+    PeerProcess process = new PeerProcess(children, server, child);
+    try {
+      process.durability = child.await(OPEN, START_TIMEOUT).substring(OPEN.length());
+      return process;
+    } catch (ProcessException e) {
+      process.close();
+      throw e;
+    }
   }
 
   private static void make(Path directory) {

@@ -27,8 +27,7 @@ class PeerLibrariesTest {
   void whatIsHereHasItsVersion() {
     PeerLibraries libraries = PeerLibraries.listed(list);
     assertEquals(Optional.empty(), libraries.missing(PeerSystem.CHRONICLE_MAP));
-    assertEquals(
-        "Chronicle Map 2026.1, persisted", libraries.title(PeerSystem.CHRONICLE_MAP));
+    assertEquals("Chronicle Map 2026.1, persisted", libraries.title(PeerSystem.CHRONICLE_MAP));
   }
 
   @Test
