@@ -6,8 +6,8 @@ import java.util.List;
 
 /** The systems that are measured, in the order of the report. */
 public enum PeerSystem {
-  ERDA_SHM("Erda over shm, server process", ErdaShm.class.getName(), "", true, List.of()),
-  ERDA_EMBEDDED("Erda embedded", ErdaEmbedded.class.getName(), "", false, List.of()),
+  ERDA_SHM("Erda over shm, server process", ErdaShm.class.getName(), "", true, ""),
+  ERDA_EMBEDDED("Erda embedded", ErdaEmbedded.class.getName(), "", false, ""),
 
   /** Looks into the JDK, and reports its use to its maker where it isn't told not to. */
   CHRONICLE_MAP(
@@ -15,26 +15,25 @@ public enum PeerSystem {
       "io.erda.peers.ChronicleMapStore",
       "chronicle-map",
       false,
-      List.of(
-          "--add-opens=java.base/java.lang=ALL-UNNAMED",
-          "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
-          "--add-exports=jdk.compiler/com.sun.tools.javac.file=ALL-UNNAMED",
-          "-Dchronicle.analytics.disable=true")),
+      "--add-opens=java.base/java.lang=ALL-UNNAMED"
+          + " --add-opens=java.base/java.lang.reflect=ALL-UNNAMED"
+          + " --add-exports=jdk.compiler/com.sun.tools.javac.file=ALL-UNNAMED"
+          + " -Dchronicle.analytics.disable=true"),
   LMDB(
       "LMDB, WRITEMAP and NOSYNC",
       "io.erda.peers.LmdbStore",
       "lmdbjava",
       true,
-      List.of("--add-opens=java.base/java.nio=ALL-UNNAMED", "-Dlmdbjava.disable.checks=true")),
-  ROCKSDB("RocksDB, WAL not synced", "io.erda.peers.RocksDbStore", "rocksdbjni", true, List.of());
+      "--add-opens=java.base/java.nio=ALL-UNNAMED -Dlmdbjava.disable.checks=true"),
+  ROCKSDB("RocksDB, WAL not synced", "io.erda.peers.RocksDbStore", "rocksdbjni", true, "");
 
   private final String title;
   private final String adapter;
   private final String artifact;
   private final boolean pipelines;
-  private final List<String> flags;
+  private final String flags;
 
-  PeerSystem(String title, String adapter, String artifact, boolean pipelines, List<String> flags) {
+  PeerSystem(String title, String adapter, String artifact, boolean pipelines, String flags) {
     this.title = title;
     this.adapter = adapter;
     this.artifact = artifact;
@@ -74,6 +73,6 @@ public enum PeerSystem {
 
   /** What its JVM needs beside the flags of every JVM of ours. */
   List<String> flags() {
-    return flags;
+    return flags.isEmpty() ? List.of() : List.of(flags.split(" "));
   }
 }

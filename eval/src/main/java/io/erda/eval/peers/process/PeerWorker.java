@@ -43,9 +43,8 @@ public final class PeerWorker {
             Long.parseLong(arguments[2]),
             Integer.parseInt(arguments[3]),
             Boolean.parseBoolean(arguments[4]));
-    try (PeerStore store =
-        (PeerStore)
-            Class.forName(arguments[0]).getConstructor(PeerPlace.class).newInstance(place)) {
+    Class<? extends PeerStore> adapter = Class.forName(arguments[0]).asSubclass(PeerStore.class);
+    try (PeerStore store = adapter.getConstructor(PeerPlace.class).newInstance(place)) {
       System.out.println("open " + store.durability());
       new PeerWorker(store, place.objects(), place.valueBytes()).serve();
     }
