@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -10,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -150,7 +152,8 @@ class TruncatedFilesTest {
       }
       byte[] recent = "recent".getBytes(UTF_8);
       client.put(recent, VALUE);
-      List<Path> shortened = regionsWithoutTheNewest(server.data());
+      List<Path> shortened = regionsWithoutTheNewest(server.data(), "recent");
+      assertTrue(!shortened.isEmpty(), "no region is old");
       for (Path file : shortened) {
         truncate(file, 4096);
       }
@@ -184,15 +187,28 @@ class TruncatedFilesTest {
     }
   }
 
-  /** Not where heads append: there the client's own store would meet the end of the file. */
-  private static List<Path> regionsWithoutTheNewest(Path data) throws IOException {
+  /**
+   * Not where heads append: there the client's own store would meet the end of the file. Nor where
+   * a key lies that is read later: the newest regions may be linked ahead, or for the cleaner.
+   */
+  private static List<Path> regionsWithoutTheNewest(Path data, String key) throws IOException {
     try (Stream<Path> files = Files.list(data)) {
       List<Path> regions =
           files
               .filter(file -> file.getFileName().toString().matches("region-[0-9]+-[0-9]+"))
               .sorted(Comparator.comparingInt(TruncatedFilesTest::generation))
               .toList();
-      return regions.subList(0, regions.size() - 2);
+      return regions.subList(0, regions.size() - 2).stream()
+          .filter(region -> !contains(region, key))
+          .toList();
+    }
+  }
+
+  private static boolean contains(Path file, String text) {
+    try {
+      return new String(Files.readAllBytes(file), ISO_8859_1).contains(text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
