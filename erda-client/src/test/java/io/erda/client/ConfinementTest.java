@@ -187,7 +187,7 @@ class ConfinementTest {
     }
   }
 
-  /** Whoever closes wakes the thread that is inside, and waits until it has left. */
+  /** A thread that closes wakes the one that is inside, and waits until it has left. */
   @Test
   void whoClosesWaitsForTheOneInside() throws Exception {
     Confinement confinement = new Confinement();

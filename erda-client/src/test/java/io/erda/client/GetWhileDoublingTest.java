@@ -111,7 +111,7 @@ class GetWhileDoublingTest {
     assertEquals("x", get("other"));
   }
 
-  /** Whoever READs the new table first misses it here: not yet there, then moved away. */
+  /** A reader that READs the new table first misses it here: not yet there, then moved away. */
   @Test
   void findsWhatIsMovedBetweenTheTwoReads() {
     doubling();

@@ -33,7 +33,7 @@ final class ServedDevices implements AutoCloseable {
     first.wakeup();
   }
 
-  /** Of the first one. The others end their clients' READs with the server. */
+  /** Says what the first device does: READs over the others end with the server. */
   boolean readsOutlivePeer() {
     return first.readsOutlivePeer();
   }

@@ -80,7 +80,7 @@ class AbandonedStoreTest {
     }
   }
 
-  /** Of the JVM, which has to end by itself. */
+  /** Returns the exit code of the JVM, which has to end by itself. */
   private int exitCode(String how) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -299,7 +299,7 @@ final class FullDiskScenario {
     require(new ProcessBuilder("kill", signal, pid).start().waitFor() == 0, signal);
   }
 
-  /** Of a server, while a client of the one before lives on; each needs space in its own way. */
+  /** Servers start while a client of the one before lives on; each needs space in its own way. */
   private void restarts() throws Exception {
     ErdaServer server = ErdaServer.start(data, OPTIONS);
     fillUp();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Threads whose interrupt status is set open, connect, put and get; it stays set. */
 class InterruptTest {
-  /** Of an operation that waits for a second; who does not sleep reads the clock much oftener. */
+  /** An operation waits a second with fewer looks at the clock; a spinning one needs many more. */
   private static final int WAKEUPS_MAX = 5_000;
 
   @TempDir Path data;

@@ -32,7 +32,7 @@ class ManyClientsTest {
 
   @TempDir Path data;
 
-  /** Of these none got through: they polled, and took the cores that the server needed. */
+  /** None of these got through when they polled: they took the cores that the server needed. */
   @Test
   void twoHundredConnectWithinTheDefaultTimeout() throws Exception {
     connectOnBusyCores(200, ClientOptions.DEFAULT);

@@ -75,7 +75,7 @@ class OpenedStoreTest {
     }
   }
 
-  /** Who may read a directory can lock it, and keep the server from starting for ever. */
+  /** A user who may read a directory could lock it, and keep the server from starting for ever. */
   @Test
   void aStoreIsItsOwnersUnlessOthersAreLetIn() throws IOException {
     Path made = data.resolve("made");

@@ -63,7 +63,7 @@ class RealMemoryTest {
     return wrong.get() == null && System.nanoTime() < untilNs;
   }
 
-  /** Of every length mod 8, so that the places of the log are of all kinds too. */
+  /** Makes values of every length mod 8, so that the places of the log are of all kinds too. */
   private static byte[] value(long number) {
     byte[] value = new byte[8 + (int) (number % 1500)];
     Arrays.fill(value, (byte) number);

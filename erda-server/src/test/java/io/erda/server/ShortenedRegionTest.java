@@ -66,7 +66,7 @@ class ShortenedRegionTest {
         message);
   }
 
-  /** Of all keys; returns how many were told to be damaged. */
+  /** Reads all keys, and returns how many were told to be damaged. */
   private static int readAll(ErdaClient client, List<Path> shortened) {
     int damaged = 0;
     for (int i = 0; i < KEYS; i++) {

@@ -110,7 +110,7 @@ final class CleaningExperiment implements Experiment {
     private long cleanings;
     private long reused;
 
-    /** Of the server, in windows with cleaning. */
+    /** The server's page faults in windows with cleaning. */
     private long faultsOn;
 
     private long copiedOn;

@@ -37,7 +37,9 @@ final class OverwriteExperiment implements Experiment {
   private static final int SLICES = 10;
   private static final int WORKERS = 2;
 
-  /** Of the rates of slices without a kill: the second half's median to the first half's. */
+  /**
+   * The second half's median rate to the first half's is at least this, slices with kills left out.
+   */
   private static final double STEADY_MIN = 0.7;
 
   /** Regions beyond the capacity whose clients may not have left yet. */

@@ -27,10 +27,10 @@ final class SteadyExperiment implements Experiment {
   private static final long WARM_UP_NS = 200_000_000;
   private static final int VALUE_BYTES = 100;
 
-  /** Of the median at any rate to that at the lowest one, where the server always sleeps. */
+  /** The median at any rate is at most so many times that at the lowest, when the server sleeps. */
   private static final double RATIO_MAX = 1.5;
 
-  /** Of the rate that was asked for; gaps that a put fits into. */
+  /** Puts reach at least this share of the rate that was asked for, if they fit into its gaps. */
   private static final double RATE_MIN = 0.9;
 
   @Override

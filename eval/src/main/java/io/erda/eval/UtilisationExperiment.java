@@ -23,7 +23,7 @@ final class UtilisationExperiment implements Experiment {
   /** A store that is fuller than this may say so. */
   private static final int WORKS_PERCENT = 80;
 
-  /** Of the capacity: written before it counts, and while it does. */
+  /** The capacity is written so many times before it counts, and while it does. */
   private static final int WARMUP_TIMES = 2;
 
   private static final int TIMES = 5;

@@ -106,7 +106,7 @@ class DoublingDefectTest {
             SOUND));
   }
 
-  /** Of a stretch of three entries that a process died within, before event {@code event}. */
+  /** Recovers a stretch of three entries in which a process died before event {@code event}. */
   private static void recovering(
       List<Defect> defects,
       String name,

@@ -79,7 +79,7 @@ final class ErdaCommand implements Runnable {
     return commandLine;
   }
 
-  /** Of a subcommand, by the name of its class: its annotation need not be read for that. */
+  /** A subcommand's name follows from its class's: its annotation need not be read for that. */
   private static String name(Class<?> type) {
     String simple = type.getSimpleName();
     return simple.substring(0, simple.length() - SUFFIX.length()).toLowerCase(Locale.ROOT);

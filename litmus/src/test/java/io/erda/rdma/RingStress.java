@@ -26,7 +26,7 @@ public class RingStress {
   private final Ring.Consumer consumer;
 
   public RingStress() {
-    // Of the ring's whole length only the beginning is touched.
+    // Only the beginning of the ring is touched.
     MemorySegment queue =
         POOL.memory().segment().asSlice(POOL.take()).reinterpret(RING + QueueLayout.RING_BYTES);
     producer = new Ring.Producer(queue, RING, CONSUMED);

@@ -93,7 +93,7 @@ public final class ObjectLayout {
     return memory.get(INT, base + VALUE_LENGTH_OFFSET) & VALUE_BYTES_MAX;
   }
 
-  /** Of {@link #firstWord}. */
+  /** Says whether a {@link #firstWord} is a tombstone's. */
   public static boolean tombstone(long firstWord) {
     return (firstWord >>> 32 & DELETE_TAG) != 0;
   }

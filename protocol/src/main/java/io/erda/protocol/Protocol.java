@@ -2,10 +2,10 @@ package io.erda.protocol;
 
 /** Versions and sizes that both sides must agree on; {@code FORMAT.md} has their history. */
 public final class Protocol {
-  /** Of the handshake and the control messages. */
+  /** The version of the handshake and the control messages. */
   public static final int VERSION = 2;
 
-  /** Of a store's files together: superblock, root, table, regions, objects. */
+  /** The version of a store's files together: superblock, root, table, regions, objects. */
   public static final int LAYOUT_VERSION = 2;
 
   /** The longest control message, bytes. */

@@ -1224,7 +1224,7 @@ public abstract class DeviceContract {
     return new String(bytes.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
   }
 
-  /** Of this run; replay with {@code -Derda.seed=N}. */
+  /** The seed of this run; replay it with {@code -Derda.seed=N}. */
   protected static long seed() {
     return Long.getLong("erda.seed", System.nanoTime());
   }

@@ -17,7 +17,7 @@ final class ShmSocketTest {
 
   @TempDir Path directory;
 
-  /** Who takes what rang does something else in between, however much a peer writes. */
+  /** A thread that takes what rang does something else in between, however much a peer writes. */
   @Test
   void aPeerThatRingsWithoutEndIsTakenInParts() throws IOException {
     try (ShmDirectory shm = ShmDirectory.openToServe(directory);

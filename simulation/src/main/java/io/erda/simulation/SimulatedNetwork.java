@@ -130,7 +130,7 @@ public final class SimulatedNetwork {
     stoppedOdds = STOPPED_ODDS_OFTEN;
   }
 
-  /** Of one store in so many its poster is stopped in the middle, where it stores itself. */
+  /** The poster is stopped in the middle of one store in so many, where it stores itself. */
   int stoppedOdds() {
     return stoppedOdds;
   }

@@ -170,7 +170,7 @@ final class CutCheck {
     }
   }
 
-  /** Of every file, by its name. */
+  /** Returns what every file holds, by its name. */
   private static Map<String, String> contents(Path directory) throws IOException {
     Map<String, String> contents = new TreeMap<>();
     try (Stream<Path> files = Files.walk(directory)) {

@@ -58,7 +58,7 @@ final class Ledger {
     (promised ? required : unpromised).merge(key, version, Math::max);
   }
 
-  /** Who opens a store with the promise makes durable all that is there before. */
+  /** A run that opens a store with the promise first makes durable all that is there. */
   private void opened(boolean withPower) {
     if (withPower) {
       everPower = true;

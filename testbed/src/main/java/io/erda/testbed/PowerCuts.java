@@ -51,7 +51,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   /** What says that nothing could be tried. */
   private static final int NO_GUEST = 75;
 
-  /** Of guests that booted and failed by themselves. */
+  /** At most so many guests may boot and then fail by themselves. */
   private static final int GUESTS_LOST_MAX = 3;
 
   private static final int KEPT_MAX = 5;

@@ -18,7 +18,7 @@ import java.util.function.Predicate;
  * would have left.
  */
 final class Session {
-  /** Of keys; one puts where the store is embedded. */
+  /** So many clients put, each its own keys; one does where the store is embedded. */
   static final int CLIENTS = 2;
 
   private static final int OPENING_SECONDS = 300;

@@ -96,7 +96,7 @@ final class Tally {
     return some.stream().filter(c -> c.phase() == phase).count();
   }
 
-  /** Of the last three runs: whether each asked for the promise, and where verify was between. */
+  /** Says of the last three runs whether each asked for the promise, and where verify was. */
   static String pattern(String order) {
     List<String> words = new ArrayList<>();
     for (String word : order.split(" ")) {

@@ -43,7 +43,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   /** As the client said itself: for people. */
   final long processId;
 
-  /** Of the newest map that the client was told; it knows no key that came later. */
+  /** The epoch of the newest map that the client was told; it knows no key that came later. */
   long mapEpoch = -1;
 
   /** The peer's user, as the kernel names it; null for the server's own user. */
@@ -136,7 +136,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     }
   }
 
-  /** Who shortened the file that both ends of a queue pair map has ended that connection alone. */
+  /** A peer that shortened the file that both ends map has ended this connection alone. */
   private void giveUpIfItsMemoryIsLost(InternalError e) {
     if (!queuePair.isMemoryLost()) {
       throw e;

@@ -14,8 +14,8 @@ import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 
 /**
- * Who holds which space of the log: grants extents to clients, ends them, and keeps those waiting
- * for whom there is none. Every reservation begins and ends here. One thread.
+ * The leases of the log's space: grants extents to clients, ends them, and keeps those waiting for
+ * whom there is none. Every reservation begins and ends here. One thread.
  */
 final class Leases {
   /** After so long without a publication an extent ends while too many bytes are open. */

@@ -1,7 +1,7 @@
 package io.erda.server.engine;
 
 /**
- * Who asked for a put or a delete. It may leave at any time, and may then have been told that
+ * The client that asked for a put or a delete. It may leave at any time, and may then know that
  * nothing takes effect of what it had sent and the server had not claimed.
  */
 interface Requester {

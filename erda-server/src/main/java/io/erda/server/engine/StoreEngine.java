@@ -210,7 +210,7 @@ public final class StoreEngine implements AutoCloseable {
     return live;
   }
 
-  /** Who knows which pending words a put stands behind. */
+  /** The owner that knows which pending words a put stands behind. */
   PendingWords pending() {
     return pending;
   }

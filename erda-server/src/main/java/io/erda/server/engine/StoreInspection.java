@@ -318,7 +318,7 @@ public final class StoreInspection {
     }
   }
 
-  // Of a whole object.
+  // Reading a whole object.
 
   private boolean isTombstone(int head, int offset) {
     return ObjectLayout.tombstone(

@@ -38,7 +38,7 @@ record Superblock(
     Promise promise) {
   static final String NAME = "superblock";
 
-  /** Of the memory that holds both copies. */
+  /** Both copies lie in a memory of so many bytes. */
   static final long BYTES = 8192;
 
   private static final long COPY_BYTES = 4096;

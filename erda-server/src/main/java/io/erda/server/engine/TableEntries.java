@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  * publication: word, flush, drain.
  */
 final class TableEntries implements Entries {
-  /** Of a sweep's cursor: it is in the new table. */
+  /** This bit of a sweep's cursor says that the cursor is in the new table. */
   private static final long IN_NEXT = 1L << 62;
 
   private final Tables tables;

@@ -90,7 +90,7 @@ public final class TableGrowth {
         public void retired(Tables.Generation generation) {}
       };
 
-  /** Of the new table; null when none is being created. */
+  /** Makes the new table's file; null when none is being made. */
   private Creation creation;
 
   /** Steps that insertions took since {@link #doWork}. */
@@ -108,7 +108,7 @@ public final class TableGrowth {
    */
   private long stuckNs = RETRY_NS / 1000;
 
-  /** Of the doubling under way. */
+  /** The flight recorder's event of the doubling that is under way. */
   private DoublingEvent event;
 
   private long discarded = -1;

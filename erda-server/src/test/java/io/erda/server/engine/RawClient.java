@@ -41,7 +41,7 @@ final class RawClient {
   private int connectStatus = -1;
   boolean disconnected;
 
-  /** Of the WRITE that failed last; {@link Status#SUCCESS} before the first. */
+  /** How the WRITE ended that failed last; {@link Status#SUCCESS} before the first. */
   int writeStatus = Status.SUCCESS;
 
   private long nextRequest = 1;

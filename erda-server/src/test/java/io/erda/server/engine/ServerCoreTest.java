@@ -374,7 +374,7 @@ class ServerCoreTest {
     assertFalse(engine.tables().current().table().sizeKnown());
   }
 
-  /** Of three connections another user has one; the server's own user may have all. */
+  /** Another user gets one of three connections; the server's own user may have all. */
   @Test
   void anotherUserHasHalfOfTheConnectionsAtMost() throws IOException {
     Listener real = serverDevice.listen("others");

@@ -12,7 +12,7 @@ final class PeerFigures {
   private final Map<PeerSystem, String> durability = new EnumMap<>(PeerSystem.class);
   private final Map<PeerSystem, String> losses = new EnumMap<>(PeerSystem.class);
 
-  /** Of all rounds, nanoseconds an operation. */
+  /** Nanoseconds an operation took in all rounds. */
   record Spread(double median, double min, double max, double[] rounds) {
     static Spread of(double... rounds) {
       return new Spread(

@@ -152,14 +152,14 @@ public final class SimulateCommand implements Callable<Integer> {
     progress.done(sum.line());
   }
 
-  /** Of the runs so far. */
+  /** Adds up the runs so far. */
   private static final class Sum {
     final long firstSeed;
     private final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
     long runs;
     long realNs;
 
-    /** Of the thread that simulates. */
+    /** CPU time of the thread that simulates. */
     long cpuNs;
 
     private final Map<Crash, Long> crashes = new TreeMap<>();

@@ -58,7 +58,7 @@ final class Bystander implements AutoCloseable {
     }
   }
 
-  /** Of a full store: most is deleted, then there must be room again. */
+  /** Deletes most of what a full store holds; then there must be room again. */
   void makeRoom(int keys) {
     for (int key = Torture.HOT_KEYS; key < keys; key++) {
       access(Operation.DELETE, key);

@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  * Complains when that is not so. Any thread: who closes a client hears what another one submitted.
  */
 final class OperationsInFlight {
-  /** Of the longest time that passes between two looks at what is late. */
+  /** The longest wait is divided into so many looks at what is late. */
   private static final int LOOKS = 256;
 
   /** Submits what was just written down; false when the client did not take it. */

@@ -21,7 +21,7 @@ final class Pace {
   private static final long BURST_NS = 150_000_000;
   private static final long RETRY_NS = 5_000_000;
 
-  /** Of the keys: those that count as new. */
+  /** One key in so many counts as new. */
   private static final int NEWEST_SHARE = 4;
 
   private volatile long burstUntilNs = System.nanoTime();

@@ -65,7 +65,7 @@ final class PipelinedClients implements AutoCloseable {
     log.close();
   }
 
-  /** Of one client. */
+  /** Hears what becomes of one client's operations. */
   private final class Life implements OperationHandler {
     private final SplittableRandom random;
     private final End end;

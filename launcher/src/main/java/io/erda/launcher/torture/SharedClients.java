@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 final class SharedClients implements AutoCloseable {
   private static final int WORKERS = 3;
 
-  /** Of each worker, and of the one that disturbs them. */
+  /** Each worker has a log, and so has the thread that disturbs them. */
   static final int LOGS = WORKERS + 1;
 
   private static final int CLIENTS = 2;

@@ -208,7 +208,7 @@ public final class Torture {
     figures = now == null ? figures : now;
   }
 
-  /** Of a server whose life ends. */
+  /** Adds the figures of a server whose life ends. */
   private void sumFigures() {
     figures.forEach((name, value) -> sums.merge(name, value, Long::sum));
     figures = Map.of();

@@ -173,7 +173,7 @@ final class TortureClients {
     children.forget(kill);
   }
 
-  /** Of all clients that this store has had. */
+  /** Returns the histories of all clients that this store has had. */
   List<Path> histories() {
     return ofStore.stream().flatMap(client -> client.histories().stream()).toList();
   }

@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
  * whole is seen.
  */
 final class TortureValue {
-  /** Of the longest value. */
+  /** The longest value has so many bytes. */
   static final int BYTES_MAX = 6 << 10;
 
   /** What {@link #idOf} says of bytes that nobody put. */

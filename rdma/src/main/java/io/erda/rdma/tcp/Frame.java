@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
 final class Frame {
   static final int HEADER_BYTES = 24;
 
-  /** Of a WRITE's payload, before its data. */
+  /** A WRITE's payload has so many bytes before its data. */
   static final int WRITE_HEADER_BYTES = 24;
 
   /** The most data of one frame; longer READs and WRITEs take several. */

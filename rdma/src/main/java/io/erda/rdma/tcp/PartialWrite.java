@@ -26,7 +26,7 @@ final class PartialWrite {
     this.imm = imm;
   }
 
-  /** Of its last frame; the others say that more comes. */
+  /** Sets the flags of its last frame; the others say that more comes. */
   void flags(int ofFrame) {
     flags = ofFrame;
   }

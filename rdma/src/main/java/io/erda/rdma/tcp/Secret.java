@@ -26,7 +26,7 @@ public final class Secret {
   private static final int FILE_BYTES_MAX = 4096;
   private static final String ALGORITHM = "HmacSHA256";
 
-  /** Who proves: a proof of one end is none of the other's. */
+  /** Names the end that proves: a proof of one end is none of the other's. */
   enum Prover {
     CLIENT("erda tcp client 1"),
     SERVER("erda tcp server 1");

@@ -64,7 +64,7 @@ final class TcpListener implements Listener {
       return connection.peer();
     }
 
-    /** Whoever has the secret is trusted with as many connections as the server's own user. */
+    /** A peer with the secret is trusted with as many connections as the server's own user. */
     @Override
     public String user() {
       return device.options().secret() == null ? UNPROVED : null;

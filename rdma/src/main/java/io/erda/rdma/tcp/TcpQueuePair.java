@@ -32,7 +32,7 @@ final class TcpQueuePair implements QueuePair {
 
   private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
 
-  // Of admit().
+  // What admit() answers.
   private static final int ADMITTED = 0;
   private static final int LATER = 1;
   private static final int OVER = 2;

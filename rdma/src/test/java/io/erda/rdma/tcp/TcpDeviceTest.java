@@ -154,7 +154,7 @@ final class TcpDeviceTest extends DeviceContract {
     clientCompletes(4, Opcode.FLUSH, Status.REMOTE_ACCESS);
   }
 
-  /** Of both threads, once both know the way. */
+  /** Neither thread allocates, once both know the way. */
   @Test
   void aReadAllocatesNothing() {
     connect();

@@ -122,7 +122,9 @@ final class TlsTest {
     assertNotEquals(Status.SUCCESS, run(PLAIN, client(ours)));
   }
 
-  /** Who has a certificate that the client believes, and passes on what both say. */
+  /**
+   * A man in the middle: has a certificate that the client believes, and passes on what both say.
+   */
   @Test
   void aProofIsOfUseInItsOwnConnectionAlone() {
     byte[] one = {1};

@@ -442,7 +442,7 @@ final class KeySearch {
     }
   }
 
-  /** Of two slots the one whose operation ends first; the first one may be none, -1. */
+  /** Returns the slot whose operation ends first; the first one may be none, -1. */
   private int endsFirst(int slot, int other) {
     return slot < 0 || ends[opOf[other]] < ends[opOf[slot]] ? other : slot;
   }

@@ -11,7 +11,7 @@ import java.util.Locale;
  */
 public record Crash(String place, boolean recovering, ProtocolState state)
     implements Comparable<Crash> {
-  /** Of a crash that struck no call. */
+  /** Names the place of a crash that struck no call. */
   static final String BETWEEN_STEPS = "between steps";
 
   /** The protocol's state in words. */

@@ -11,7 +11,7 @@ import io.erda.simulation.SimulatedDisk.Aim;
 final class CrashAim {
   private static final int CROWD = 16;
 
-  /** Of the places that a crash aims at. */
+  /** A crash aims at these places. */
   private static final int DOUBLING = 6;
 
   private final World world;

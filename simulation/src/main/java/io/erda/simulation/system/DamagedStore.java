@@ -23,7 +23,7 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   private final List<String> findings = new ArrayList<>();
   private final boolean[] named;
 
-  /** Of the keys, before the store was stopped; null where a key has no value. */
+  /** Each key's value before the store was stopped; null where a key has none. */
   private final byte[][] truth;
 
   /** Whether something was found whose key can't be told. */

@@ -34,7 +34,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private final ServerLimits limits;
   private final ClientOptions clientOptions;
 
-  /** Of the process that lives, and of the one before. */
+  /** The store of the process that lives, or of the one before. */
   private StoreEngine engine;
 
   private StoreEngine before;

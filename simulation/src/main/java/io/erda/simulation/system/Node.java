@@ -23,7 +23,7 @@ final class Node {
   private int slowness = 1;
   private long slowUntilNs;
 
-  /** Of the step that is scheduled; an event of another number was overtaken by an earlier step. */
+  /** Numbers the step that is scheduled; an event of another number was overtaken by one. */
   private long schedule;
 
   private long scheduledNs;

@@ -36,7 +36,7 @@ public record RunResult(
     long doublings,
     long moves,
     String failure) {
-  /** Of a run in which nothing else was noted. */
+  /** Makes the result of a run in which nothing else was noted. */
   public RunResult(
       long seed,
       Configuration configuration,

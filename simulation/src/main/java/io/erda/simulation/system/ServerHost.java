@@ -17,7 +17,7 @@ final class ServerHost {
 
   private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
 
-  /** Of so many openings one is an embedded store's. */
+  /** One opening in so many is an embedded store's. */
   private static final int EMBEDDED_ODDS = 4;
 
   /** The same where a client of a server that died is in the middle of a store. */
@@ -45,7 +45,7 @@ final class ServerHost {
 
   private long doublings;
 
-  /** Of the disk, from when there is a store. */
+  /** The disk has so much room from when there is a store. */
   private long roomBytes = Long.MAX_VALUE;
 
   /** Whether the process that lives serves nobody but itself. */
@@ -218,7 +218,7 @@ final class ServerHost {
     }
   }
 
-  /** Who opens the store when faults have ended serves everybody. */
+  /** The process that opens the store when faults have ended serves everybody. */
   private boolean isEmbeddedNext() {
     return world.mayHappen(Fault.EMBEDDED_OPENING)
         && !world.healing

@@ -22,7 +22,7 @@ import java.util.function.UnaryOperator;
  * power fails the store must promise to survive it, so what was acknowledged must be there.
  */
 public final class SystemSimulation {
-  /** Of each region while nothing is written: what is cleaned then comes to rest. */
+  /** Each region is cleaned at most so often while nothing is written: then cleaning rests. */
   private static final int IDLE_CLEANINGS_MAX = 100;
 
   private static final long EVENTS_MAX = 200_000_000L;

@@ -14,7 +14,7 @@ import java.nio.ByteOrder;
  * last; what the seed and the secret mix in before is one exclusive or, which any hash tells.
  */
 final class TwinKeys {
-  /** Of the keys that have twins. */
+  /** Keys that have twins are so long. */
   static final int KEY_BYTES = 8;
 
   private static final ValueLayout.OfLong WORD =
@@ -60,7 +60,7 @@ final class TwinKeys {
     return word;
   }
 
-  /** Of an odd number, modulo 2^64: Newton's iteration doubles the bits that are right. */
+  /** Inverts an odd number modulo 2^64: Newton's iteration doubles the bits that are right. */
   private static long inverse(long odd) {
     long inverse = odd;
     for (int bits = 3; bits < Long.SIZE; bits *= 2) {

@@ -47,7 +47,7 @@ final class World {
   /** Whether faults have ended. */
   boolean healing;
 
-  /** Of every process that ever was. */
+  /** Gives back what each process that ever was holds. */
   private final List<Runnable> releases = new ArrayList<>();
 
   World(long seed, Configuration configuration, StoreUnderTest store) {

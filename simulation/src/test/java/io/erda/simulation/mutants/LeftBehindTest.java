@@ -3,7 +3,7 @@ package io.erda.simulation.mutants;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Whoever opens a store takes over from the clients of the server before: they may be storing. */
+/** An opening takes the store over from clients of the server before: they may be storing. */
 final class LeftBehindTest {
   private static final int SEEDS_MAX = 600;
   private static final int SEEDS_SOUND = 20;

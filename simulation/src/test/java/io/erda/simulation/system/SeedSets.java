@@ -17,7 +17,7 @@ public final class SeedSets {
 
   public static final int SETS = ALL ? 5 : 1;
 
-  /** Of the first seed of each set. */
+  /** The first seeds of two sets are so far apart. */
   private static final long GAP = 1_000_000;
 
   private SeedSets() {}

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 
 /** Erda over shared memory, its server in another process. */
 public final class ErdaShm extends ErdaPeer {
-  /** Of a pipelined store; otherwise null. */
+  /** Has several operations in flight; null when the store is not pipelined. */
   private final ErdaAsyncClient pipeline;
 
   private ErdaException failure;
