@@ -172,14 +172,18 @@ public final class ErdaAsyncClient implements AutoCloseable {
    */
   public int doWork() {
     enterFromOutside("doWork");
-    int work;
     try {
-      work = core.doWork();
+      int work;
+      try {
+        work = core.doWork();
+      } finally {
+        endIfClosed();
+      }
+      core.rethrow();
+      return work;
     } finally {
-      leave(true);
+      confinement.leave();
     }
-    core.rethrow();
-    return work;
   }
 
   /**
@@ -192,11 +196,15 @@ public final class ErdaAsyncClient implements AutoCloseable {
   public void await(long timeoutNs) {
     enterFromOutside("await");
     try {
-      core.await(timeoutNs);
+      try {
+        core.await(timeoutNs);
+      } finally {
+        endIfClosed();
+      }
+      core.rethrow();
     } finally {
-      leave(true);
+      confinement.leave();
     }
-    core.rethrow();
   }
 
   private void enterFromOutside(String method) {
@@ -205,14 +213,22 @@ public final class ErdaAsyncClient implements AutoCloseable {
     }
   }
 
+  /** Leaves a call in which no handler was called, so that nobody can have closed the client. */
   private void leave(boolean outermost) {
-    if (!outermost) {
-      return;
+    if (outermost) {
+      confinement.leave();
     }
+  }
+
+  /**
+   * Closes the client when a handler of this call asked for it. What handlers threw is taken after
+   * this and before the call is left: from then on another thread may close the client, and what
+   * handlers throw there is that thread's to hear.
+   */
+  private void endIfClosed() {
     if (confinement.closesOnLeaving()) {
       confinement.end(this::end);
     }
-    confinement.leave();
   }
 
   /**
