@@ -320,6 +320,48 @@ class ConfinementTest {
     }
   }
 
+  /**
+   * What a handler throws is thrown in the thread that called it. The owner took it after it had
+   * left its call, when whoever closed was already telling handlers: it threw what had been thrown
+   * there, or took it away from there.
+   */
+  @Test
+  void whatHandlersThrowStaysInItsThread() throws Exception {
+    for (int round = 0; round < 500; round++) {
+      FakeStore own = new FakeStore();
+      own.answer = (type, request) -> type == Message.PUBLISH ? FakeStore.SILENCE : Result.OK;
+      OperationHandler thrower =
+          handler(
+              token -> {
+                throw new UnsupportedOperationException(Thread.currentThread().getName());
+              });
+      ErdaAsyncClient erda =
+          ErdaAsyncClient.over(own.clientDevice, FakeStore.ADDRESS, PATIENT, own, thrower);
+      CountDownLatch begun = new CountDownLatch(1);
+      FutureTask<Throwable> user =
+          Threads.start(
+              "user",
+              () -> {
+                MemorySegment key = MemorySegment.ofArray(bytes("a"));
+                for (long token = 0; ; token++) {
+                  erda.put(token, key, key);
+                  try {
+                    erda.doWork();
+                  } catch (UnsupportedOperationException e) {
+                    assertEquals("user", e.getMessage());
+                  }
+                  if (own.requests.contains(Message.PUBLISH)) {
+                    begun.countDown();
+                  }
+                }
+              });
+      Threads.await(begun);
+      Exception thrown = assertThrows(UnsupportedOperationException.class, erda::close);
+      assertEquals(Thread.currentThread().getName(), thrown.getMessage());
+      assertInstanceOf(IllegalStateException.class, user.get());
+    }
+  }
+
   private static OperationHandler handler(LongConsumer hears) {
     return new OperationHandler() {
       @Override
