@@ -59,8 +59,10 @@ public interface Device extends AutoCloseable {
   boolean readsOutlivePeer();
 
   /**
-   * Whether {@link QueuePair#postFlush} works: the responder flushes and drains, as its {@link
-   * PersistentMemory} does it, before the work completes.
+   * Whether {@link QueuePair#postFlush} works on the queue pairs that this device connects: the
+   * responder flushes and drains, as its {@link PersistentMemory} does it, before the work
+   * completes. Where false, it completes with {@link Status#UNSUPPORTED}, and the responder has to
+   * be asked by a message.
    */
   default boolean flushes() {
     return false;

@@ -50,7 +50,10 @@ public interface QueuePair extends AutoCloseable {
       int length,
       int flags);
 
-  /** WRITEs, then consumes a receive of the peer's, which sees {@code imm}. */
+  /**
+   * WRITEs, then consumes a receive of the peer's, which sees {@code imm}. A peer with whom this
+   * was not agreed ends the connection: its receive is gone, and no message came.
+   */
   boolean postWriteImm(
       long wrId,
       MemoryRegion local,
@@ -88,20 +91,16 @@ public interface QueuePair extends AutoCloseable {
   boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length);
 
   /**
-   * Flushes the peer's region range to its persistence domain, behind all posted before. @throws
-   * UnsupportedOperationException where {@link Device#flushes()} is false
+   * Flushes the peer's region range to its persistence domain, behind all posted before. Completes
+   * with {@link Status#UNSUPPORTED} where {@link Device#flushes()} is false.
    */
   boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags);
 
-  /**
-   * Stores one 8-aligned word, after all posted before. @throws UnsupportedOperationException where
-   * the device can't
-   */
+  /** Stores one 8-aligned word, after all posted before. Every device can. */
   boolean postAtomicWrite(long wrId, long remoteKey, long remoteOffset, long value, int flags);
 
   /**
-   * Compares and swaps one 8-aligned word; the old value lands in local memory. @throws
-   * UnsupportedOperationException where the device can't
+   * Compares and swaps one 8-aligned word; the old value lands in local memory. Every device can.
    */
   boolean postCompareAndSwap(
       long wrId,

@@ -271,8 +271,12 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   @Override
   public final boolean postFlush(
       long wrId, long remoteKey, long remoteOffset, int length, int flags) {
-    throw new UnsupportedOperationException(
-        "FLUSH: ask the responder, whose stores they are as much as ours");
+    if (isNotReady()) {
+      return false;
+    }
+    // The stores behind it are the responder's as much as ours: it is asked by a message.
+    complete(wrId, Opcode.FLUSH, Status.UNSUPPORTED, length, flags);
+    return true;
   }
 
   // Messages.

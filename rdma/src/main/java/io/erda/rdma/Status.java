@@ -59,6 +59,9 @@ public final class Status {
   /** The other end speaks another version, or another protocol. */
   public static final int INCOMPATIBLE = 15;
 
+  /** The device has no such operation: it says so before ({@link Device#flushes()}). */
+  public static final int UNSUPPORTED = 16;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -79,6 +82,7 @@ public final class Status {
       case MEMORY_LOST -> "the file of the peer's memory was shortened, or has no space";
       case SECRET -> "the two ends do not have the same secret";
       case INCOMPATIBLE -> "the other end speaks another version, or another protocol";
+      case UNSUPPORTED -> "the device has no such operation";
       default -> "status " + status;
     };
   }

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -403,6 +405,78 @@ public abstract class DeviceContract {
     assertEquals(0x0909_0909_0909_0909L, region.memory().get(ValueLayout.JAVA_LONG, 24));
     assertEquals(0, region.memory().get(ValueLayout.JAVA_LONG, 32));
     assertEquals(Status.SUCCESS, atClient.first(Opcode.WRITE_IMM).status());
+  }
+
+  /** Every device stores and swaps single words. */
+  @Test
+  void wordsAreStoredAndSwapped() {
+    connect();
+    MemoryRegion region = register(4096, Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
+    long key = region.remoteKey();
+    assertTrue(requester.postAtomicWrite(1, key, 8, 7, Flags.SIGNALED));
+    assertTrue(requester.postCompareAndSwap(2, clientRegion, 0, key, 8, 7, 9, Flags.SIGNALED));
+    assertTrue(requester.postCompareAndSwap(3, clientRegion, 8, key, 8, 7, 11, Flags.SIGNALED));
+    until(() -> atClient.of(Opcode.COMPARE_AND_SWAP).size() == 2);
+    assertEquals(Status.SUCCESS, atClient.first(Opcode.ATOMIC_WRITE).status());
+    assertEquals(9, region.memory().get(ValueLayout.JAVA_LONG, 8));
+    assertEquals(7, clientMemory.get(ValueLayout.JAVA_LONG, 0));
+    assertEquals(9, clientMemory.get(ValueLayout.JAVA_LONG, 8), "it was no 7, and stayed");
+    requester.postAtomicWrite(4, key, 12, 42, Flags.NONE);
+    until(() -> atClient.of(Opcode.ATOMIC_WRITE).size() == 2);
+    assertEquals(Status.REMOTE_ACCESS, atClient.last().status(), "a word is 8-aligned");
+    assertEquals(9, region.memory().get(ValueLayout.JAVA_LONG, 8));
+  }
+
+  /** Memory that has nothing to do for a flush. */
+  private record UnflushedMemory(MemorySegment segment, Backing backing)
+      implements PersistentMemory {
+    @Override
+    public void put(long offset, MemorySegment source, long sourceOffset, long length) {
+      throw new AssertionError("a device stores for itself");
+    }
+
+    @Override
+    public void putLongRelease(long offset, long value) {
+      throw new AssertionError("a device stores for itself");
+    }
+
+    @Override
+    public void flush(long offset, long length) {}
+
+    @Override
+    public void drain() {}
+
+    @Override
+    public Survives survives() {
+      return Survives.PROCESS_CRASH;
+    }
+
+    @Override
+    public boolean visibleBeforeDurable() {
+      return false;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** What a device can't do it says when it is asked, and what is posted all the same completes. */
+  @Test
+  void flushesOrSaysThatItDoesNot() {
+    connect();
+    DeviceFixture.ServerMemory memory = fixture.serverMemory(4096);
+    MemoryRegion region =
+        server.register(
+            new UnflushedMemory(memory.segment(), memory.backing()),
+            Access.REMOTE_READ | Access.REMOTE_WRITE);
+    assertTrue(requester.postFlush(1, region.remoteKey(), 0, 64, Flags.SIGNALED));
+    until(() -> atClient.has(Opcode.FLUSH));
+    assertEquals(
+        client.flushes() ? Status.SUCCESS : Status.UNSUPPORTED,
+        atClient.first(Opcode.FLUSH).status());
+    requester.postAtomicWrite(2, region.remoteKey(), 8, 7, Flags.SIGNALED);
+    until(() -> atClient.has(Opcode.ATOMIC_WRITE));
+    assertEquals(Status.SUCCESS, atClient.last().status(), "the connection goes on");
   }
 
   @Test

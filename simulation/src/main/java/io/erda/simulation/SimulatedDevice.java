@@ -262,6 +262,11 @@ public final class SimulatedDevice implements Device {
   }
 
   @Override
+  public boolean flushes() {
+    return true;
+  }
+
+  @Override
   public int strangers() {
     return embedded ? 0 : network.strangers(disks);
   }
