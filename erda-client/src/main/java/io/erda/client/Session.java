@@ -257,11 +257,13 @@ final class Session implements CompletionHandler {
           onBroken("a WRITE", status);
         }
       }
-      case Opcode.SEND, Opcode.RECEIVE, Opcode.RECEIVE_IMM -> {
-        if (status != Status.SUCCESS || opcode == Opcode.RECEIVE_IMM) {
+      case Opcode.SEND, Opcode.RECEIVE -> {
+        if (status != Status.SUCCESS) {
           onBroken(opcode == Opcode.SEND ? "a SEND" : "a RECEIVE", status);
         }
       }
+      case Opcode.RECEIVE_IMM ->
+          fail("the server sent a WRITE with immediate data, which was not agreed");
       default -> fail("a completion of opcode " + opcode + ", " + Status.name(status));
     }
   }

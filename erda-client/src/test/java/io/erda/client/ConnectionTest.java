@@ -556,6 +556,19 @@ class ConnectionTest {
     }
   }
 
+  /** A WRITE with immediate data takes a receive of the client's and is no response. */
+  @Test
+  void aWriteWithImmediateDataEndsTheConnection() {
+    try (ErdaClient erda = store.client(hasty())) {
+      store.writesInstead = store.writableKey();
+      ErdaException e = assertThrows(ErdaException.Unavailable.class, erda::stats);
+      assertTrue(e.getMessage().contains("a WRITE with immediate data"), e.getMessage());
+      store.writesInstead = 0;
+      store.disconnect();
+      erda.stats();
+    }
+  }
+
   @Test
   void unaskedResponseEndsTheConnection() {
     try (ErdaClient erda = store.client(hasty())) {

@@ -108,6 +108,13 @@ final class FakeStore implements LongSupplier {
   }
 
   Tamper tamper = (type, response, length) -> length;
+
+  /**
+   * Where the store WRITEs with immediate data instead of sending a response: a remote key; 0
+   * nowhere.
+   */
+  long writesInstead;
+
   Handshake.Refusal refusal;
 
   /** It told clients what is not so, and bears with what they ask. */
@@ -231,6 +238,12 @@ final class FakeStore implements LongSupplier {
 
   long rootKey() {
     return rootRegion.remoteKey();
+  }
+
+  /** A key that the store may WRITE with, to memory at the client. */
+  long writableKey() {
+    MemorySegment memory = arena.allocate(64, 64);
+    return clientDevice.register(memory, Backing.none(64), Access.REMOTE_WRITE).remoteKey();
   }
 
   long tableKey() {
@@ -441,6 +454,11 @@ final class FakeStore implements LongSupplier {
           Message.clientId(in, 0),
           Message.connectionEpoch(in, 0));
       length = tamper.response(type, out, length);
+      if (writesInstead != 0) {
+        queuePair.postWriteImm(
+            slot, region, (long) (SLOTS + slot) * BYTES, writesInstead, 0, 8, 1, Flags.NONE);
+        return;
+      }
       if (peers.contains(this)) {
         queuePair.postSend(slot, region, (long) (SLOTS + slot) * BYTES, length, Flags.NONE);
         queuePair.settle();

@@ -62,6 +62,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private final FaultPoint faults = new FaultPoint();
   private int handled;
   private boolean gone;
+  private boolean misbehaved;
 
   Connection(
       Requests requests,
@@ -149,11 +150,22 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   }
 
   /**
-   * Gives up on this client: it misbehaved, or its connection broke. The server closes it at the
-   * end of the step.
+   * Gives up on this client, because its connection broke or the server ends. The server closes it
+   * at the end of the step.
    */
   void giveUp() {
     gone = true;
+  }
+
+  /** Gives up on this client, because it sent what is none of the protocol. */
+  void giveUpBecauseOfGarbage() {
+    gone = true;
+    misbehaved = true;
+  }
+
+  /** Whether it was given up because of what it sent. */
+  boolean misbehaved() {
+    return misbehaved;
   }
 
   @Override
@@ -164,6 +176,10 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     }
     if (opcode == Opcode.DISCONNECT) {
       gone = true;
+    } else if (status == Status.LENGTH || opcode == Opcode.RECEIVE_IMM) {
+      // No request is longer than a slot, and none is a WRITE with immediate data. Its slot's
+      // receive is used up, and there is no request to answer.
+      giveUpBecauseOfGarbage();
     } else if (status != Status.SUCCESS) {
       gone = true;
     } else if (opcode == Opcode.RECEIVE) {

@@ -9,6 +9,7 @@ final class Connections {
   private final List<Connection> connections = new ArrayList<>();
   private final Consumer<Connection> leaving;
   private boolean anyGone;
+  private long misbehaved;
 
   /**
    * @param leaving is told of a connection that is about to be closed
@@ -28,6 +29,11 @@ final class Connections {
 
   int size() {
     return connections.size();
+  }
+
+  /** How many were ended because of what they sent. */
+  long misbehaved() {
+    return misbehaved;
   }
 
   /** How many a user has. */
@@ -104,6 +110,7 @@ final class Connections {
 
   private boolean closeIfGone(Connection connection) {
     if (connection.gone()) {
+      misbehaved += connection.misbehaved() ? 1 : 0;
       leaving.accept(connection);
       connection.close();
     }

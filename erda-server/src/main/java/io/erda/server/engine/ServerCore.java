@@ -284,7 +284,7 @@ public final class ServerCore implements AutoCloseable {
     if (!Message.wellFormed(in, at, received)
         || Message.clientId(in, at) != connection.clientId
         || Message.connectionEpoch(in, at) != connection.connectionEpoch) {
-      connection.giveUp();
+      connection.giveUpBecauseOfGarbage();
       return;
     }
     int type = Message.type(in, at);

@@ -86,6 +86,7 @@ final class ServerFigures {
     figures.add("log.regions.free", () -> engine.log().linked().freeRegions());
     figures.add("connections", connections::size);
     figures.add("connections.refused", admission::refused);
+    figures.add("connections.garbage", connections::misbehaved);
     figures.add("requests", requests);
     figures.add("requests.refused.full", refusals::count);
     figures.add("puts", engine.publication()::puts);

@@ -18,6 +18,7 @@ import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.QueuePair;
 import java.io.IOException;
@@ -444,6 +445,42 @@ class ServerCoreTest {
     client.sendRaw(Message.MAP_REQUEST_BYTES);
     assertNull(client.response());
     assertTrue(client.disconnected);
+  }
+
+  /** A WRITE with immediate data takes a receive and is no request: nobody could answer it. */
+  @Test
+  void aWriteWithImmediateDataEndsTheConnection() {
+    RawClient client = connect();
+    RawClient bystander = connect();
+    RawClient.Leased leased = client.lease(headOf(client, KEY), 64);
+    assertTrue(
+        client.queuePair.postWriteImm(
+            1,
+            client.memory,
+            0,
+            client.regionKey(leased),
+            leased.place(),
+            8,
+            0xcafe_babe,
+            Flags.NONE));
+    assertNull(client.response());
+    assertTrue(client.disconnected);
+    assertEquals(1, figure(bystander, "connections.garbage"), "and the server says why");
+  }
+
+  private static long figure(RawClient client, String name) {
+    Message.putLong(client.request(), Message.STATS_FROM, 0);
+    MemorySegment response = client.ask(Message.STATS, Message.STATS_REQUEST_BYTES);
+    long at = Message.STATS_FIGURES_AT;
+    for (long i = Message.getLong(response, Message.STATS_COUNT); i > 0; i--) {
+      int length = response.get(ValueLayout.JAVA_BYTE, at + 8);
+      byte[] bytes = response.asSlice(at + 9, length).toArray(ValueLayout.JAVA_BYTE);
+      if (new String(bytes, StandardCharsets.UTF_8).equals(name)) {
+        return Message.getLong(response, at);
+      }
+      at += 9 + length;
+    }
+    throw new AssertionError("no figure " + name);
   }
 
   @Test
