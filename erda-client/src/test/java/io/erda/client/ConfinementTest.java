@@ -331,10 +331,9 @@ class ConfinementTest {
       FakeStore own = new FakeStore();
       own.answer = (type, request) -> type == Message.PUBLISH ? FakeStore.SILENCE : Result.OK;
       OperationHandler thrower =
-          handler(
-              token -> {
-                throw new UnsupportedOperationException(Thread.currentThread().getName());
-              });
+          handler(token -> {
+            throw new UnsupportedOperationException(Thread.currentThread().getName());
+          });
       ErdaAsyncClient erda =
           ErdaAsyncClient.over(own.clientDevice, FakeStore.ADDRESS, PATIENT, own, thrower);
       CountDownLatch begun = new CountDownLatch(1);
