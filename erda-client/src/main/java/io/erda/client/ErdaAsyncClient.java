@@ -258,9 +258,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
 
   /**
    * Ends the connection and releases what it held; the handler hears of everything in flight, in
-   * the thread that closes. Any thread may call it: it waits for a call of the owner's to end
-   * first, handlers included. From a handler it returns at once, and the client is closed when the
-   * call that called the handler ends. Whatever is submitted from then on is refused with {@link
+   * the thread that closes: {@link ErdaException.OutcomeUnknown} for puts and deletes that the
+   * server had claimed or may have claimed, {@link ErdaException.Unavailable} for the rest, which
+   * never takes effect. Any thread may call it: it waits for a call of the owner's to end first,
+   * handlers included. From a handler it returns at once, and the client is closed when the call
+   * that called the handler ends. Whatever is submitted from then on is refused with {@link
    * IllegalStateException}. Idempotent. Throws as {@link #doWork()} does, when everything is told
    * and released.
    */

@@ -36,11 +36,12 @@ import java.util.function.LongSupplier;
  *   <li>{@link ErdaException.Unavailable}: no server, or no answer; nothing was changed, trying
  *       again is safe
  *   <li>{@link ErdaException.OutcomeUnknown}: the server had begun with a put or delete when the
- *       connection ended, and its answer did not come. It took effect or never will, as {@link
- *       ErdaException.OutcomeUnknown#isFinal()} says; only where the server itself was stopped or
- *       died in the middle of this very operation it may still take effect. What the server had not
- *       begun with is taken back, and is {@code Unavailable}
- *   <li>{@link ErdaException.Refused}: another store, version or promise is there now
+ *       connection ended, and its answer did not come; or the store's files failed while it was
+ *       done. {@link ErdaException.OutcomeUnknown#isFinal()} says whether it took effect or never
+ *       will, or may still do so. What the server had not begun with is taken back, and is {@code
+ *       Unavailable}
+ *   <li>{@link ErdaException.Refused}: another store, version or promise is there now, or the store
+ *       is open elsewhere
  *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written, or was in a
  *       file that somebody shortened, which the message names
  *   <li>{@link ErdaException.ReadOnly}: the store's files failed and it takes no more puts and
@@ -274,10 +275,11 @@ public final class ErdaClient implements AutoCloseable {
 
   /**
    * Ends the connection and releases what it held. Any thread may call it, while the owner is in a
-   * call too: that call ends at once, a put or delete that was sent with {@link
-   * ErdaException.OutcomeUnknown}, anything else with {@link IllegalStateException}, and nothing is
-   * released before it has ended. Idempotent; returns when the client is closed. Every later call
-   * throws {@link IllegalStateException}.
+   * call too: that call ends at once, a put or delete that the server had claimed, or may have
+   * claimed, with {@link ErdaException.OutcomeUnknown}, anything else with {@link
+   * IllegalStateException}, and that never takes effect. Nothing is released before the call ends.
+   * Idempotent; returns when the client is closed. Every later call throws {@link
+   * IllegalStateException}.
    */
   @Override
   public void close() {

@@ -31,7 +31,8 @@ public abstract sealed class ErdaException extends RuntimeException {
   }
 
   /**
-   * A put or delete was sent, and no answer came before the connection ended. It is never replayed.
+   * A put or delete was sent, and no answer came before the connection ended, or the store's files
+   * failed while it was done. It is never replayed.
    *
    * <p>{@link #isFinal()} says whether this is the last word. The client takes back what the server
    * had not begun with, and then knows that it never takes effect ({@link Unavailable}). What is
@@ -57,9 +58,21 @@ public abstract sealed class ErdaException extends RuntimeException {
 
     /**
      * Whether the operation took effect before this was thrown or never will: reading the key shows
-     * what became of it. When it is false the server was stopped, or died, in the middle of this
-     * very operation: it may still take effect when the server goes on, or when the next one
-     * recovers the store, until that server has answered a request.
+     * what became of it.
+     *
+     * <p>When it is false the operation may still take effect:
+     *
+     * <ul>
+     *   <li>the server was stopped, or died, in the middle of this very operation: it may take
+     *       effect when the server goes on, or when the next one recovers the store
+     *   <li>the network was cut, or the server's host is gone: until the server has noticed the end
+     *       of the connection, or the next one has recovered the store
+     *   <li>the client was closed before it heard what the server had made of it: a server that
+     *       runs has decided it a moment later
+     *   <li>somebody shortened the file that client and server exchange messages in: as above
+     *   <li>the store's files failed while it was done, as the message says: when the store is
+     *       opened the next time
+     * </ul>
      */
     public boolean isFinal() {
       return last;
@@ -67,8 +80,9 @@ public abstract sealed class ErdaException extends RuntimeException {
   }
 
   /**
-   * Server and client do not fit: version, promise, store, connection limit. The message names both
-   * values.
+   * Client and store do not fit: version, promise, another store than before, the secret,
+   * permissions, a peer that is none of Erda's; or an application has the store open for itself.
+   * The message says which.
    */
   public static final class Refused extends ErdaException {
     private static final long serialVersionUID = 1L;

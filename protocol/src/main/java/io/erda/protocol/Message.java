@@ -14,8 +14,7 @@ import java.util.Arrays;
  * request.
  *
  * <pre>
- *   0   type               1
- *   1   zero               1
+ *   0   type               2
  *   2   result             2   of {@link Result}; 0 in a request
  *   4   length             4   of the whole message, bytes
  *   8   request ID         8   chosen by the client
@@ -28,6 +27,7 @@ import java.util.Arrays;
  * <pre>
  * LEASE    request    24 head 4 | 28 bytes at least 4
  *          response   24 reservation ID 8 | 32 epoch 8 | 40 region index 4 | 44 generation 4 | 48 place 8 | 56 length 4 | 60 zero 4
+ *                     64 remote key 8, with which this client alone may WRITE there
  * PUBLISH  request    24 reservation ID 8 | 32 offset 4 | 36 object bytes, unpadded 4 | 40 head 4 | 44 flags 4 (bit 0: delete)
  *          response   24 existed 4 (1: the key had a value before) | 28 zero 4
  * END      request    24 reservation ID 8

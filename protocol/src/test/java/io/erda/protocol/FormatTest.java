@@ -45,6 +45,26 @@ class FormatTest {
   }
 
   @Test
+  void leaseIsAsDocumented() throws IOException {
+    MemorySegment message = MemorySegment.ofArray(new byte[Message.LEASE_REQUEST_BYTES]);
+    Message.putHeader(message, 0, Message.LEASE, Result.OK, Message.LEASE_REQUEST_BYTES, 4, 3, 7);
+    Message.putInt(message, Message.LEASE_HEAD, 0);
+    Message.putInt(message, Message.LEASE_BYTES_MIN, 1056);
+    assertArrayEquals(example("lease"), bytes(message));
+
+    MemorySegment response = MemorySegment.ofArray(new byte[Message.LEASE_RESPONSE_BYTES]);
+    Message.putHeader(response, 0, Message.LEASE, Result.OK, Message.LEASE_RESPONSE_BYTES, 4, 3, 7);
+    Message.putLong(response, Message.LEASED_RESERVATION, 0x0000_0100_0000_0001L);
+    Message.putLong(response, Message.LEASED_EPOCH, 3);
+    Message.putInt(response, Message.LEASED_REGION_INDEX, 0);
+    Message.putInt(response, Message.LEASED_GENERATION, 1);
+    Message.putLong(response, Message.LEASED_PLACE, 64);
+    Message.putLong(response, Message.LEASED_LENGTH, 1056);
+    Message.putLong(response, Message.LEASED_KEY, 0x20000);
+    assertArrayEquals(example("leased"), bytes(response));
+  }
+
+  @Test
   void publishIsAsDocumented() throws IOException {
     MemorySegment message = MemorySegment.ofArray(new byte[Message.PUBLISH_REQUEST_BYTES]);
     Message.putHeader(

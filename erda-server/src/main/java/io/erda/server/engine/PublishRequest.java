@@ -16,7 +16,11 @@ final class PublishRequest {
     DURABLE,
     /** The entry's word names it: pending, where a put is pending first. */
     NAMED,
-    /** The word is durable, and from now on nobody takes it back: the put may be acknowledged. */
+    /**
+     * The word that names the object is durable, and from now on nobody takes it back: the put may
+     * be acknowledged. Where a put is pending first, that is the pending word: the committing store
+     * becomes durable with a later drain, and recovery repeats it if it is lost.
+     */
     COMMITTED
   }
 
