@@ -1,12 +1,12 @@
 package io.erda.cleaner;
 
 import io.erda.logstore.CleaningSpace;
+import io.erda.logstore.CopySpace;
 import io.erda.logstore.FileSupply;
 import io.erda.logstore.LinkedRegions;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
-import io.erda.logstore.Stretch;
 import java.util.Arrays;
 
 /**
@@ -184,8 +184,8 @@ public final class Cleaner {
   private int begin(long nowNs) {
     if (resumes) {
       resumes = false;
-      Stretch stretch = space.interrupted();
-      begin(stretch.victim(), stretch, 0, false, nowNs);
+      CopySpace copySpace = space.interrupted();
+      begin(copySpace.victim(), copySpace, 0, false, nowNs);
       return 1;
     }
     if (!wanted()) {
@@ -209,7 +209,8 @@ public final class Cleaner {
     return 1;
   }
 
-  private void begin(Region victim, Stretch stretch, long gainMin, boolean onlyBehind, long nowNs) {
+  private void begin(
+      Region victim, CopySpace copySpace, long gainMin, boolean onlyBehind, long nowNs) {
     copier.reset();
     copiedBefore = copier.copiedBytes();
     cleaning =
@@ -221,7 +222,7 @@ public final class Cleaner {
             places,
             copier,
             victim,
-            stretch,
+            copySpace,
             gainMin,
             onlyBehind,
             nowNs + options.writersWaitNs());
@@ -303,7 +304,7 @@ public final class Cleaner {
 
   private void done() {
     Region victim = cleaning.victim();
-    Stretch stretch = cleaning.stretch();
+    CopySpace copySpace = cleaning.copySpace();
     Ended ended = ended(cleaning, true);
     cleaning = null;
     cleanings++;
@@ -311,9 +312,9 @@ public final class Cleaner {
     live.set(victim, 0);
     victims.forget(victim);
     space.retire(victim);
-    if (stretch != null) {
-      victims.packed(stretch.region(), ended.bytesCopied(), stretch.wasted());
-      space.release(stretch);
+    if (copySpace != null) {
+      victims.packed(copySpace.region(), ended.bytesCopied(), copySpace.wasted());
+      space.release(copySpace);
     }
     listener.ended(ended);
   }
@@ -328,8 +329,8 @@ public final class Cleaner {
     cleaning = null;
     givenUp++;
     places.clear();
-    if (ended.stretch() != null) {
-      space.release(ended.stretch());
+    if (ended.copySpace() != null) {
+      space.release(ended.copySpace());
     }
     listener.ended(ended(ended, false));
   }

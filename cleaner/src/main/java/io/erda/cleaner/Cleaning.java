@@ -3,13 +3,13 @@ package io.erda.cleaner;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.CleaningSpace;
+import io.erda.logstore.CopySpace;
 import io.erda.logstore.FileSupply;
 import io.erda.logstore.LinkedRegions;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
-import io.erda.logstore.Stretch;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -26,10 +26,10 @@ import java.lang.foreign.MemorySegment;
  * <p><b>Space.</b> The live objects of a region, packed in the order of their places, never need
  * more than was measured, because objects only die meanwhile ({@link LogGeometry#placeBehind}).
  *
- * <p><b>Crash.</b> Copies are durable before a word names them, and the stretch's beginning is
+ * <p><b>Crash.</b> Copies are durable before a word names them, and the copy space's beginning is
  * durably behind them by then. So whatever a crash leaves: words name whole objects, of the victim
  * or the target; copies that no word names are garbage that is not written over; and a cleaning
- * that goes on with the rest of the stretch finds the rest of the objects in the victim.
+ * that goes on with the rest of the copy space finds the rest of the objects in the victim.
  */
 final class Cleaning {
   private static final int SWEEP_SLOTS = 64;
@@ -73,7 +73,7 @@ final class Cleaning {
   private final long failures;
 
   private Phase phase = Phase.WRITERS;
-  private Stretch stretch;
+  private CopySpace copySpace;
   private boolean settled;
   private boolean overflowed;
   private int round;
@@ -96,7 +96,7 @@ final class Cleaning {
   private long bytesLive;
 
   /**
-   * @param interrupted the stretch that an earlier run had set aside, or null
+   * @param interrupted the copy space that an earlier run had set aside, or null
    * @param gainMin the least that must be free afterwards, bytes
    * @param onlyBehind whether it ends where the copies don't fit behind what the head appends to
    */
@@ -108,7 +108,7 @@ final class Cleaning {
       PlaceSet places,
       Copier copier,
       Region victim,
-      Stretch interrupted,
+      CopySpace interrupted,
       long gainMin,
       boolean onlyBehind,
       long writersUntilNs) {
@@ -122,7 +122,7 @@ final class Cleaning {
     this.places = places;
     this.copier = copier;
     this.victim = victim;
-    this.stretch = interrupted;
+    this.copySpace = interrupted;
     this.gainMin = gainMin;
     this.onlyBehind = onlyBehind;
     this.writersUntilNs = writersUntilNs;
@@ -136,8 +136,8 @@ final class Cleaning {
     return victim;
   }
 
-  Stretch stretch() {
-    return stretch;
+  CopySpace copySpace() {
+    return copySpace;
   }
 
   Phase phase() {
@@ -230,7 +230,7 @@ final class Cleaning {
       measuredTo = 0;
       packedFresh = Region.HEADER_BYTES;
       packedAligned = 0;
-      packedOnward = stretch == null ? 0 : stretch.next();
+      packedOnward = copySpace == null ? 0 : copySpace.next();
     }
     return Outcome.GOES_ON;
   }
@@ -310,25 +310,25 @@ final class Cleaning {
       bytesLive = bytes;
     }
     settled = true;
-    // What a crash wasted of an interrupted stretch may be missing at its end: then it is filled
+    // What a crash wasted of an interrupted copy space may be missing at its end: then it is filled
     // all the same, and what remains is measured again and needs little.
-    if (stretch != null && (!overflowed || packedOnward <= stretch.end())) {
+    if (copySpace != null && (!overflowed || packedOnward <= copySpace.end())) {
       beginRelocating();
       return Outcome.GOES_ON;
     }
-    if (stretch == null && geometry.regionBytes() - bytes < gainMin) {
+    if (copySpace == null && geometry.regionBytes() - bytes < gainMin) {
       return Outcome.NO_GAIN;
     }
-    if (stretch == null && onlyBehind && bytes > 0 && !space.fitsBehind(victim, packedAligned)) {
+    if (copySpace == null && onlyBehind && bytes > 0 && !space.fitsBehind(victim, packedAligned)) {
       return Outcome.TOO_LARGE;
     }
     if (bytes > 0) {
-      Stretch other = space.setAside(victim, packedFresh, packedAligned);
+      CopySpace other = space.setAside(victim, packedFresh, packedAligned);
       if (other == null) {
         boolean comes = files.making() && files.failures() == failures;
         return comes ? Outcome.WAITS : Outcome.NO_ROOM;
       }
-      stretch = other;
+      copySpace = other;
       overflowed = false;
     }
     beginRelocating();
@@ -353,7 +353,7 @@ final class Cleaning {
         beginSweep();
         return laterInRound > 0 ? Outcome.WAITS : Outcome.GOES_ON;
       }
-      copier.beginNaming(stretch);
+      copier.beginNaming(copySpace);
     }
     return Outcome.GOES_ON;
   }
@@ -362,7 +362,7 @@ final class Cleaning {
   private boolean lookFurther() {
     for (int i = 0; i < LOOKED_A_STEP; i++) {
       if (copier.isFull()) {
-        copier.beginNaming(stretch);
+        copier.beginNaming(copySpace);
         return true;
       }
       long place = places.take();
@@ -419,8 +419,8 @@ final class Cleaning {
   }
 
   private void copy(long place, int offset, long keyWord) {
-    if (stretch == null || !copier.begin(victim, place, offset, keyWord, stretch)) {
-      // There is more than was measured: a crash wasted some of the stretch, or a tombstone is
+    if (copySpace == null || !copier.begin(victim, place, offset, keyWord, copySpace)) {
+      // There is more than was measured: a crash wasted some of the copy space, or a tombstone is
       // carried.
       laterInRound++;
       settled = false;
@@ -454,7 +454,7 @@ final class Cleaning {
         entries.replace(
             slot, keyWord, word, Fate.moved(word, from, to, inVictim(VersionWord.older(word))));
         live.add(victim, -copier.nextBytes());
-        live.add(stretch.region(), copier.nextBytes());
+        live.add(copySpace.region(), copier.nextBytes());
       }
       case FORGET ->
           entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));

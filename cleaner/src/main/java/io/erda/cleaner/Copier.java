@@ -1,11 +1,11 @@
 package io.erda.cleaner;
 
 import io.erda.logstore.CleaningSpace;
+import io.erda.logstore.CopySpace;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
-import io.erda.logstore.Stretch;
 import io.erda.pmem.PersistentMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -13,8 +13,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * Copies objects into a stretch, a piece at a time, and keeps a batch of them until their words may
- * name them: one drain for all.
+ * Copies objects into a copy space, a piece at a time, and keeps a batch of them until their words
+ * may name them: one drain for all.
  *
  * <p>The copy of an object differs from it in the position mix of its checksum alone. The bytes are
  * checked on their way against the checksum they came with: what is damaged gets no header, so that
@@ -30,7 +30,7 @@ final class Copier {
   private static final int BATCH_OBJECTS = 1024;
   private static final int BATCH_BYTES_MAX = 256 << 10;
 
-  /** A batch is at most this share of a region: a crash wastes that much of a stretch. */
+  /** A batch is at most this share of a region: a crash wastes that much of a copy space. */
   private static final int BATCH_SHARE = 64;
 
   private static final ValueLayout.OfLong WORD =
@@ -105,18 +105,18 @@ final class Copier {
             ObjectChecksum.positionMix(region.head(), region.generation(), offset));
   }
 
-  /** Begins to copy a plausible object. Returns false when the stretch has no room for it. */
-  boolean begin(Region region, long place, int offset, long keyWord, Stretch stretch) {
+  /** Begins to copy a plausible object. Returns false when the copy space has no room for it. */
+  boolean begin(Region region, long place, int offset, long keyWord, CopySpace copySpace) {
     MemorySegment memory = region.memory().segment();
     firstWord = memory.get(WORD, place);
     bytes =
         ObjectLayout.bytes(
             ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place));
-    long at = stretch.take(ObjectLayout.padded(bytes));
+    long at = copySpace.take(ObjectLayout.padded(bytes));
     if (at < 0) {
       return false;
     }
-    Region into = stretch.region();
+    Region into = copySpace.region();
     source = region;
     target = into.memory();
     sourcePlace = place;
@@ -164,9 +164,9 @@ final class Copier {
   // Naming.
 
   /** The copies are durable, and their places used up, before the first word names one. */
-  void beginNaming(Stretch stretch) {
+  void beginNaming(CopySpace copySpace) {
     target.drain();
-    space.advance(stretch, stretch.next());
+    space.advance(copySpace, copySpace.next());
     named = 0;
     naming = true;
   }

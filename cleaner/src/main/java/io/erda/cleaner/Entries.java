@@ -19,8 +19,8 @@ public interface Entries {
   }
 
   /**
-   * Shows the next stretch of all entries. A whole sweep, from 0 on until {@link #NONE}, shows
-   * every entry that was there all the time, at least once, while {@link #layout()} stays the same.
+   * Shows the next part of all entries. A whole sweep, from 0 on until {@link #NONE}, shows every
+   * entry that was there all the time, at least once, while {@link #layout()} stays the same.
    *
    * @param cursor 0, or what the last call returned
    * @param count slots to look at, about

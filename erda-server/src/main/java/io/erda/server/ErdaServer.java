@@ -47,7 +47,7 @@ public final class ErdaServer implements AutoCloseable {
     List<Device> others = new ArrayList<>();
     try {
       ServerCore core =
-          new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
+          new ServerCore(store.engine(), ServerThread.serviceOptions(options), System::nanoTime);
       core.listen(store.shm(), listen(store.shm(), data.resolve(OpenedStore.SHM).toString()));
       List<String> uris = new ArrayList<>();
       uris.add("erda+shm:" + data.toAbsolutePath());

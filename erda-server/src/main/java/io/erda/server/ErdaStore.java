@@ -55,7 +55,7 @@ public final class ErdaStore implements AutoCloseable {
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
     try {
       ServerCore core =
-          new ServerCore(store.engine(), ServerThread.limits(options), System::nanoTime);
+          new ServerCore(store.engine(), ServerThread.serviceOptions(options), System::nanoTime);
       core.listen(device, device.listen(ADDRESS));
       if (store.shm() != null) {
         core.countStrangersOf(store.shm());

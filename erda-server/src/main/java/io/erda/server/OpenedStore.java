@@ -12,9 +12,9 @@ import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreGeometry;
 import io.erda.server.engine.StoreOpening;
-import io.erda.server.engine.StoreOptions;
-import io.erda.server.engine.TableLimits;
+import io.erda.server.engine.TableGrowthOptions;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -62,7 +62,7 @@ record OpenedStore(
    * @throws ErdaException with one line that says what is wrong
    */
   static OpenedStore open(Path data, ServerOptions options, Purpose purpose) {
-    StoreOptions creation = creation(options);
+    StoreGeometry creation = creation(options);
     StoreCounter counter = options.counted() ? new StoreCounter() : null;
     MemoryDirectory directory = decorated(directory(data), options, counter);
     ShmDevice shm = null;
@@ -76,15 +76,17 @@ record OpenedStore(
       shm = takeOver(data.resolve(SHM), options, purpose);
       StoreEngine engine =
           StoreOpening.open(directory, creation, options.promise(), new SecureRandom());
-      TableLimits growth = TableLimits.DEFAULT;
+      TableGrowthOptions growth = TableGrowthOptions.DEFAULT;
       engine
           .growth()
-          .limits(new TableLimits(options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
+          .options(
+              new TableGrowthOptions(
+                  options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
       done = true;
       return new OpenedStore(directory, engine, counter, shm);
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(
-          e.what(), e.getMessage() + Limits.explain(options.regionBytes()));
+          e.what(), e.getMessage() + ProcessLimits.explain(options.regionBytes()));
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
     } catch (IOException e) {
@@ -112,9 +114,9 @@ record OpenedStore(
         : null;
   }
 
-  private static StoreOptions creation(ServerOptions options) {
+  private static StoreGeometry creation(ServerOptions options) {
     try {
-      return new StoreOptions(options.geometry(), options.buckets());
+      return new StoreGeometry(options.geometry(), options.buckets());
     } catch (IllegalArgumentException e) {
       throw new ErdaException.BadArgument(e.getMessage());
     }

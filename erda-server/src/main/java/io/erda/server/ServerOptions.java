@@ -3,7 +3,7 @@ package io.erda.server;
 import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
 import io.erda.rdma.ShmDevice;
-import io.erda.server.engine.StoreOptions;
+import io.erda.server.engine.StoreGeometry;
 import java.util.List;
 
 /**
@@ -24,7 +24,7 @@ public final class ServerOptions {
 
   /** The root and the tables are regions to the device too. */
   private static final int REGIONS_MAX =
-      ShmDevice.REGIONS_MAX - StoreOptions.REGISTRATIONS_BESIDE_LOG;
+      ShmDevice.REGIONS_MAX - StoreGeometry.REGISTRATIONS_BESIDE_LOG;
 
   private int heads;
 
@@ -36,7 +36,7 @@ public final class ServerOptions {
 
   private long capacityBytes = 16L << 30;
   private long buckets = 1L << 21;
-  private long bucketsMax = StoreOptions.BUCKETS_MAX;
+  private long bucketsMax = StoreGeometry.BUCKETS_MAX;
   private Promise promise;
   private int pollingNs = 50_000;
   private int connectionsMax = 1024;

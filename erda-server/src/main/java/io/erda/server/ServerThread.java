@@ -3,7 +3,7 @@ package io.erda.server;
 import io.erda.cleaner.CleanerOptions;
 import io.erda.rdma.Poller;
 import io.erda.server.engine.ServerCore;
-import io.erda.server.engine.ServerLimits;
+import io.erda.server.engine.ServiceOptions;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
@@ -56,9 +56,9 @@ final class ServerThread implements AutoCloseable {
     return server;
   }
 
-  static ServerLimits limits(ServerOptions options) {
-    ServerLimits defaults = ServerLimits.DEFAULT;
-    return new ServerLimits(
+  static ServiceOptions serviceOptions(ServerOptions options) {
+    ServiceOptions defaults = ServiceOptions.DEFAULT;
+    return new ServiceOptions(
         options.connectionsMax(),
         defaults.reservationIdleNs(),
         defaults.extentBytesMax(),

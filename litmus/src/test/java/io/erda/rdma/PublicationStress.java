@@ -29,7 +29,7 @@ public class PublicationStress {
   private final long word = POOL.take();
   private final long objectAt = word + 64;
   private final MemorySegment own = MemorySegment.ofArray(new long[4]);
-  private final WordCopy copy = new WordCopy();
+  private final SharedMemoryCopy copy = new SharedMemoryCopy();
 
   @Actor
   public void publishes() {

@@ -14,8 +14,8 @@ public final class CleaningSpace {
   private final Linking linking;
   private final LogGeometry geometry;
 
-  /** The stretch of a cleaning that the last run did not finish, or null. */
-  private final Stretch interrupted;
+  /** The copy space of a cleaning that the last run did not finish, or null. */
+  private final CopySpace interrupted;
 
   CleaningSpace(
       Life life,
@@ -23,7 +23,7 @@ public final class CleaningSpace {
       LinkedRegions linked,
       WaterMarks marks,
       Linking linking,
-      Stretch interrupted) {
+      CopySpace interrupted) {
     this.life = life;
     this.table = table;
     this.linked = linked;
@@ -76,7 +76,7 @@ public final class CleaningSpace {
    * @return null when there is no room for it, or no file yet: see {@link FileSupply#making}
    * @throws UncheckedIOException when the directory fails otherwise than for want of space
    */
-  public Stretch setAside(Region victim, long packedEnd, long packedBytes) {
+  public CopySpace setAside(Region victim, long packedEnd, long packedBytes) {
     life.requireInUse();
     if (fitsBehind(victim, packedBytes)) {
       RegionState state = linked.newest(victim.head());
@@ -87,49 +87,51 @@ public final class CleaningSpace {
     }
     RegionState fresh = linked.newest(victim.head());
     linking.announce(fresh);
-    return new Stretch(fresh.region, victim, geometry, fresh.stretchBegin, fresh.stretchEnd);
+    return new CopySpace(fresh.region, victim, geometry, fresh.copiesBegin, fresh.copiesEnd);
   }
 
-  /** Stores the beginning first, so that clients' objects never lie in a stretch that shows. */
-  private Stretch setAside(RegionState state, Region victim, long begin, long end) {
+  /** Stores the beginning first, so that clients' objects never lie in a copy space that shows. */
+  private CopySpace setAside(RegionState state, Region victim, long begin, long end) {
     int slot = state.region.slot();
     marks.cover(state, end);
     table.storeCleaning(slot, 0);
-    table.storeStretchBegin(slot, begin);
+    table.storeCopiesBegin(slot, begin);
     table.drain();
-    table.storeStretchEnd(slot, end);
+    table.storeCopiesEnd(slot, end);
     table.storeCleaning(slot, victim.generation());
     table.drain();
     state.append = end;
-    state.stretchBegin = begin;
-    state.stretchEnd = end;
-    return new Stretch(state.region, victim, geometry, begin, end);
+    state.copiesBegin = begin;
+    state.copiesEnd = end;
+    return new CopySpace(state.region, victim, geometry, begin, end);
   }
 
   /**
-   * The stretch that the last run had not filled when it ended, or null. Nothing at or behind its
-   * {@link Stretch#next()} was ever named.
+   * The copy space that the last run had not filled when it ended, or null. Nothing at or behind
+   * its {@link CopySpace#next()} was ever named.
    */
-  public Stretch interrupted() {
+  public CopySpace interrupted() {
     return interrupted;
   }
 
   /**
-   * Makes sure, durably, that nothing of a stretch before {@code place} is used again after a
+   * Makes sure, durably, that nothing of a copy space before {@code place} is used again after a
    * crash. Called before a word names a place there.
    */
-  public void advance(Stretch stretch, long place) {
-    RegionState state = linked.state(stretch.region());
-    assert state.stretchBegin <= place && place <= state.stretchEnd
-        : "advancing to " + place + " in a " + stretch;
-    table.storeStretchBegin(state.region.slot(), place);
+  public void advance(CopySpace copySpace, long place) {
+    RegionState state = linked.state(copySpace.region());
+    assert state.copiesBegin <= place && place <= state.copiesEnd
+        : "advancing to " + place + " in a " + copySpace;
+    table.storeCopiesBegin(state.region.slot(), place);
     table.drain();
-    state.stretchBegin = place;
+    state.copiesBegin = place;
   }
 
-  /** Says that the cleaning of a stretch has ended, or was given up; the rest of it is a hole. */
-  public void release(Stretch stretch) {
-    table.storeCleaning(stretch.region().slot(), 0);
+  /**
+   * Says that the cleaning of a copy space has ended, or was given up; the rest of it is a hole.
+   */
+  public void release(CopySpace copySpace) {
+    table.storeCleaning(copySpace.region().slot(), 0);
   }
 
   /**

@@ -66,11 +66,11 @@ final class Linking {
    * Links another region to a head, whose beginning is reserved for what is live in {@code victim};
    * null when that worked. The cleaner may take every file.
    */
-  LeaseResult linkForCopies(Region victim, long stretchEnd) {
-    return link(victim.head(), victim, stretchEnd, 0, true);
+  LeaseResult linkForCopies(Region victim, long copiesEnd) {
+    return link(victim.head(), victim, copiesEnd, 0, true);
   }
 
-  private LeaseResult link(int head, Region victim, long stretchEnd, int others, boolean mayMake) {
+  private LeaseResult link(int head, Region victim, long copiesEnd, int others, boolean mayMake) {
     int slot = linked.freeSlot();
     int index = linked.freeIndex(head);
     if (slot < 0 || index < 0 || generation == Integer.MAX_VALUE) {
@@ -79,7 +79,7 @@ final class Linking {
     try {
       LeaseResult refusal = files.provide(others, mayMake);
       if (refusal == null) {
-        link(named(files.take(), slot, head, index), victim, stretchEnd);
+        link(named(files.take(), slot, head, index), victim, copiesEnd);
       }
       return refusal;
     } catch (IOException e) {
@@ -114,14 +114,14 @@ final class Linking {
     }
   }
 
-  private void link(Region region, Region victim, long stretchEnd) {
+  private void link(Region region, Region victim, long copiesEnd) {
     int slot = region.slot();
-    long append = victim == null ? Region.HEADER_BYTES : stretchEnd;
+    long append = victim == null ? Region.HEADER_BYTES : copiesEnd;
     long high = marks.stepAbove(append);
     table.storeLow(slot, append);
     table.storeHigh(slot, high);
-    table.storeStretchBegin(slot, victim == null ? 0 : Region.HEADER_BYTES);
-    table.storeStretchEnd(slot, victim == null ? 0 : stretchEnd);
+    table.storeCopiesBegin(slot, victim == null ? 0 : Region.HEADER_BYTES);
+    table.storeCopiesEnd(slot, victim == null ? 0 : copiesEnd);
     table.storeCleaning(slot, victim == null ? 0 : victim.generation());
     table.drain();
     table.storeLinkWord(
@@ -132,8 +132,8 @@ final class Linking {
       marks.seal(former);
     }
     RegionState state = new RegionState(region, append, high, append);
-    state.stretchBegin = victim == null ? 0 : Region.HEADER_BYTES;
-    state.stretchEnd = victim == null ? 0 : stretchEnd;
+    state.copiesBegin = victim == null ? 0 : Region.HEADER_BYTES;
+    state.copiesEnd = victim == null ? 0 : copiesEnd;
     linked.add(state);
     linked.list();
   }

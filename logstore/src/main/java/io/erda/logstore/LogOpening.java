@@ -31,7 +31,7 @@ final class LogOpening {
   /** All generations so far are below this one. */
   private int nextGeneration;
 
-  private Stretch interrupted;
+  private CopySpace interrupted;
 
   /**
    * @param linked gets the regions; none is linked yet
@@ -54,8 +54,8 @@ final class LogOpening {
     return notes;
   }
 
-  /** The stretch of a cleaning that the last run did not finish, or null. */
-  Stretch interrupted() {
+  /** The copy space of a cleaning that the last run did not finish, or null. */
+  CopySpace interrupted() {
     return interrupted;
   }
 
@@ -109,8 +109,8 @@ final class LogOpening {
         RegionState state = linked.state(target);
         if (region.generation() == victim
             && region.head() == target.head()
-            && state.stretchBegin < state.stretchEnd) {
-          interrupted = new Stretch(target, region, geometry, state.stretchBegin, state.stretchEnd);
+            && state.copiesBegin < state.copiesEnd) {
+          interrupted = new CopySpace(target, region, geometry, state.copiesBegin, state.copiesEnd);
         }
       }
     }
@@ -131,8 +131,8 @@ final class LogOpening {
       long high = table.high(slot);
       RegionState state = new RegionState(region, table.low(slot), high, high);
       state.announced = true;
-      state.stretchBegin = table.stretchBegin(slot);
-      state.stretchEnd = table.stretchEnd(slot);
+      state.copiesBegin = table.copiesBegin(slot);
+      state.copiesEnd = table.copiesEnd(slot);
       linked.add(state);
       added = true;
     } finally {
@@ -199,11 +199,11 @@ final class LogOpening {
               + geometry.regionBytes()
               + " bytes");
     }
-    long begin = table.stretchBegin(slot);
-    long end = table.stretchEnd(slot);
+    long begin = table.copiesBegin(slot);
+    long end = table.copiesEnd(slot);
     if (begin < 0 || begin > high || end < 0 || end > high || ((begin | end) & 7) != 0) {
       throw new DamagedLogException(
-          what + "stretch " + begin + " to " + end + ", high mark " + high);
+          what + "copy space " + begin + " to " + end + ", high mark " + high);
     }
   }
 

@@ -53,7 +53,7 @@ public final class LogStore implements AutoCloseable {
       UUID store,
       RegionTable table,
       LinkedRegions linked,
-      Stretch interrupted,
+      CopySpace interrupted,
       List<String> notes) {
     this.geometry = linked.geometry();
     this.table = table;
@@ -294,9 +294,9 @@ public final class LogStore implements AutoCloseable {
   /**
    * Walks [low, high) of every region, by head and index, rising. Returns bytes looked at. Every
    * 8-byte place is looked at, also inside objects that were found, and an object never counts that
-   * reaches beyond its segment or the high-water mark. A stretch of the cleaner's is passed over:
-   * no pending word names anything there. The time is bounded by the bytes, whatever clients wrote
-   * there; memory beside is 1.5 times the longest range in one segment.
+   * reaches beyond its segment or the high-water mark. A copy space of the cleaner's is passed
+   * over: no pending word names anything there. The time is bounded by the bytes, whatever clients
+   * wrote there; memory beside is 1.5 times the longest range in one segment.
    */
   public long scan(ObjectVisitor visitor) {
     return new RecoveryScan(linked, visitor).scan();

@@ -25,13 +25,13 @@ final class RecoveryScan {
     Region region = state.region;
     long looked = 0;
     for (long from = state.low; from < state.high; ) {
-      if (from >= state.stretchBegin && from < state.stretchEnd) {
-        from = state.stretchEnd;
+      if (from >= state.copiesBegin && from < state.copiesEnd) {
+        from = state.copiesEnd;
         continue;
       }
       long to = Math.min(state.high, geometry.segmentEnd(from));
-      if (from < state.stretchBegin && state.stretchBegin < state.stretchEnd) {
-        to = Math.min(to, state.stretchBegin);
+      if (from < state.copiesBegin && state.copiesBegin < state.copiesEnd) {
+        to = Math.min(to, state.copiesBegin);
       }
       scan.scan(
           region.memory().segment(),

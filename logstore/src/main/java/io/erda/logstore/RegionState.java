@@ -24,12 +24,12 @@ final class RegionState {
   long low;
 
   /**
-   * The stretch that the cleaner copies into, as stored; empty when the end is not beyond the
+   * The copy space that the cleaner copies into, as stored; empty when the end is not beyond the
    * beginning. Recovery has nothing to look for in it.
    */
-  long stretchBegin;
+  long copiesBegin;
 
-  long stretchEnd;
+  long copiesEnd;
 
   /** Whether every listener was told that the region is linked. */
   boolean announced;

@@ -14,8 +14,8 @@ import java.util.UUID;
  *   8  layout version                   4          0  link word            8
  *  12  CRC32C of bytes 0 … 63, this     4          8  high-water mark      8  place in the region, bytes
  *      field as 0                                 16  low-water mark       8  the same
- *  16  store UUID, high half           8         24  stretch end          8  a cleaner's copies; 0: none
- *  24  store UUID, low half            8         32  stretch begin        8  below, places were named
+ *  16  store UUID, high half           8         24  copies end           8  a cleaner's copies; 0: none
+ *  24  store UUID, low half            8         32  copies begin         8  below, places were named
  *  32  heads                            4         40  cleaning word        8  the victim's generation
  *  36  segment bytes                    4         48  0                    16
  *  40  region bytes                     8        link word, 0 while the slot is free:
@@ -45,8 +45,8 @@ final class RegionTable {
   private static final int NEXT_GENERATION_OFFSET = 64;
   private static final int HIGH_OFFSET = 8;
   private static final int LOW_OFFSET = 16;
-  private static final int STRETCH_END_OFFSET = 24;
-  private static final int STRETCH_BEGIN_OFFSET = 32;
+  private static final int COPIES_END_OFFSET = 24;
+  private static final int COPIES_BEGIN_OFFSET = 32;
   private static final int CLEANING_OFFSET = 40;
 
   private static final ValueLayout.OfLong LONG =
@@ -192,17 +192,17 @@ final class RegionTable {
     return memory.segment().get(LONG, record(slot) + LOW_OFFSET);
   }
 
-  long stretchEnd(int slot) {
-    return memory.segment().get(LONG, record(slot) + STRETCH_END_OFFSET);
+  long copiesEnd(int slot) {
+    return memory.segment().get(LONG, record(slot) + COPIES_END_OFFSET);
   }
 
-  long stretchBegin(int slot) {
-    return memory.segment().get(LONG, record(slot) + STRETCH_BEGIN_OFFSET);
+  long copiesBegin(int slot) {
+    return memory.segment().get(LONG, record(slot) + COPIES_BEGIN_OFFSET);
   }
 
   /**
-   * Generation of the region whose live objects go into the stretch; 0 when there is none, or the
-   * word is not whole.
+   * Generation of the region whose live objects go into the copy space; 0 when there is none, or
+   * the word is not whole.
    */
   int cleaning(int slot) {
     long word = memory.segment().get(LONG, record(slot) + CLEANING_OFFSET);
@@ -211,13 +211,13 @@ final class RegionTable {
   }
 
   /** Stored and flushed, not drained. */
-  void storeStretchEnd(int slot, long place) {
-    store(record(slot) + STRETCH_END_OFFSET, place);
+  void storeCopiesEnd(int slot, long place) {
+    store(record(slot) + COPIES_END_OFFSET, place);
   }
 
   /** Stored and flushed, not drained. */
-  void storeStretchBegin(int slot, long place) {
-    store(record(slot) + STRETCH_BEGIN_OFFSET, place);
+  void storeCopiesBegin(int slot, long place) {
+    store(record(slot) + COPIES_BEGIN_OFFSET, place);
   }
 
   /**

@@ -56,13 +56,13 @@ class LogStoreCrashTest {
     /** Its region was cleaned: nothing of it is promised any more. */
     boolean gone;
 
-    Grant(Stretch stretch) {
-      Region region = stretch.region();
+    Grant(CopySpace copySpace) {
+      Region region = copySpace.region();
       this.file = RegionHeader.fileName(region.slot(), region.generation());
       this.head = region.head();
       this.index = region.index();
-      this.place = stretch.next();
-      this.end = stretch.end();
+      this.place = copySpace.next();
+      this.end = copySpace.end();
       this.extent = null;
       this.decided = true;
     }
@@ -216,20 +216,20 @@ class LogStoreCrashTest {
           }
         });
     log.cleaning().seal(victim);
-    Stretch stretch = log.cleaning().setAside(victim, Region.HEADER_BYTES + bytes, bytes);
-    promises.advanced = stretch.next();
+    CopySpace copySpace = log.cleaning().setAside(victim, Region.HEADER_BYTES + bytes, bytes);
+    promises.advanced = copySpace.next();
     promises.cleaning = true;
-    promises.grants.add(new Grant(stretch));
-    assertTrue(stretch.take(4000) >= 0);
-    log.cleaning().advance(stretch, stretch.next());
-    promises.advanced = stretch.next();
+    promises.grants.add(new Grant(copySpace));
+    assertTrue(copySpace.take(4000) >= 0);
+    log.cleaning().advance(copySpace, copySpace.next());
+    promises.advanced = copySpace.next();
     lease(log, promises, 0, 24, 24);
     promises.grants.stream()
         .filter(grant -> grant.file.equals(file))
         .forEach(grant -> grant.gone = true);
     promises.retiring = true;
     log.cleaning().retire(victim);
-    log.cleaning().release(stretch);
+    log.cleaning().release(copySpace);
     promises.cleaning = false;
     promises.retiring = false;
     // The first file is used again at once, for the target of the second cleaning.
@@ -322,10 +322,10 @@ class LogStoreCrashTest {
   }
 
   private static void requireCleaning(Promises promises, LogStore log) {
-    Stretch stretch = log.cleaning().interrupted();
+    CopySpace copySpace = log.cleaning().interrupted();
     if (promises.cleaning && !promises.retiring) {
-      assertTrue(stretch != null, "the cleaning is forgotten");
-      assertTrue(stretch.next() >= promises.advanced, () -> "places named twice: " + stretch);
+      assertTrue(copySpace != null, "the cleaning is forgotten");
+      assertTrue(copySpace.next() >= promises.advanced, () -> "places named twice: " + copySpace);
     }
   }
 

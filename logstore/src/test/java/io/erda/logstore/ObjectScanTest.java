@@ -117,7 +117,7 @@ class ObjectScanTest {
   }
 
   @Test
-  void anObjectEndsBeforeTheStretchDoes() {
+  void anObjectEndsBeforeTheRangeDoes() {
     MemorySegment memory = MemorySegment.ofArray(new byte[64]);
     MemorySegment key = MemorySegment.ofArray(new byte[40]);
     new ObjectWriter(memory).write(8, key, 0, 6, key, 0, 40, false, mix(1));

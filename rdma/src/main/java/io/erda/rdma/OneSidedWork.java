@@ -27,7 +27,7 @@ final class OneSidedWork {
   private final boolean counted;
   private final long extraWriteLatencyNs;
   private final LongSupplier nanoTime;
-  private final WordCopy words = new WordCopy();
+  private final SharedMemoryCopy words = new SharedMemoryCopy();
   private final FaultPoint faults = new FaultPoint();
   private String lostRegion = "";
 
@@ -176,7 +176,8 @@ final class OneSidedWork {
     try {
       if (counted) {
         counters.differing(
-            WordCopy.differing(from.memory, localOffset, to.memory(), remoteOffset, length));
+            SharedMemoryCopy.differing(
+                from.memory, localOffset, to.memory(), remoteOffset, length));
       }
       words.store(
           from.memory,

@@ -68,7 +68,7 @@ public interface QueuePair extends AutoCloseable {
   boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags);
 
   /**
-   * A responder lets this peer, and no other, WRITE to a stretch of a region that it may otherwise
+   * A responder lets this peer, and no other, WRITE to a range of a region that it may otherwise
    * only READ, until {@link #revoke} or the end of the connection. Hardware binds a memory window
    * to the queue pair for it. Offsets under the key count from the beginning of the region, as
    * under the region's own.

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 /** Decides who may connect, and tells them what store this is. One thread. */
 final class Admission {
   private final StoreEngine engine;
-  private final ServerLimits limits;
+  private final ServiceOptions options;
   private final Ports ports;
   private final Connections connections;
   private final Connection.Requests requests;
@@ -22,12 +22,12 @@ final class Admission {
    */
   Admission(
       StoreEngine engine,
-      ServerLimits limits,
+      ServiceOptions options,
       Ports ports,
       Connections connections,
       Connection.Requests requests) {
     this.engine = engine;
-    this.limits = limits;
+    this.options = options;
     this.ports = ports;
     this.connections = connections;
     this.requests = requests;
@@ -77,7 +77,7 @@ final class Admission {
             engine.keyBytesMax(),
             engine.valueBytesMax(),
             Protocol.MESSAGE_BYTES_MAX,
-            limits.pollingNs());
+            options.pollingNs());
     connections.add(
         new Connection(
             requests,
@@ -119,23 +119,23 @@ final class Admission {
           Handshake.Refusal.PROMISE,
           "store promises " + promise + ", client requires " + hello.required());
     }
-    if (connections.size() >= limits.connectionsMax() && !connections.closeWhoLeft()) {
+    if (connections.size() >= options.connectionsMax() && !connections.closeWhoLeft()) {
       SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
       return new Handshake.Refusal(
           Handshake.Refusal.CONNECTIONS,
-          "all " + limits.connectionsMax() + " connections are taken");
+          "all " + options.connectionsMax() + " connections are taken");
     }
     if (user != null && hasItsShare(user) && !(connections.closeWhoLeft() && !hasItsShare(user))) {
       SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
       return new Handshake.Refusal(
           Handshake.Refusal.CONNECTIONS,
           "user %s has all %d connections that a user other than the server's may have"
-              .formatted(user, limits.connectionsPerUser()));
+              .formatted(user, options.connectionsPerUser()));
     }
     return null;
   }
 
   private boolean hasItsShare(String user) {
-    return connections.of(user) >= limits.connectionsPerUser();
+    return connections.of(user) >= options.connectionsPerUser();
   }
 }

@@ -55,7 +55,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   final int[] extentBytes;
 
   private final Requests requests;
-  private final MessageBuffers spare;
+  private final MessageBuffers messageBuffers;
   private final MemoryRegion memory;
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
   private final int[] responseLengths = new int[SLOTS];
@@ -73,7 +73,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
       long processId,
       String user,
       int heads,
-      MessageBuffers spare) {
+      MessageBuffers messageBuffers) {
     this.requests = requests;
     this.port = port;
     this.queuePair = queuePair;
@@ -83,8 +83,8 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     this.user = user;
     this.extentBytes = new int[heads];
     this.reservations = new Reservations(heads, queuePair::revoke);
-    this.spare = spare;
-    MemorySegment buffers = spare.take();
+    this.messageBuffers = messageBuffers;
+    MemorySegment buffers = messageBuffers.take();
     this.memory =
         port.device.register(
             buffers, io.erda.pmem.Backing.none(buffers.byteSize()), io.erda.rdma.Access.LOCAL);
@@ -282,6 +282,6 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   public void close() {
     queuePair.close();
     port.device.deregister(memory);
-    spare.giveBack(memory.memory());
+    messageBuffers.giveBack(memory.memory());
   }
 }

@@ -23,7 +23,7 @@ final class Leases {
 
   private final StoreEngine engine;
   private final FileSupply supply;
-  private final ServerLimits limits;
+  private final ServiceOptions options;
   private final LongSupplier nanoTime;
   private final StoreFailures failures;
   private final RegionFiles files;
@@ -40,7 +40,7 @@ final class Leases {
    */
   Leases(
       StoreEngine engine,
-      ServerLimits limits,
+      ServiceOptions options,
       LongSupplier nanoTime,
       StoreFailures failures,
       RegionFiles files,
@@ -49,7 +49,7 @@ final class Leases {
       IntPredicate cleaningHelps) {
     this.engine = engine;
     this.supply = engine.log().files();
-    this.limits = limits;
+    this.options = options;
     this.nanoTime = nanoTime;
     this.failures = failures;
     this.files = files;
@@ -74,7 +74,7 @@ final class Leases {
     } else if (failures.any()) {
       connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
     } else {
-      long untilNs = nanoTime.getAsLong() + limits.cleaning().leaseWaitNs();
+      long untilNs = nanoTime.getAsLong() + options.cleaning().leaseWaitNs();
       lease(
           new LeaseQueue.Waiting(
               connection,
@@ -92,7 +92,7 @@ final class Leases {
     int head = request.head();
     int bytesMin = request.bytesMin();
     int wanted =
-        Math.max(bytesMin, Math.min(connection.extentBytes[head], limits.extentBytesMax()));
+        Math.max(bytesMin, Math.min(connection.extentBytes[head], options.extentBytesMax()));
     if (failures.any()) {
       connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
       return;
@@ -108,7 +108,7 @@ final class Leases {
     switch (result) {
       case null -> connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
       case LeaseResult.Leased(Extent extent) -> {
-        connection.extentBytes[head] = Math.min(2 * bytes, limits.extentBytesMax());
+        connection.extentBytes[head] = Math.min(2 * bytes, options.extentBytesMax());
         leased(connection, slot, extent);
       }
       case LeaseResult.NotReady notReady -> waiting.add(request);
@@ -232,8 +232,8 @@ final class Leases {
     LogStore log = engine.log();
     long idleNs =
         log.openBytes() > log.openBytesMax()
-            ? Math.min(SCARCE_IDLE_NS, limits.reservationIdleNs())
-            : limits.reservationIdleNs();
+            ? Math.min(SCARCE_IDLE_NS, options.reservationIdleNs())
+            : options.reservationIdleNs();
     List<Connection> all = connections.all();
     for (int i = 0; i < all.size(); i++) {
       all.get(i).reservations.takeUnusedFor(idleNs, nowNs).forEach(this::end);

@@ -42,7 +42,7 @@ public final class ServerCore implements AutoCloseable {
   private static final long BUSY_NS = 100_000;
 
   private final StoreEngine engine;
-  private final ServerLimits limits;
+  private final ServiceOptions options;
   private final LongSupplier nanoTime;
   private final FaultPoint faults = new FaultPoint();
   private final StoreFailures failures;
@@ -69,8 +69,8 @@ public final class ServerCore implements AutoCloseable {
   private long stepNs;
 
   /** Serves an opened store; {@link #listen} makes it reachable. */
-  public ServerCore(StoreEngine engine, ServerLimits limits, LongSupplier nanoTime) {
-    this(engine, limits, nanoTime, UnaryOperator.identity());
+  public ServerCore(StoreEngine engine, ServiceOptions options, LongSupplier nanoTime) {
+    this(engine, options, nanoTime, UnaryOperator.identity());
   }
 
   /**
@@ -80,11 +80,11 @@ public final class ServerCore implements AutoCloseable {
    */
   public ServerCore(
       StoreEngine engine,
-      ServerLimits limits,
+      ServiceOptions options,
       LongSupplier nanoTime,
       UnaryOperator<Entries> overEntries) {
     this.engine = engine;
-    this.limits = limits;
+    this.options = options;
     this.nanoTime = nanoTime;
     this.failures = new StoreFailures(engine);
     engine.beginIncarnation();
@@ -93,7 +93,7 @@ public final class ServerCore implements AutoCloseable {
     this.leases =
         new Leases(
             engine,
-            limits,
+            options,
             nanoTime,
             failures,
             files,
@@ -106,8 +106,8 @@ public final class ServerCore implements AutoCloseable {
             overEntries.apply(engine.entries()),
             engine.live(),
             leases::endIn,
-            limits.cleaning());
-    this.admission = new Admission(engine, limits, ports, connections, this::onMessage);
+            options.cleaning());
+    this.admission = new Admission(engine, options, ports, connections, this::onMessage);
     this.publishing = new Publishing(engine, failures, refusals);
     this.keys = new KeyRequests(engine, failures);
     this.maps = new MapRequests(engine);
@@ -121,7 +121,7 @@ public final class ServerCore implements AutoCloseable {
                 connections,
                 files.departures(),
                 nanoTime,
-                limits.cleaning().leavingNs()));
+                options.cleaning().leavingNs()));
     engine.growth().onChange(ports);
     new ServerFigures(
             engine, cleaner, files, leases, admission, refusals, ports, connections, failures)
@@ -321,7 +321,7 @@ public final class ServerCore implements AutoCloseable {
           "%d, the store has heads 0 to %d".formatted(head, heads - 1));
     } else if (failures.any()) {
       connection.refuse(slot, Message.CLEAN, Result.READ_ONLY, failures.reason());
-    } else if (!limits.cleaning().enabled()) {
+    } else if (!options.cleaning().enabled()) {
       connection.respond(slot, Message.CLEAN, Result.NO_CLEANING, Message.HEADER_BYTES);
     } else {
       cleaner.ask(head);

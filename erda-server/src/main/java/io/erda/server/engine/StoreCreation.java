@@ -42,7 +42,7 @@ final class StoreCreation {
    * was interrupted.
    */
   static void create(
-      MemoryDirectory directory, StoreOptions options, Promise promise, RandomGenerator random)
+      MemoryDirectory directory, StoreGeometry store, Promise promise, RandomGenerator random)
       throws IOException {
     for (String name : directory.names()) {
       if (UNFINISHED.contains(name)) {
@@ -53,13 +53,13 @@ final class StoreCreation {
         new Superblock(
             1,
             new UUID(random.nextLong(), random.nextLong() | 1),
-            options.geometry(),
+            store.geometry(),
             1,
-            options.buckets(),
+            store.buckets(),
             random.nextLong(),
             false,
             promise);
-    LogStore.create(directory, options.geometry(), superblock.store()).close();
+    LogStore.create(directory, store.geometry(), superblock.store()).close();
     try (PersistentMemory rootMemory = directory.create(RootFile.NAME, RootFile.BYTES)) {
       new RootFile(rootMemory).nextEpoch();
     }

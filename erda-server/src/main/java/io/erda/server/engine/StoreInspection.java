@@ -3,9 +3,9 @@ package io.erda.server.engine;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.TableFinding;
 import io.erda.hashtable.VersionWord;
+import io.erda.logstore.CopySpace;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
-import io.erda.logstore.Stretch;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.Set;
@@ -267,7 +267,7 @@ public final class StoreInspection {
               "object lies behind the high-water mark of its region, "
                   + engine.log().linked().highMark(region)));
     }
-    Stretch interrupted = engine.log().cleaning().interrupted();
+    CopySpace interrupted = engine.log().cleaning().interrupted();
     if (interrupted != null
         && interrupted.region() == region
         && place >= interrupted.next()

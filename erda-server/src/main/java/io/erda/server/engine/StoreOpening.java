@@ -19,9 +19,9 @@ import java.util.random.RandomGenerator;
 public final class StoreOpening {
   private StoreOpening() {}
 
-  /** {@link #open(MemoryDirectory, StoreOptions, Promise, RandomGenerator)} without a wish. */
+  /** {@link #open(MemoryDirectory, StoreGeometry, Promise, RandomGenerator)} without a wish. */
   public static StoreEngine open(
-      MemoryDirectory directory, StoreOptions create, RandomGenerator random) {
+      MemoryDirectory directory, StoreGeometry create, RandomGenerator random) {
     return open(directory, create, null, random);
   }
 
@@ -38,7 +38,7 @@ public final class StoreOpening {
    * @throws ErdaException.Full when there is no room to create it
    */
   public static StoreEngine open(
-      MemoryDirectory directory, StoreOptions create, Promise wanted, RandomGenerator random) {
+      MemoryDirectory directory, StoreGeometry create, Promise wanted, RandomGenerator random) {
     return open(directory, create, wanted, random, false);
   }
 
@@ -52,7 +52,7 @@ public final class StoreOpening {
 
   private static StoreEngine open(
       MemoryDirectory directory,
-      StoreOptions create,
+      StoreGeometry create,
       Promise wanted,
       RandomGenerator random,
       boolean looking) {

@@ -155,13 +155,13 @@ record Superblock(
               memory.get(LONG, at + 48),
               memory.get(INT, at + 44),
               memory.get(INT, at + 56));
-      StoreOptions options = new StoreOptions(geometry, memory.get(LONG, at + 64));
+      StoreGeometry store = new StoreGeometry(geometry, memory.get(LONG, at + 64));
       return new Superblock(
           memory.get(LONG, at + 16),
           new UUID(memory.get(LONG, at + 24), memory.get(LONG, at + 32)),
           geometry,
           memory.get(INT, at + 60),
-          options.buckets(),
+          store.buckets(),
           memory.get(LONG, at + 72),
           memory.get(INT, at + 80) != 0,
           promise(memory.get(INT, at + 84)));

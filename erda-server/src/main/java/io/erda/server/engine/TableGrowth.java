@@ -80,7 +80,7 @@ public final class TableGrowth {
   private final ArrayDeque<Retired> retired = new ArrayDeque<>();
 
   private Superblock superblock;
-  private TableLimits limits = TableLimits.DEFAULT;
+  private TableGrowthOptions options = TableGrowthOptions.DEFAULT;
   private Listener listener =
       new Listener() {
         @Override
@@ -137,8 +137,8 @@ public final class TableGrowth {
   }
 
   /** Sets how the table grows from now on. */
-  public void limits(TableLimits newLimits) {
-    limits = newLimits;
+  public void options(TableGrowthOptions newOptions) {
+    options = newOptions;
   }
 
   /** Sets who is told which tables can be read; those in use now are known. */
@@ -225,7 +225,7 @@ public final class TableGrowth {
       create();
       if (tables.doubling() != null) {
         // A small table is empty then before anything is inserted beside what it holds.
-        tables.owe((long) STRETCHES_AT_ONCE * limits.stretchSlots());
+        tables.owe((long) STRETCHES_AT_ONCE * options.stretchSlots());
       }
       return !putOff;
     }
@@ -242,7 +242,7 @@ public final class TableGrowth {
   }
 
   private boolean mayGrow() {
-    return !putOff && 2 * tables.buckets() <= limits.bucketsMax();
+    return !putOff && 2 * tables.buckets() <= options.bucketsMax();
   }
 
   /** After an opening it takes some steps until the table is counted. */
@@ -333,7 +333,7 @@ public final class TableGrowth {
       tables.owe(0);
       return 0;
     }
-    int moved = doubling.doWork(limits.stretchSlots(), this::rollBack);
+    int moved = doubling.doWork(options.stretchSlots(), this::rollBack);
     tables.paid(moved);
     if (doubling.done()) {
       finish();
@@ -384,7 +384,7 @@ public final class TableGrowth {
 
   private int giveBack() {
     Retired oldest = retired.peek();
-    if (oldest == null || nowNs - oldest.sinceNs < limits.graceNs()) {
+    if (oldest == null || nowNs - oldest.sinceNs < options.graceNs()) {
       return 0;
     }
     PersistentMemory memory = oldest.generation.memory();

@@ -33,7 +33,7 @@ class CleaningCrashTest {
   /** Two regions that are full, and the spare one. */
   private static final LogGeometry GEOMETRY = new LogGeometry(1, 1 << 16, 4096, 3);
 
-  static final StoreOptions SMALL = new StoreOptions(GEOMETRY, 512);
+  static final StoreGeometry SMALL = new StoreGeometry(GEOMETRY, 512);
 
   @ParameterizedTest
   @EnumSource(Survives.class)

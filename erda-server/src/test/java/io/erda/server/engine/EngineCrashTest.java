@@ -37,14 +37,14 @@ class EngineCrashTest {
     crashesEverywhere(promise, TableGrowthTest.SMALLEST, 200);
   }
 
-  private static void crashesEverywhere(Survives promise, StoreOptions options, int stepsMin) {
+  private static void crashesEverywhere(Survives promise, StoreGeometry geometry, int stepsMin) {
     long step = 0;
     boolean crashed = true;
     for (; crashed; step++) {
       HeapDirectory disk = new HeapDirectory(1 << 22, promise);
       Map<String, byte[]> acknowledged = new HashMap<>();
       Map<String, byte[]> attempted = new HashMap<>();
-      crashed = crashesAt(disk, options, step, acknowledged, attempted);
+      crashed = crashesAt(disk, geometry, step, acknowledged, attempted);
       if (step % 3 == 0) {
         crashWhileRecovering(disk, step);
       }
@@ -60,13 +60,13 @@ class EngineCrashTest {
    */
   private static boolean crashesAt(
       HeapDirectory disk,
-      StoreOptions options,
+      StoreGeometry geometry,
       long step,
       Map<String, byte[]> acknowledged,
       Map<String, byte[]> attempted) {
     Random random = new Random(SEED);
     try {
-      StoreHarness store = StoreHarness.open(new CrashingDirectory(disk, step), options);
+      StoreHarness store = StoreHarness.open(new CrashingDirectory(disk, step), geometry);
       for (int i = 0; i < 40; i++) {
         String key = "key" + random.nextInt(18);
         byte[] value = random.nextInt(4) == 0 ? null : new byte[random.nextInt(300)];

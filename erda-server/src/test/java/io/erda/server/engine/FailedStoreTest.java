@@ -40,8 +40,8 @@ class FailedStoreTest {
   /** Where a table says which entries a doubling moves; see the hash table's FORMAT.md. */
   private static final long STRETCH_OFFSET = 128;
 
-  private static final StoreOptions STORE =
-      new StoreOptions(new LogGeometry(1, 1 << 16, 4096, 8), 16);
+  private static final StoreGeometry STORE =
+      new StoreGeometry(new LogGeometry(1, 1 << 16, 4096, 8), 16);
 
   private final EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
   private final EmbeddedDevice serverDevice = network.device();
@@ -114,7 +114,7 @@ class FailedStoreTest {
     ServerCore core =
         new ServerCore(
             engine,
-            new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+            new ServiceOptions(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
             () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));
     return core;

@@ -37,7 +37,7 @@ record FaultedStore(
     Map<String, byte[]> values,
     Map<String, List<Version>> versions) {
   /** Small, so that a fault costs little: two heads, 16 regions of 64 KiB, tables of 64 buckets. */
-  static final StoreOptions OPTIONS = new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 16), 64);
+  static final StoreGeometry OPTIONS = new StoreGeometry(new LogGeometry(2, 1 << 16, 4096, 16), 64);
 
   private static final int KEYS = 40;
 

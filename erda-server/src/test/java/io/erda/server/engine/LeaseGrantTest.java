@@ -34,7 +34,7 @@ final class LeaseGrantTest {
         ServerCore core =
             new ServerCore(
                 engine,
-                new ServerLimits(8, 60_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+                new ServiceOptions(8, 60_000_000_000L, 4096, 0, CleanerOptions.NEVER),
                 System::nanoTime)) {
       Listener listener = server.listen("127.0.0.1:0");
       core.listen(server, listener);

@@ -41,7 +41,7 @@ class MessageFuzzTest {
     core =
         new ServerCore(
             engine,
-            new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+            new ServiceOptions(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
             () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));
     bystander = new RawClient(core, clientDevice, "erda", RawClient.hello());

@@ -50,7 +50,7 @@ class ServerCoreTest {
     core =
         new ServerCore(
             engine,
-            new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+            new ServiceOptions(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
             () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));
   }
@@ -359,13 +359,13 @@ class ServerCoreTest {
   void statsDoNotCountALargeTable() throws IOException {
     core.close();
     HeapDirectory disk = new HeapDirectory();
-    StoreOptions large = new StoreOptions(StoreHarness.TINY.geometry(), 1 << 20);
+    StoreGeometry large = new StoreGeometry(StoreHarness.TINY.geometry(), 1 << 20);
     StoreOpening.open(disk, large, new Random(SEED)).close();
     StoreEngine engine = StoreOpening.open(disk.anotherView(), large, new Random(SEED));
     core =
         new ServerCore(
             engine,
-            new ServerLimits(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
+            new ServiceOptions(3, 1_000_000_000L, 4096, 0, CleanerOptions.NEVER),
             () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("large"));
     RawClient client = new RawClient(core, clientDevice, "large", RawClient.hello());

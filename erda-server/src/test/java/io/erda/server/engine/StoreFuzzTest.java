@@ -147,7 +147,7 @@ class StoreFuzzTest {
         System.gc(); // mappings of refused stores are the collector's
       }
     }
-    ServerCore core = new ServerCore(engine, ServerLimits.DEFAULT, System::nanoTime);
+    ServerCore core = new ServerCore(engine, ServiceOptions.DEFAULT, System::nanoTime);
     try {
       new StoreInspection(engine, (key, what) -> assertFalse(what.contains("\n"), what)).run();
       for (int i = 0; i <= KEYS; i++) {

@@ -24,10 +24,10 @@ import java.util.Random;
  * object.
  */
 final class StoreHarness {
-  static final StoreOptions TINY = new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 8), 16);
+  static final StoreGeometry TINY = new StoreGeometry(new LogGeometry(2, 1 << 16, 4096, 8), 16);
 
   /** Four slots a step, so that much happens in the middle. */
-  static final TableLimits SLOWLY = new TableLimits(StoreOptions.BUCKETS_MAX, 4, 0);
+  static final TableGrowthOptions SLOWLY = new TableGrowthOptions(StoreGeometry.BUCKETS_MAX, 4, 0);
 
   final StoreEngine engine;
   private long nowNs;
@@ -36,15 +36,15 @@ final class StoreHarness {
 
   private StoreHarness(StoreEngine engine) {
     this.engine = engine;
-    engine.growth().limits(SLOWLY);
+    engine.growth().options(SLOWLY);
   }
 
   static StoreHarness open(MemoryDirectory directory) {
     return open(directory, TINY);
   }
 
-  static StoreHarness open(MemoryDirectory directory, StoreOptions options) {
-    return new StoreHarness(StoreOpening.open(directory, options, new Random(7)));
+  static StoreHarness open(MemoryDirectory directory, StoreGeometry geometry) {
+    return new StoreHarness(StoreOpening.open(directory, geometry, new Random(7)));
   }
 
   /** Puts one value, or deletes with null; returns the server's result. */

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The table grows while it is used, as far as it may. */
 class TableGrowthTest {
-  static final StoreOptions SMALLEST = new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 8), 2);
+  static final StoreGeometry SMALLEST = new StoreGeometry(new LogGeometry(2, 1 << 16, 4096, 8), 2);
 
   private static byte[] value(int number) {
     return ("value " + number).getBytes();
@@ -81,7 +81,7 @@ class TableGrowthTest {
   @Test
   void atItsLargestSizeItIsFullAndAllElseGoesOn() {
     StoreHarness store = StoreHarness.open(new HeapDirectory(), SMALLEST);
-    store.engine.growth().limits(new TableLimits(16, 4, 0));
+    store.engine.growth().options(new TableGrowthOptions(16, 4, 0));
     int count = 0;
     while (store.put("key" + count, value(count)) == Result.OK) {
       count++;
@@ -96,7 +96,7 @@ class TableGrowthTest {
     }
     store.requireOk(store.put("key0", null));
     assertNull(store.get("key0"));
-    store.engine.growth().limits(new TableLimits(32, 4, 0));
+    store.engine.growth().options(new TableGrowthOptions(32, 4, 0));
     store.requireOk(store.put("one more", value(0)));
     assertEquals(List.of(), store.findings());
   }
@@ -282,8 +282,8 @@ class TableGrowthTest {
     assertEquals(0, engine.tables().sizeIfKnown());
   }
 
-  private static final StoreOptions LARGE =
-      new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 8), 1 << 18);
+  private static final StoreGeometry LARGE =
+      new StoreGeometry(new LogGeometry(2, 1 << 16, 4096, 8), 1 << 18);
 
   @Test
   void aStoreThatIsClosedInTheMiddleGoesOnWhenItIsOpened() {
@@ -312,8 +312,8 @@ class TableGrowthTest {
     assertEquals(List.of(), store.findings());
   }
 
-  private static final StoreOptions TINY_LOG_MANY_BUCKETS =
-      new StoreOptions(new LogGeometry(2, 1 << 16, 4096, 8), 256);
+  private static final StoreGeometry TINY_LOG_MANY_BUCKETS =
+      new StoreGeometry(new LogGeometry(2, 1 << 16, 4096, 8), 256);
 
   @Test
   void anEntryThatWasMovedIsNotStoredToWhereItWas() {

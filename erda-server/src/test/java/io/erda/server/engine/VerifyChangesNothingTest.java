@@ -185,9 +185,9 @@ public class VerifyChangesNothingTest {
   }
 
   /** What a process leaves that is killed right before one of its stores. */
-  private void killedAt(int step, StoreOptions options) throws IOException {
+  private void killedAt(int step, StoreGeometry geometry) throws IOException {
     try (MappedDirectory directory = directory()) {
-      StoreHarness store = StoreHarness.open(new CrashingDirectory(directory, step), options);
+      StoreHarness store = StoreHarness.open(new CrashingDirectory(directory, step), geometry);
       for (int i = 0; i < 1000; i++) {
         store.put("key" + i % 40, i % 7 == 0 ? null : new byte[50 + i % 100]);
       }

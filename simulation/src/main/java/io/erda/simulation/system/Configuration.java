@@ -3,8 +3,8 @@ package io.erda.simulation.system;
 import io.erda.cleaner.CleanerOptions;
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
-import io.erda.server.engine.ServerLimits;
-import io.erda.server.engine.StoreOptions;
+import io.erda.server.engine.ServiceOptions;
+import io.erda.server.engine.StoreGeometry;
 import io.erda.simulation.NetworkModel;
 import io.erda.simulation.PersistenceDomain;
 import java.time.Duration;
@@ -37,10 +37,10 @@ import java.util.random.RandomGenerator;
 public record Configuration(
     PersistenceDomain domain,
     NetworkModel network,
-    StoreOptions store,
+    StoreGeometry store,
     int diskRegions,
     boolean doubles,
-    ServerLimits limits,
+    ServiceOptions service,
     ClientOptions client,
     int clients,
     int readersPercent,
@@ -102,10 +102,10 @@ public record Configuration(
     return new Configuration(
         PersistenceDomain.WHOLE_SYSTEM,
         NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true),
-        new StoreOptions(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64),
+        new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64),
         0,
         false,
-        new ServerLimits(
+        new ServiceOptions(
             40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 1 << 10, 1 << 26, 1 << 26)),
         new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2),
         4,
@@ -137,7 +137,7 @@ public record Configuration(
         };
     boolean crowd = shape == Shape.CONTENDED || shape == Shape.MOVING;
     int clients = crowd ? random.nextInt(3, 7) : random.nextInt(1, 7);
-    StoreOptions store = store(shape, random);
+    StoreGeometry store = store(shape, random);
     int keys =
         switch (shape) {
           case CROWDED -> random.nextInt(22, 36);
@@ -155,7 +155,7 @@ public record Configuration(
         store,
         diskRegions(shape, store, random),
         shape != Shape.MOVING,
-        new ServerLimits(
+        new ServiceOptions(
             // Connections that were lost count until the server notices.
             Math.max(random.nextInt(8, 40), 3 * clients),
             1L << random.nextInt(18, 27),
@@ -229,7 +229,7 @@ public record Configuration(
   }
 
   /** Where a log is cleaned much, a third of them have a disk that is smaller than the log. */
-  private static int diskRegions(Shape shape, StoreOptions store, RandomGenerator random) {
+  private static int diskRegions(Shape shape, StoreGeometry store, RandomGenerator random) {
     int regions = store.geometry().regionsMax();
     boolean cleaned = shape == Shape.CLEANED || shape == Shape.FULL;
     return cleaned && random.nextInt(3) == 0 ? random.nextInt(1, regions + 1) : 0;
@@ -243,7 +243,7 @@ public record Configuration(
         : domains[random.nextInt(domains.length)];
   }
 
-  private static StoreOptions store(Shape shape, RandomGenerator random) {
+  private static StoreGeometry store(Shape shape, RandomGenerator random) {
     if (shape == Shape.CLEANED) {
       // Small enough that most runs overwrite their log more than once.
       int heads = 1 << random.nextInt(3);
@@ -253,12 +253,12 @@ public record Configuration(
               1L << random.nextInt(16, 18),
               1 << random.nextInt(12, 15),
               heads + random.nextInt(1, 6));
-      return new StoreOptions(geometry, 1L << random.nextInt(1, 8));
+      return new StoreGeometry(geometry, 1L << random.nextInt(1, 8));
     }
     if (shape == Shape.MOVING) {
       // One head and small regions: cleaned often, which empties the entries of what was deleted.
       LogGeometry geometry = new LogGeometry(1, 1L << 16, 1 << 13, random.nextInt(2, 4));
-      return new StoreOptions(geometry, 1L << random.nextInt(3, 6));
+      return new StoreGeometry(geometry, 1L << random.nextInt(3, 6));
     }
     boolean small = shape == Shape.FULL;
     int segmentBytes = 1 << random.nextInt(12, small ? 14 : 15);
@@ -269,7 +269,7 @@ public record Configuration(
             segmentBytes,
             small ? random.nextInt(1, 4) : random.nextInt(2, 10));
     int buckets = shape == Shape.CROWDED ? random.nextInt(2, 5) : random.nextInt(1, 8);
-    return new StoreOptions(geometry, 1L << buckets);
+    return new StoreGeometry(geometry, 1L << buckets);
   }
 
   /** The same with fewer. */
@@ -280,7 +280,7 @@ public record Configuration(
         store,
         diskRegions,
         doubles,
-        limits,
+        service,
         client,
         fewerClients,
         readersPercent,
@@ -307,7 +307,7 @@ public record Configuration(
         store,
         diskRegions,
         doubles,
-        limits,
+        service,
         client,
         clients,
         readersPercent,
@@ -327,14 +327,14 @@ public record Configuration(
   }
 
   /** The same with another store and more keys. */
-  Configuration withStore(StoreOptions other, int moreKeys) {
+  Configuration withStore(StoreGeometry other, int moreKeys) {
     return new Configuration(
         domain,
         network,
         other,
         diskRegions,
         doubles,
-        limits,
+        service,
         client,
         clients,
         readersPercent,

@@ -11,13 +11,13 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import io.erda.server.engine.ServerCore;
-import io.erda.server.engine.ServerLimits;
+import io.erda.server.engine.ServiceOptions;
 import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreGeometry;
 import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOpening;
-import io.erda.server.engine.StoreOptions;
 import io.erda.server.engine.TableGrowth;
-import io.erda.server.engine.TableLimits;
+import io.erda.server.engine.TableGrowthOptions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
@@ -30,8 +30,8 @@ public final class ErdaUnderTest implements StoreUnderTest {
   /** Steps of the server from one request to clean to the next, about. */
   private static final int ASKS_SHARE = 1024;
 
-  private final StoreOptions options;
-  private final ServerLimits limits;
+  private final StoreGeometry geometry;
+  private final ServiceOptions service;
   private final ClientOptions clientOptions;
 
   /** The store of the process that lives, or of the one before. */
@@ -45,8 +45,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private final boolean doubles;
   private final UnaryOperator<Entries> overEntries;
 
-  public ErdaUnderTest(StoreOptions options, ServerLimits limits, ClientOptions clientOptions) {
-    this(options, true, limits, clientOptions, UnaryOperator.identity());
+  public ErdaUnderTest(
+      StoreGeometry geometry, ServiceOptions service, ClientOptions clientOptions) {
+    this(geometry, true, service, clientOptions, UnaryOperator.identity());
   }
 
   /** As configured. */
@@ -63,20 +64,20 @@ public final class ErdaUnderTest implements StoreUnderTest {
     this(
         configuration.store(),
         configuration.doubles(),
-        configuration.limits(),
+        configuration.service(),
         configuration.client(),
         overEntries);
   }
 
   private ErdaUnderTest(
-      StoreOptions options,
+      StoreGeometry geometry,
       boolean doubles,
-      ServerLimits limits,
+      ServiceOptions service,
       ClientOptions clientOptions,
       UnaryOperator<Entries> overEntries) {
-    this.options = options;
+    this.geometry = geometry;
     this.doubles = doubles;
-    this.limits = limits;
+    this.service = service;
     this.clientOptions = clientOptions;
     this.overEntries = overEntries;
   }
@@ -132,11 +133,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
       throw new IllegalStateException("the lock of a dead process is still held");
     }
     before = engine;
-    engine = StoreOpening.open(directory, options, wanted, random);
+    engine = StoreOpening.open(directory, geometry, wanted, random);
     TableGrowth growth = engine.growth();
-    growth.limits(tableLimits(random));
+    growth.options(growthOptions(random));
     new StoreInspection(engine, findings::accept).run();
-    ServerCore core = new ServerCore(engine, limits, nanoTime, overEntries);
+    ServerCore core = new ServerCore(engine, service, nanoTime, overEntries);
     core.listen(device, device.listen(address));
     LogStore log = engine.log();
     return new Server() {
@@ -209,7 +210,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
         continue;
       }
       long lostMax =
-          limits.cleaning().enabled()
+          service.cleaning().enabled()
               ? log.geometry().regionBytes()
               : 3L * log.geometry().segmentBytes();
       long lost = log.linked().appendPlace(head) - before.log().linked().appendPlace(head);
@@ -231,9 +232,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
    * A few slots a step, so that tables of a few buckets take many steps to double. Half of the
    * servers don't double theirs: their entries are displaced.
    */
-  private TableLimits tableLimits(RandomGenerator random) {
-    return new TableLimits(
-        random.nextBoolean() || !doubles ? options.buckets() : StoreOptions.BUCKETS_MAX,
+  private TableGrowthOptions growthOptions(RandomGenerator random) {
+    return new TableGrowthOptions(
+        random.nextBoolean() || !doubles ? geometry.buckets() : StoreGeometry.BUCKETS_MAX,
         random.nextInt(1, 5),
         1L << random.nextInt(6, 24));
   }

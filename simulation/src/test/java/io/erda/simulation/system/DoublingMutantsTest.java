@@ -13,7 +13,7 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.testing.ForwardingDevice;
 import io.erda.rdma.testing.ForwardingQueuePair;
-import io.erda.server.engine.StoreOptions;
+import io.erda.server.engine.StoreGeometry;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -137,7 +137,7 @@ final class DoublingMutantsTest {
   /** Two buckets to begin with. */
   private static Configuration growing(Configuration drawn) {
     return drawn.withStore(
-        new StoreOptions(drawn.store().geometry(), 2), Math.max(4, drawn.keys()));
+        new StoreGeometry(drawn.store().geometry(), 2), Math.max(4, drawn.keys()));
   }
 
   private record MutantStore(StoreUnderTest store, Mutant mutant) implements StoreUnderTest {

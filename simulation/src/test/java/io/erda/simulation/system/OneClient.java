@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.fail;
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
-import io.erda.server.engine.ServerLimits;
-import io.erda.server.engine.StoreOptions;
+import io.erda.server.engine.ServiceOptions;
+import io.erda.server.engine.StoreGeometry;
 import io.erda.simulation.NetworkModel;
 import io.erda.simulation.PersistenceDomain;
 import io.erda.simulation.SimulatedDevice;
@@ -34,8 +34,8 @@ final class OneClient implements StoreUnderTest.ClientEvents {
    * With segments of 4 KiB the low-water mark is stored every 4 KiB or so instead of every 256: a
    * few puts move it.
    */
-  private static final StoreOptions STORE =
-      new StoreOptions(new LogGeometry(1, 1 << 16, 4096, 8), 64);
+  private static final StoreGeometry STORE =
+      new StoreGeometry(new LogGeometry(1, 1 << 16, 4096, 8), 64);
 
   private static final ClientOptions CLIENT =
       new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 1);
@@ -47,7 +47,7 @@ final class OneClient implements StoreUnderTest.ClientEvents {
   private final VirtualTime time;
   private final SimulatedNetwork network;
   private final SimulatedDisk disk;
-  private final ErdaUnderTest erda = new ErdaUnderTest(STORE, ServerLimits.DEFAULT, CLIENT);
+  private final ErdaUnderTest erda = new ErdaUnderTest(STORE, ServiceOptions.DEFAULT, CLIENT);
   private final Map<Integer, String> acknowledged = new HashMap<>();
   private SimulatedDevice serverDevice;
   private SimulatedDevice clientDevice;

@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
  * remain. Places that disagree go through a bounce buffer that agrees with the shared side: its
  * words are then moved whole too. One thread.
  */
-final class WordCopy {
+final class SharedMemoryCopy {
   private static final int BOUNCE_BYTES = 4096;
 
   private MemorySegment bounce;

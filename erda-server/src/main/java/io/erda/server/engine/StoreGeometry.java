@@ -3,12 +3,12 @@ package io.erda.server.engine;
 import io.erda.logstore.LogGeometry;
 
 /**
- * How a store is made. Fixed at creation, read from the superblock afterwards.
+ * What a store has, fixed at its creation, read from the superblock afterwards.
  *
  * @param geometry of the log
  * @param buckets of the table to begin with, a power of two
  */
-public record StoreOptions(LogGeometry geometry, long buckets) {
+public record StoreGeometry(LogGeometry geometry, long buckets) {
   public static final long BUCKETS_DEFAULT = 1L << 21;
 
   /** The most that a table can have. */
@@ -23,7 +23,7 @@ public record StoreOptions(LogGeometry geometry, long buckets) {
 
   private static final long BUCKETS_MIN = 2;
 
-  public StoreOptions {
+  public StoreGeometry {
     if (Long.bitCount(buckets) != 1 || buckets < BUCKETS_MIN || buckets > BUCKETS_MAX) {
       throw new IllegalArgumentException(
           "buckets must be a power of two from 2 to 2^40: " + buckets);

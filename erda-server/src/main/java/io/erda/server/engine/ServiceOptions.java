@@ -3,7 +3,7 @@ package io.erda.server.engine;
 import io.erda.cleaner.CleanerOptions;
 
 /**
- * What the service grants.
+ * How a server serves its clients: what it grants them, and how it cleans for them.
  *
  * @param connectionsMax clients at a time
  * @param reservationIdleNs after this long without a publication an extent is ended
@@ -12,14 +12,14 @@ import io.erda.cleaner.CleanerOptions;
  *     as a hint
  * @param cleaning when and how the log is cleaned
  */
-public record ServerLimits(
+public record ServiceOptions(
     int connectionsMax,
     long reservationIdleNs,
     int extentBytesMax,
     int pollingNs,
     CleanerOptions cleaning) {
-  public static final ServerLimits DEFAULT =
-      new ServerLimits(1024, 10_000_000_000L, 1 << 20, 50_000, CleanerOptions.DEFAULT);
+  public static final ServiceOptions DEFAULT =
+      new ServiceOptions(1024, 10_000_000_000L, 1 << 20, 50_000, CleanerOptions.DEFAULT);
 
   /** Clients at a time of one user other than the server's own: half of all, at least one. */
   int connectionsPerUser() {

@@ -15,7 +15,7 @@ import jnr.posix.RLimit;
  * its time.
  */
 @SuppressWarnings("restricted")
-final class Limits {
+final class ProcessLimits {
   private static final int PRIORITY_OF_THREAD = 0;
   private static final int NICE_MAX = 19;
 
@@ -68,5 +68,5 @@ final class Limits {
     }
   }
 
-  private Limits() {}
+  private ProcessLimits() {}
 }

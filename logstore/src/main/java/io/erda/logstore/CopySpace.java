@@ -5,7 +5,7 @@ package io.erda.logstore;
  * so that a cleaning that began can end. Filled by rising places, one object behind the other, none
  * over the end of a segment. Belongs to the {@link LogStore}'s thread.
  */
-public final class Stretch {
+public final class CopySpace {
   private final Region region;
   private final Region victim;
   private final LogGeometry geometry;
@@ -13,7 +13,7 @@ public final class Stretch {
   private long next;
   private long wasted;
 
-  Stretch(Region region, Region victim, LogGeometry geometry, long begin, long end) {
+  CopySpace(Region region, Region victim, LogGeometry geometry, long begin, long end) {
     this.region = region;
     this.victim = victim;
     this.geometry = geometry;
@@ -26,7 +26,7 @@ public final class Stretch {
     return region;
   }
 
-  /** The region whose live objects the stretch is for. */
+  /** The region whose live objects the copy space is for. */
   public Region victim() {
     return victim;
   }
@@ -36,7 +36,7 @@ public final class Stretch {
     return next;
   }
 
-  /** Where the stretch ends in the region, bytes. */
+  /** Where the copy space ends in the region, bytes. */
   public long end() {
     return end;
   }
@@ -59,7 +59,7 @@ public final class Stretch {
 
   @Override
   public String toString() {
-    return "stretch "
+    return "copy space "
         + next
         + " to "
         + end
