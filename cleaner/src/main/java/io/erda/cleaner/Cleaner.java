@@ -10,9 +10,10 @@ import io.erda.logstore.Region;
 import java.util.Arrays;
 
 /**
- * Cleans the log of a server, in steps of some tens of microseconds: when few regions are left,
- * when a client waits for space, when somebody asked, or where the last run was interrupted. One
- * region at a time, so one reserved region is enough. One thread, the server's.
+ * Cleans the log of a server, in steps of some tens of microseconds: when it is large for what
+ * lives in it or few regions are left, when a client waits for space, when somebody asked, or where
+ * the last run was interrupted. One region at a time, so one reserved region is enough. One thread,
+ * the server's.
  *
  * <p>What happens to readers: nothing. A word names a whole object in every phase; a region goes
  * when no word names it, with a newer map, and what a late reader gets there it does not accept.
@@ -61,6 +62,7 @@ public final class Cleaner {
   private final CleanerOptions options;
   private final LiveBytes live;
   private final Victims victims;
+  private final Footprint footprint;
   private final Copier copier;
   private final PlaceSet places;
 
@@ -95,6 +97,7 @@ public final class Cleaner {
     this.options = options;
     this.live = live;
     this.victims = new Victims(linked, live);
+    this.footprint = new Footprint(linked, live, options.livePercent());
     this.copier = new Copier(space, geometry);
     this.places = new PlaceSet(geometry.regionBytes());
     this.asked = new int[geometry.heads()];
@@ -188,8 +191,8 @@ public final class Cleaner {
       begin(copySpace.victim(), copySpace, 0, false, nowNs);
       return 1;
     }
-    if (!wanted()) {
-      idle = true;
+    idle = !wanted();
+    if (idle) {
       return 0;
     }
     if (!live.known()) {
@@ -230,11 +233,16 @@ public final class Cleaner {
   }
 
   private boolean wanted() {
-    boolean wanted = files.regionsAtHand() < options.freeRegionsMin();
+    boolean wanted = atLeisure();
     for (int head = 0; head < asked.length; head++) {
       wanted |= asked[head] > 0 || urgent[head];
     }
     return wanted;
+  }
+
+  /** Whether regions are to be cleaned although nobody waits. */
+  private boolean atLeisure() {
+    return files.regionsAtHand() < options.freeRegionsMin() || footprint.exceeded();
   }
 
   /** The region to clean for those who wait for space or have asked, or null. */
@@ -272,7 +280,7 @@ public final class Cleaner {
    * regions can't become one it would never end.
    */
   private Region leisureVictim() {
-    return files.regionsAtHand() < options.freeRegionsMin()
+    return atLeisure()
         ? victims.best(
             gainMin(GAIN_SHARE), region -> !victims.isOpen(region) && victims.freesRegion(region))
         : null;
@@ -333,6 +341,11 @@ public final class Cleaner {
       space.release(ended.copySpace());
     }
     listener.ended(ended(ended, false));
+  }
+
+  /** Steps to take between two looks at the requests of clients, at least 1. */
+  public int pace() {
+    return footprint.pace();
   }
 
   // Figures.

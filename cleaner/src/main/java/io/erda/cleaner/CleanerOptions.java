@@ -5,24 +5,40 @@ package io.erda.cleaner;
  *
  * @param freeRegionsMin cleaning starts by itself when fewer regions than this can be linked; 0:
  *     never by itself, and no region is kept for it
+ * @param livePercent cleaning at leisure keeps the regions beyond one for each head so few that at
+ *     least this share of their bytes lives, 1 to 90 %; 0: they may fill the capacity. More makes
+ *     the files smaller and copies more: with a share u of a region live, u / (1 − u) bytes are
+ *     copied for each byte that is gained
  * @param writersWaitNs how long writers may go on in a region that is to be cleaned
  * @param leavingNs how long space is kept for a client that may not have heard that its region is
  *     gone; safety does not depend on it
  * @param leaseWaitNs how long a request for space waits for cleaning before the log counts as full
  */
 public record CleanerOptions(
-    int freeRegionsMin, long writersWaitNs, long leavingNs, long leaseWaitNs) {
-  /** Two regions, 50 ms, 2 s, 3 s. */
+    int freeRegionsMin, int livePercent, long writersWaitNs, long leavingNs, long leaseWaitNs) {
+  /** The most that {@link #livePercent} can be: what is used up to this share gains too little. */
+  public static final int LIVE_PERCENT_MAX = 90;
+
+  /** Two regions, 50 %, 50 ms, 2 s, 3 s. */
   public static final CleanerOptions DEFAULT =
-      new CleanerOptions(2, 50_000_000L, 2_000_000_000L, 3_000_000_000L);
+      new CleanerOptions(2, 50, 50_000_000L, 2_000_000_000L, 3_000_000_000L);
 
   /** No cleaning at all. */
-  public static final CleanerOptions NEVER = new CleanerOptions(0, 0, 0, 0);
+  public static final CleanerOptions NEVER = new CleanerOptions(0, 0, 0, 0, 0);
 
   public CleanerOptions {
     if (freeRegionsMin < 0 || writersWaitNs < 0 || leavingNs < 0 || leaseWaitNs < 0) {
       throw new IllegalArgumentException("a negative bound");
     }
+    if (livePercent < 0 || livePercent > LIVE_PERCENT_MAX) {
+      throw new IllegalArgumentException(
+          "the live share must be 0 to " + LIVE_PERCENT_MAX + " %: " + livePercent);
+    }
+  }
+
+  /** The same, with another {@link #livePercent}. */
+  public CleanerOptions withLivePercent(int value) {
+    return new CleanerOptions(freeRegionsMin, value, writersWaitNs, leavingNs, leaseWaitNs);
   }
 
   /** Whether the log is ever cleaned. */

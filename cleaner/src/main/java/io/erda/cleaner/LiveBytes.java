@@ -7,6 +7,7 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * How much of each region is live: the newest committed values, padded; tombstones count nothing,
@@ -22,6 +23,9 @@ public final class LiveBytes {
 
   /** Live bytes by slot of the region table. */
   private final long[] bytes;
+
+  /** The sum of {@link #bytes}. */
+  private long total;
 
   /** Where the sweep that counts has come to; {@link #bytes} has the entries before. */
   private long cursor;
@@ -46,13 +50,19 @@ public final class LiveBytes {
     return known ? bytes[region.slot()] : -1;
   }
 
+  /** Live bytes of all regions, or −1 when they are not known yet. */
+  public long total() {
+    return known ? total : -1;
+  }
+
   /** Counts on. Returns slots looked at; 0 when all is known. */
   public int doWork() {
     if (known) {
       return 0;
     }
     if (entries.layout() != layout) {
-      java.util.Arrays.fill(bytes, 0);
+      Arrays.fill(bytes, 0);
+      total = 0;
       layout = entries.layout();
       cursor = 0;
     }
@@ -97,10 +107,11 @@ public final class LiveBytes {
 
   /** Changes a region's live bytes because the cleaner moved an object into it or out of it. */
   void add(Region region, long change) {
-    bytes[region.slot()] = Math.max(0, bytes[region.slot()] + change);
+    set(region, Math.max(0, bytes[region.slot()] + change));
   }
 
   void set(Region region, long live) {
+    total += live - bytes[region.slot()];
     bytes[region.slot()] = live;
   }
 }

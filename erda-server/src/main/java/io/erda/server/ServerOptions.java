@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import io.erda.cleaner.CleanerOptions;
 import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
 import io.erda.rdma.ShmDevice;
@@ -13,14 +14,20 @@ import java.util.List;
  * store keeps what it was created with.
  */
 public final class ServerOptions {
-  /** 1 GiB regions of 8 MiB segments, 16 GiB of log, two million buckets, 50 µs of polling. */
+  /** 64 MiB regions of 8 MiB segments, 16 GiB of log, two million buckets, 50 µs of polling. */
   public static final ServerOptions DEFAULTS = new ServerOptions();
 
   private static final long HEAD_BYTES_MAX = 16L << 30;
   private static final int HEADS_MAX = 256;
 
   /** Enough of them that cleaning has a choice, and few enough that each is used for long. */
-  private static final int REGIONS_DEFAULT = 16;
+  private static final int REGIONS_MIN = 16;
+
+  /** As many regions as a log has by default that is large enough for them. */
+  private static final int REGIONS_DEFAULT = 256;
+
+  /** Regions are not smaller for their number's sake: it holds eight segments. */
+  private static final long REGION_BYTES_ENOUGH = 64L << 20;
 
   /** The root and the tables are regions to the device too. */
   private static final int REGIONS_MAX =
@@ -43,6 +50,7 @@ public final class ServerOptions {
   private boolean counted;
   private int writeLatencyNs;
   private boolean cleaning = true;
+  private int livePercent = CleanerOptions.DEFAULT.livePercent();
   private int mode = StoreAccess.UNSAID;
   private String group;
   private List<Listening> listening = List.of();
@@ -63,6 +71,7 @@ public final class ServerOptions {
     counted = other.counted;
     writeLatencyNs = other.writeLatencyNs;
     cleaning = other.cleaning;
+    livePercent = other.livePercent;
     mode = other.mode;
     group = other.group;
     listening = other.listening;
@@ -81,14 +90,20 @@ public final class ServerOptions {
   }
 
   /**
-   * A power of two, 64 KiB … 1 GiB. Where none was chosen: the largest of which {@value
-   * #REGIONS_DEFAULT} fit the capacity.
+   * A power of two, 64 KiB … 1 GiB. Where none was chosen: 64 MiB; less where the capacity does not
+   * hold {@value #REGIONS_MIN} of them, and more where it holds more than {@value
+   * #REGIONS_DEFAULT}. A store takes space in regions, and takes a few at least.
    */
   public long regionBytes() {
-    long fitting = Long.highestOneBit(Math.max(1, capacityBytes / REGIONS_DEFAULT));
-    return regionBytes != 0
-        ? regionBytes
-        : Math.clamp(fitting, LogGeometry.REGION_BYTES_MIN, LogGeometry.REGION_BYTES_DEFAULT);
+    if (regionBytes != 0) {
+      return regionBytes;
+    }
+    long most = Long.highestOneBit(Math.max(1, capacityBytes / REGIONS_MIN));
+    long some = Long.highestOneBit(Math.max(1, capacityBytes / REGIONS_DEFAULT));
+    return Math.clamp(
+        Math.max(some, Math.min(most, REGION_BYTES_ENOUGH)),
+        LogGeometry.REGION_BYTES_MIN,
+        LogGeometry.REGION_BYTES_MAX);
   }
 
   /** The same, with another {@link #regionBytes}. */
@@ -222,7 +237,10 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** Whether the log is cleaned: by itself when it runs full, and when somebody asks. */
+  /**
+   * Whether the log is cleaned: by itself when it is large for what lives in it or runs full, and
+   * when somebody asks.
+   */
   public boolean cleaning() {
     return cleaning;
   }
@@ -231,6 +249,27 @@ public final class ServerOptions {
   public ServerOptions withCleaning(boolean value) {
     ServerOptions copy = new ServerOptions(this);
     copy.cleaning = value;
+    return copy;
+  }
+
+  /**
+   * How much of the log's files should live, 1 to 90 %, apart from one region for each head: the
+   * log is cleaned until it does. More takes less space and more copying. 0: the log may fill its
+   * capacity first.
+   */
+  public int livePercent() {
+    return livePercent;
+  }
+
+  /**
+   * The same, with another {@link #livePercent}.
+   *
+   * @throws IllegalArgumentException when it is none of these
+   */
+  public ServerOptions withLivePercent(int value) {
+    CleanerOptions.DEFAULT.withLivePercent(value);
+    ServerOptions copy = new ServerOptions(this);
+    copy.livePercent = value;
     return copy;
   }
 

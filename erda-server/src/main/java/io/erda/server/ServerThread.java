@@ -63,7 +63,9 @@ final class ServerThread implements AutoCloseable {
         defaults.reservationIdleNs(),
         defaults.extentBytesMax(),
         options.pollingNs(),
-        options.cleaning() ? defaults.cleaning() : CleanerOptions.NEVER);
+        options.cleaning()
+            ? defaults.cleaning().withLivePercent(options.livePercent())
+            : CleanerOptions.NEVER);
   }
 
   /** Waits until the server has ended. Returns why it failed, or null when it was closed. */

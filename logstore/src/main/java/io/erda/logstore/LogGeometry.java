@@ -10,7 +10,7 @@ package io.erda.logstore;
  *     #regionsPerHeadMax()}
  */
 public record LogGeometry(int heads, long regionBytes, int segmentBytes, int regionsMax) {
-  public static final long REGION_BYTES_DEFAULT = 1L << 30;
+  public static final long REGION_BYTES_MAX = 1L << 30;
   public static final long REGION_BYTES_MIN = 1L << 16;
   public static final int SEGMENT_BYTES_DEFAULT = 8 << 20;
 
@@ -20,7 +20,7 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
     }
     if (Long.bitCount(regionBytes) != 1
         || regionBytes < REGION_BYTES_MIN
-        || regionBytes > 1L << 30) {
+        || regionBytes > REGION_BYTES_MAX) {
       throw new IllegalArgumentException(
           "region size must be a power of two from 64 KiB to 1 GiB: " + regionBytes);
     }

@@ -244,8 +244,8 @@ public final class ServerCore implements AutoCloseable {
 
   private int clean() {
     int work = 0;
-    // Who sends a request now waits for one step.
-    int steps = stepNs - lastRequestNs < BUSY_NS ? 1 : CLEANER_STEPS;
+    // Whoever sends a request now waits for these steps.
+    int steps = stepNs - lastRequestNs < BUSY_NS ? cleaner.pace() : CLEANER_STEPS;
     for (int step = 0; step < steps; step++) {
       work = cleaner.doWork(stepNs);
       if (work == 0 || !cleaner.working()) {

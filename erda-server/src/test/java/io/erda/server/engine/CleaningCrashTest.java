@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class CleaningCrashTest {
   private static final long SEED = Long.getLong("erda.seed", 20261121L);
-  private static final CleanerOptions OPTIONS = new CleanerOptions(2, 0, 0, 0);
+  private static final CleanerOptions OPTIONS = new CleanerOptions(2, 0, 0, 0, 0);
   private static final int KEYS = 140;
 
   /** Two regions that are full, and the spare one. */

@@ -93,8 +93,8 @@ public final class ServerCommand implements Callable<Integer> {
       paramLabel = "SIZE",
       converter = ByteSize.class,
       description =
-          "Creation: bytes of a region, a power of two, 64K to 1G; by default so many that the"
-              + " capacity holds 16 regions.")
+          "Creation: bytes of a region, a power of two, 64K to 1G; 64M by default, less where the"
+              + " capacity does not hold 16 of them, more where it holds more than 256.")
   private Long regionBytes;
 
   @Option(
@@ -128,6 +128,15 @@ public final class ServerCommand implements Callable<Integer> {
       paramLabel = "N",
       description = "Don't double the hash table beyond so many buckets; no limit by default.")
   private Long bucketsMax;
+
+  @Option(
+      names = "--live-percent",
+      paramLabel = "N",
+      description =
+          "How much of the log's files should live, 1 to 90 %, apart from one region for each head;"
+              + " 50 by default. The log is cleaned until it does: more takes less space and more"
+              + " copying. 0: it may fill its capacity first.")
+  private Integer livePercent;
 
   @Option(
       names = "--promise",
@@ -313,6 +322,9 @@ public final class ServerCommand implements Callable<Integer> {
         connections == null
             ? options
             : options.withConnectionsMax(atLeastOne("--connections", connections));
+    if (livePercent != null) {
+      options = withLivePercent(options, livePercent);
+    }
     if (listen != null) {
       options =
           options.withListening(List.of(new Listening("erda", address(listen), parameters())));
@@ -349,6 +361,14 @@ public final class ServerCommand implements Callable<Integer> {
       throw new UserError("--mode is 700, 770 or 777: " + octal, 2);
     } catch (IllegalArgumentException e) {
       throw new UserError("--" + e.getMessage(), 2);
+    }
+  }
+
+  private static ServerOptions withLivePercent(ServerOptions options, int value) {
+    try {
+      return options.withLivePercent(value);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("--live-percent: " + e.getMessage(), 2);
     }
   }
 

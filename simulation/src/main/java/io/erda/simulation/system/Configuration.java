@@ -106,7 +106,7 @@ public record Configuration(
         0,
         false,
         new ServiceOptions(
-            40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 1 << 10, 1 << 26, 1 << 26)),
+            40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)),
         new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2),
         4,
         0,
@@ -165,6 +165,7 @@ public record Configuration(
                 ? CleanerOptions.NEVER
                 : new CleanerOptions(
                     random.nextInt(1, 9),
+                    random.nextBoolean() ? 0 : random.nextInt(10, 91),
                     1L << random.nextInt(10, 23),
                     1L << random.nextInt(10, 26),
                     1L << random.nextInt(20, 27))),
