@@ -1,4 +1,4 @@
-/** Two-phase, lock-free log cleaning. */
+/** Lock-free log cleaning, in phases, beside readers and writers. */
 module io.erda.cleaner {
   requires transitive io.erda.hashtable;
   requires transitive io.erda.logstore;
