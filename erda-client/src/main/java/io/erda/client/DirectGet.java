@@ -4,6 +4,7 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.ObjectLayout;
+import io.erda.pmem.UncheckedMemory;
 import io.erda.protocol.Root;
 import io.erda.rdma.QueuePair;
 
@@ -60,16 +61,17 @@ final class DirectGet {
             copy.region, PrivateCopy.ROOT, current.rootKey, 0, Root.LOOK_UP_BYTES)) {
       return UNDECIDED;
     }
-    long root = copy.rootAt & PrivateCopy.ADDRESS;
-    if (Root.incarnation(PrivateCopy.ALL, root) != now.incarnation
-        || Root.epoch(PrivateCopy.ALL, root) != now.epoch) {
+    long root = copy.rootAt & UncheckedMemory.ADDRESS;
+    if (Root.incarnation(UncheckedMemory.ALL, root) != now.incarnation
+        || Root.epoch(UncheckedMemory.ALL, root) != now.epoch) {
       return UNDECIDED;
     }
-    current.counterSeen = Root.structureCounter(PrivateCopy.ALL, root);
-    long near = copy.neighbourhoodAt & PrivateCopy.ADDRESS;
+    current.counterSeen = Root.structureCounter(UncheckedMemory.ALL, root);
+    long near = copy.neighbourhoodAt & UncheckedMemory.ADDRESS;
     for (int i = 0; i < NEAR; i++) {
-      if (Neighbourhood.keyWord(PrivateCopy.ALL, near, 0) == wanted) {
-        int committed = VersionWord.committed(Neighbourhood.versionWord(PrivateCopy.ALL, near, 0));
+      if (Neighbourhood.keyWord(UncheckedMemory.ALL, near, 0) == wanted) {
+        int committed =
+            VersionWord.committed(Neighbourhood.versionWord(UncheckedMemory.ALL, near, 0));
         return committed == VersionWord.NONE
             ? UNDECIDED
             : valueLength(current, now, Entry.headOf(wanted), committed);
@@ -89,9 +91,9 @@ final class DirectGet {
         copy.region, PrivateCopy.OBJECT, place.remoteKey, place.place, fetched)) {
       return UNDECIDED;
     }
-    long found = copy.objectAt & PrivateCopy.ADDRESS;
-    long word = ObjectLayout.firstWord(PrivateCopy.ALL, found);
-    int keyLength = ObjectLayout.keyLength(PrivateCopy.ALL, found);
+    long found = copy.objectAt & UncheckedMemory.ADDRESS;
+    long word = ObjectLayout.firstWord(UncheckedMemory.ALL, found);
+    int keyLength = ObjectLayout.keyLength(UncheckedMemory.ALL, found);
     int bytes = ObjectLayout.plausibleBytes(word, keyLength, fetched);
     if (bytes == 0
         || ObjectLayout.tombstone(word)

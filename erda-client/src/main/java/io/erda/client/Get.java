@@ -4,6 +4,7 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.ObjectLayout;
+import io.erda.pmem.UncheckedMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
@@ -235,15 +236,15 @@ final class Get extends Operation {
   }
 
   private void onRoot() {
-    if (Root.incarnation(PrivateCopy.ALL, copy.rootAt) != map.incarnation) {
+    if (Root.incarnation(UncheckedMemory.ALL, copy.rootAt) != map.incarnation) {
       onOtherIncarnation();
       return;
     }
-    if (Root.epoch(PrivateCopy.ALL, copy.rootAt) != map.epoch) {
+    if (Root.epoch(UncheckedMemory.ALL, copy.rootAt) != map.epoch) {
       onStaleMap();
       return;
     }
-    counterAfter = Root.structureCounter(PrivateCopy.ALL, copy.rootAt);
+    counterAfter = Root.structureCounter(UncheckedMemory.ALL, copy.rootAt);
     session.counterSeen = counterAfter;
     tableAt = copy.neighbourhoodAt;
     tryEntries(0);
@@ -253,7 +254,7 @@ final class Get extends Operation {
   private void onOtherIncarnation() {
     patient = true;
     Session old = session;
-    long now = Root.incarnation(PrivateCopy.ALL, copy.rootAt);
+    long now = Root.incarnation(UncheckedMemory.ALL, copy.rootAt);
     old.fail(
         "the server was started anew (incarnation "
             + Long.toHexString(now)
@@ -270,7 +271,7 @@ final class Get extends Operation {
                   + ": the region map was stale "
                   + staleMaps
                   + " times; root says epoch "
-                  + Root.epoch(PrivateCopy.ALL, copy.rootAt)
+                  + Root.epoch(UncheckedMemory.ALL, copy.rootAt)
                   + ", map says "
                   + map.epoch));
     } else if (session.map != map) {
@@ -294,9 +295,10 @@ final class Get extends Operation {
   /** Tries the entries from {@code from} on: a tag is not a key, so every equal one counts. */
   private void tryEntries(int from) {
     for (int i = from;
-        (i = Neighbourhood.nextMatch(PrivateCopy.ALL, tableAt, keyWord, i)) >= 0;
+        (i = Neighbourhood.nextMatch(UncheckedMemory.ALL, tableAt, keyWord, i)) >= 0;
         i++) {
-      int committed = VersionWord.committed(Neighbourhood.versionWord(PrivateCopy.ALL, tableAt, i));
+      int committed =
+          VersionWord.committed(Neighbourhood.versionWord(UncheckedMemory.ALL, tableAt, i));
       if (committed != VersionWord.NONE) {
         candidate = i;
         readObject(committed);
@@ -364,12 +366,12 @@ final class Get extends Operation {
   }
 
   private void onObject() {
-    if (!ObjectLayout.plausible(PrivateCopy.ALL, copy.objectAt, place.room)) {
+    if (!ObjectLayout.plausible(UncheckedMemory.ALL, copy.objectAt, place.room)) {
       onInvalid();
       return;
     }
-    int objectKeyLength = ObjectLayout.keyLength(PrivateCopy.ALL, copy.objectAt);
-    int objectValueLength = ObjectLayout.valueLength(PrivateCopy.ALL, copy.objectAt);
+    int objectKeyLength = ObjectLayout.keyLength(UncheckedMemory.ALL, copy.objectAt);
+    int objectValueLength = ObjectLayout.valueLength(UncheckedMemory.ALL, copy.objectAt);
     if (objectKeyLength > session.welcome.keyBytesMax()
         || objectValueLength > session.welcome.valueBytesMax()) {
       onInvalid();
@@ -406,9 +408,9 @@ final class Get extends Operation {
       tryEntries(candidate + 1);
     } else {
       length =
-          ObjectLayout.tombstone(PrivateCopy.ALL, copy.objectAt)
+          ObjectLayout.tombstone(UncheckedMemory.ALL, copy.objectAt)
               ? ABSENT
-              : ObjectLayout.valueLength(PrivateCopy.ALL, copy.objectAt);
+              : ObjectLayout.valueLength(UncheckedMemory.ALL, copy.objectAt);
       finish();
     }
   }

@@ -1,5 +1,7 @@
 package io.erda.client;
 
+import static io.erda.pmem.UncheckedMemory.ADDRESS;
+import static io.erda.pmem.UncheckedMemory.ALL;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
@@ -8,6 +10,7 @@ import io.erda.hashtable.KeyHash;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
+import io.erda.pmem.UncheckedMemory;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.Device;
 import io.erda.rdma.MemoryRegion;
@@ -19,20 +22,11 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Layout: {@code root 64 | neighbourhood 256 | the one in the new table 256 | key 2048 |
  * object}. The object part grows on demand.
+ *
+ * <p>It is loaded by address, from {@link UncheckedMemory}. Only memory of {@link #own} is: offsets
+ * are constants, or lengths that were compared with the copy's before.
  */
 final class PrivateCopy {
-  /**
-   * All memory, to load the private copy by address. A constant segment costs the load alone; one
-   * in a field costs ten more instructions of checks each time, and a get loads some forty words.
-   * Only memory of {@link #own} is loaded: offsets are constants, or lengths that were compared
-   * with the copy's before.
-   */
-  @SuppressWarnings("restricted")
-  static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-
-  /** Masks addresses of user space: what is masked with it needs no check for bounds. */
-  static final long ADDRESS = (1L << 48) - 1;
-
   // Offsets in the region.
   static final int ROOT = 0;
   static final int NEIGHBOURHOOD = 64;

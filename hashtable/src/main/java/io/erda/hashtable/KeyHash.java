@@ -1,5 +1,7 @@
 package io.erda.hashtable;
 
+import static io.erda.pmem.UncheckedMemory.ALL;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -38,12 +40,13 @@ public final class KeyHash {
     return function.hash(null, AddressAccess.INSTANCE, address, length);
   }
 
-  /** Loads by address, without the checks that a segment in a variable needs. */
+  /**
+   * Loads by address; {@link #ofNative} says what its caller owes.
+   *
+   * @see io.erda.pmem.UncheckedMemory
+   */
   private static final class AddressAccess extends Access<Object> {
     static final AddressAccess INSTANCE = new AddressAccess();
-
-    @SuppressWarnings("restricted")
-    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     @Override
     public long getLong(Object input, long offset) {

@@ -1,5 +1,8 @@
 package io.erda.rdma;
 
+import static io.erda.pmem.UncheckedMemory.ALL;
+
+import io.erda.pmem.UncheckedMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -8,18 +11,14 @@ import java.lang.invoke.VarHandle;
  * Words by absolute address, in memory that this module mapped or allocated itself and whose bounds
  * and life it checks itself.
  *
- * <p>A load through a segment that is a constant costs the load; one through a segment in a field
- * costs some 2 ns of checks, and a READ makes five of them. The price: an address of memory that
- * was released kills the process. So nothing is loaded or stored here on a queue pair that is
- * closed, and closing it is what releases the memory.
+ * <p>{@link UncheckedMemory} says what that saves, and a READ makes five accesses. Nothing is
+ * loaded or stored here on a queue pair that is closed, and closing it is what releases the memory.
  */
-@SuppressWarnings("restricted")
 final class Words {
-  private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
   private static final VarHandle WORD = QueueLayout.WORD;
 
   /** Addresses of user space, 8-aligned: masked with it they need no check for bounds. */
-  private static final long ALIGNED = (1L << 48) - 8;
+  private static final long ALIGNED = UncheckedMemory.ADDRESS & -Long.BYTES;
 
   private Words() {}
 
