@@ -1,6 +1,7 @@
 package io.erda.client;
 
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Protocol;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import java.io.IOException;
@@ -12,9 +13,6 @@ import java.util.function.LongSupplier;
 /** Wiring: the device for a URI, and the clock. */
 final class Devices {
   static final LongSupplier CLOCK = System::nanoTime;
-
-  /** The directory of the server's shared-memory device, in its data directory. */
-  private static final String SHM_DIRECTORY = "shm";
 
   static Device open(ErdaUri uri) {
     DeviceProvider provider = provider(uri);
@@ -57,7 +55,8 @@ final class Devices {
 
   static String address(ErdaUri uri) {
     return switch (uri) {
-      case ErdaUri.Shm shm -> shm.data().resolve(SHM_DIRECTORY).toAbsolutePath().toString();
+      case ErdaUri.Shm shm ->
+          shm.data().resolve(Protocol.SHM_DIRECTORY).toAbsolutePath().toString();
       case ErdaUri.Tcp tcp -> tcp.host() + ":" + tcp.port();
       case ErdaUri.Rdma rdma -> rdma.host() + ":" + rdma.port();
     };

@@ -2,6 +2,7 @@ package io.erda.server;
 
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.protocol.Protocol;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import io.erda.rdma.Listener;
@@ -48,7 +49,8 @@ public final class ErdaServer implements AutoCloseable {
     try {
       ServerCore core =
           new ServerCore(store.engine(), ServerThread.serviceOptions(options), System::nanoTime);
-      core.listen(store.shm(), listen(store.shm(), data.resolve(OpenedStore.SHM).toString()));
+      core.listen(
+          store.shm(), listen(store.shm(), data.resolve(Protocol.SHM_DIRECTORY).toString()));
       List<String> uris = new ArrayList<>();
       uris.add("erda+shm:" + data.toAbsolutePath());
       for (Listening each : options.listening()) {

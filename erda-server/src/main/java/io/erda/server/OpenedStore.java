@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import io.erda.logstore.LogFiles;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.DelayedDirectory;
 import io.erda.pmem.MappedDirectory;
@@ -8,10 +9,12 @@ import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.StoreCounter;
 import io.erda.pmem.WriteDelay;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Protocol;
 import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreFiles;
 import io.erda.server.engine.StoreGeometry;
 import io.erda.server.engine.StoreOpening;
 import io.erda.server.engine.TableGrowthOptions;
@@ -25,7 +28,6 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -37,12 +39,6 @@ import java.util.stream.Stream;
 record OpenedStore(
     MemoryDirectory directory, StoreEngine engine, StoreCounter counter, ShmDevice shm)
     implements AutoCloseable {
-  private static final String SUPERBLOCK = "superblock";
-  private static final String REGIONS = "regions";
-
-  /** What an interrupted creation may have left besides {@link #REGIONS}, which it makes first. */
-  private static final Set<String> UNFINISHED = Set.of("root", "table-1", "superblock.new");
-
   /** What a store is opened for. */
   enum Purpose {
     /** To serve it to the processes of this host; it is created where there is none. */
@@ -50,9 +46,6 @@ record OpenedStore(
     /** To use it in this process alone; it is created where there is none. */
     HOLD
   }
-
-  /** Where, below the data directory, clients find the server. */
-  static final String SHM = "shm";
 
   /**
    * Opens the store in {@code data}, or creates it there. Whoever does that to write takes {@code
@@ -73,7 +66,7 @@ record OpenedStore(
       }
       requireStoreOrEmpty(data);
       StoreAccess.set(data, options);
-      shm = takeOver(data.resolve(SHM), options, purpose);
+      shm = takeOver(data.resolve(Protocol.SHM_DIRECTORY), options, purpose);
       StoreEngine engine =
           StoreOpening.open(directory, creation, options.promise(), new SecureRandom());
       TableGrowthOptions growth = TableGrowthOptions.DEFAULT;
@@ -170,10 +163,10 @@ record OpenedStore(
   }
 
   private static void requireStoreOrEmpty(Path data) throws IOException {
-    if (Files.exists(data.resolve(SUPERBLOCK))) {
+    if (Files.exists(data.resolve(StoreFiles.SUPERBLOCK))) {
       return;
     }
-    boolean begun = Files.exists(data.resolve(REGIONS));
+    boolean begun = Files.exists(data.resolve(LogFiles.REGIONS));
     try (Stream<Path> files = Files.list(data)) {
       Optional<String> foreign =
           files
@@ -187,7 +180,7 @@ record OpenedStore(
                 + " is neither a store nor empty: it holds "
                 + foreign.get()
                 + " and no "
-                + SUPERBLOCK);
+                + StoreFiles.SUPERBLOCK);
       }
     }
   }
@@ -199,9 +192,9 @@ record OpenedStore(
    */
   private static boolean replaceable(String name, boolean begun) {
     return name.equals("lost+found")
-        || name.equals(REGIONS)
-        || name.equals(SHM)
-        || (begun && UNFINISHED.contains(name));
+        || name.equals(LogFiles.REGIONS)
+        || name.equals(Protocol.SHM_DIRECTORY)
+        || (begun && StoreFiles.MADE_AFTER_REGIONS.contains(name));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.erda.server;
 
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Protocol;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -78,7 +79,7 @@ final class StoreAccess {
     boolean asked = options.mode() != UNSAID || group != null;
     try {
       int mode = mode(data, options.mode());
-      Path shm = data.resolve(OpenedStore.SHM);
+      Path shm = data.resolve(Protocol.SHM_DIRECTORY);
       if (asked && !Files.exists(shm, LinkOption.NOFOLLOW_LINKS)) {
         createDirectory(shm);
       }

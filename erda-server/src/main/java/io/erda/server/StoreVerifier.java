@@ -1,9 +1,11 @@
 package io.erda.server;
 
+import io.erda.logstore.LogFiles;
 import io.erda.pmem.OverlayDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.server.engine.Findings;
 import io.erda.server.engine.StoreEngine;
+import io.erda.server.engine.StoreFiles;
 import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOpening;
 import java.io.IOException;
@@ -13,14 +15,9 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /** Checks a store that nobody serves. */
 public final class StoreVerifier {
-  /** What a store has beside its superblock. */
-  private static final Pattern FILE_OF_A_STORE =
-      Pattern.compile("root|regions|table-[0-9]+|region-[0-9]+-[0-9]+");
-
   private static final int NAMED_MAX = 5;
 
   private StoreVerifier() {}
@@ -110,14 +107,21 @@ public final class StoreVerifier {
     }
   }
 
+  /** Whether a name is one of what a store has beside its superblock. */
+  private static boolean isOfAStore(String name) {
+    return name.equals(StoreFiles.ROOT)
+        || name.equals(LogFiles.REGIONS)
+        || StoreFiles.isTable(name)
+        || LogFiles.isRegion(name);
+  }
+
   /** A store that has lost its superblock alone is told from a directory without a store. */
   private static void requireSuperblock(Path data, OverlayDirectory directory) throws IOException {
     List<String> names = directory.names();
-    if (names.contains("superblock")) {
+    if (names.contains(StoreFiles.SUPERBLOCK)) {
       return;
     }
-    List<String> ofAStore =
-        names.stream().filter(name -> FILE_OF_A_STORE.matcher(name).matches()).toList();
+    List<String> ofAStore = names.stream().filter(StoreVerifier::isOfAStore).toList();
     if (ofAStore.isEmpty()) {
       throw new ErdaException.Unusable("there is no store in " + data);
     }

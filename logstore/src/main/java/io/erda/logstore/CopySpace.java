@@ -64,7 +64,7 @@ public final class CopySpace {
         + " to "
         + end
         + " in "
-        + RegionHeader.fileName(region.slot(), region.generation())
+        + LogFiles.region(region.slot(), region.generation())
         + " for copies out of generation "
         + victim.generation();
   }

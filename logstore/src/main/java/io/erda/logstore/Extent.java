@@ -69,7 +69,7 @@ public final class Extent {
         + " bytes at "
         + place
         + " in "
-        + RegionHeader.fileName(region.slot(), region.generation())
+        + LogFiles.region(region.slot(), region.generation())
         + ", settled to "
         + settled
         + (open ? "" : ", ended");

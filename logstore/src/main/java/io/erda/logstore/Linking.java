@@ -98,7 +98,7 @@ final class Linking {
       memory.flush(Region.HEADER_BYTES, Long.BYTES);
     }
     RegionHeader.format(memory, geometry, store, slot, head, index, its);
-    String name = RegionHeader.fileName(slot, its);
+    String name = LogFiles.region(slot, its);
     boolean done = false;
     try {
       directory.rename(spare.name(), name);
@@ -163,7 +163,7 @@ final class Linking {
     }
     try {
       directory.rename(
-          RegionHeader.fileName(region.slot(), region.generation()),
+          LogFiles.region(region.slot(), region.generation()),
           SpareFiles.nameOfLeft(region.generation()));
       directory.sync();
       table.storeLinkWord(region.slot(), 0);

@@ -11,16 +11,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.regex.Pattern;
 
 /**
  * Opens what the region table names: finishes retirements, maps every linked region and checks its
  * header, finds a cleaning that was interrupted, and removes files that no record names. Used once.
  */
 final class LogOpening {
-  /** The names of regions' files. */
-  static final Pattern REGION_FILE = Pattern.compile("region-[0-9]+-[0-9]+");
-
   private final MemoryDirectory directory;
   private final LogGeometry geometry;
   private final UUID store;
@@ -96,7 +92,7 @@ final class LogOpening {
 
   /** Removes the name first, durably: a file with objects that no record names would be damage. */
   private void removeFile(int slot, int itsGeneration) throws IOException {
-    directory.delete(RegionHeader.fileName(slot, itsGeneration));
+    directory.delete(LogFiles.region(slot, itsGeneration));
     directory.sync();
     table.storeLinkWord(slot, 0);
     table.drain();
@@ -143,7 +139,7 @@ final class LogOpening {
   }
 
   private PersistentMemory openMemory(int slot, int itsGeneration) throws IOException {
-    String name = RegionHeader.fileName(slot, itsGeneration);
+    String name = LogFiles.region(slot, itsGeneration);
     try {
       return directory.open(name);
     } catch (NoSuchFileException e) {
@@ -217,13 +213,13 @@ final class LogOpening {
   private void removeUnnamed() throws IOException {
     Set<String> named = new HashSet<>();
     for (Region region : linked.regions()) {
-      named.add(RegionHeader.fileName(region.slot(), region.generation()));
+      named.add(LogFiles.region(region.slot(), region.generation()));
     }
     int removed = 0;
     for (String name : directory.names()) {
       if (SpareFiles.FILE.matcher(name).matches()) {
         directory.delete(name);
-      } else if (REGION_FILE.matcher(name).matches() && !named.contains(name)) {
+      } else if (LogFiles.isRegion(name) && !named.contains(name)) {
         requireNeverHandedOut(name);
         directory.delete(name);
         removed++;

@@ -75,11 +75,11 @@ public final class LogStore implements AutoCloseable {
   public static LogStore create(MemoryDirectory directory, LogGeometry geometry, UUID store)
       throws IOException {
     for (String name : directory.names()) {
-      if (name.equals(RegionTable.NAME) || LogOpening.REGION_FILE.matcher(name).matches()) {
+      if (name.equals(LogFiles.REGIONS) || LogFiles.isRegion(name)) {
         directory.delete(name);
       }
     }
-    PersistentMemory memory = directory.create(RegionTable.NAME, RegionTable.bytes(geometry));
+    PersistentMemory memory = directory.create(LogFiles.REGIONS, RegionTable.bytes(geometry));
     RegionTable table = new RegionTable(memory);
     table.format(geometry, store);
     directory.sync();
@@ -101,7 +101,7 @@ public final class LogStore implements AutoCloseable {
       throws IOException {
     PersistentMemory memory;
     try {
-      memory = directory.open(RegionTable.NAME);
+      memory = directory.open(LogFiles.REGIONS);
     } catch (NoSuchFileException e) {
       throw new DamagedLogException("there is no region table: " + e.getMessage());
     }

@@ -21,10 +21,6 @@ final class RegionHeader {
   static final long MAGIC = 0x6E67_6552_6164_7245L;
   static final int LAYOUT_VERSION = 1;
 
-  static String fileName(int slot, int generation) {
-    return "region-" + slot + "-" + generation;
-  }
-
   static MemorySegment bytes(
       LogGeometry geometry, UUID store, int slot, int head, int index, int generation) {
     MemorySegment header = MemorySegment.ofArray(new byte[Region.HEADER_BYTES]);
@@ -64,7 +60,7 @@ final class RegionHeader {
       int head,
       int index,
       int generation) {
-    String what = fileName(slot, generation);
+    String what = LogFiles.region(slot, generation);
     if (memory.byteSize() != geometry.regionBytes()) {
       throw new DamagedLogException(
           what + ": has " + memory.byteSize() + " bytes, must have " + geometry.regionBytes());

@@ -86,6 +86,6 @@ final class RegionState {
 
   @Override
   public String toString() {
-    return RegionHeader.fileName(region.slot(), region.generation());
+    return LogFiles.region(region.slot(), region.generation());
   }
 }

@@ -29,7 +29,6 @@ import java.util.UUID;
  * order between them.
  */
 final class RegionTable {
-  static final String NAME = "regions";
   static final int HEADER_BYTES = 4096;
   static final int RECORD_BYTES = 64;
   static final int LAYOUT_VERSION = 1;

@@ -58,7 +58,7 @@ class LogStoreCrashTest {
 
     Grant(CopySpace copySpace) {
       Region region = copySpace.region();
-      this.file = RegionHeader.fileName(region.slot(), region.generation());
+      this.file = LogFiles.region(region.slot(), region.generation());
       this.head = region.head();
       this.index = region.index();
       this.place = copySpace.next();
@@ -69,7 +69,7 @@ class LogStoreCrashTest {
 
     Grant(Extent extent) {
       Region region = extent.region();
-      this.file = RegionHeader.fileName(region.slot(), region.generation());
+      this.file = LogFiles.region(region.slot(), region.generation());
       this.head = region.head();
       this.index = region.index();
       this.place = extent.place();
@@ -206,7 +206,7 @@ class LogStoreCrashTest {
 
   /** A cleaning as the log sees it. */
   private static void clean(LogStore log, Promises promises, Region victim, long bytes) {
-    String file = RegionHeader.fileName(victim.slot(), victim.generation());
+    String file = LogFiles.region(victim.slot(), victim.generation());
     promises.grants.stream()
         .filter(grant -> grant.file.equals(file))
         .forEach(grant -> {
@@ -292,8 +292,7 @@ class LogStoreCrashTest {
     requireFilesAreNamed(directory, log);
     Set<String> found = new HashSet<>();
     log.scan((region, offset, place, bytes) ->
-        found.add(
-            RegionHeader.fileName(region.slot(), region.generation()) + "@" + place + ":" + bytes));
+        found.add(LogFiles.region(region.slot(), region.generation()) + "@" + place + ":" + bytes));
     requireCleaning(promises, log);
     for (Grant grant : promises.grants) {
       if (grant.gone) {
@@ -301,7 +300,7 @@ class LogStoreCrashTest {
       }
       Region region = log.region(grant.head, GEOMETRY.offset(grant.index, grant.place));
       assertTrue(region != null, () -> "no region for " + grant.extent);
-      assertEquals(grant.file, RegionHeader.fileName(region.slot(), region.generation()));
+      assertEquals(grant.file, LogFiles.region(region.slot(), region.generation()));
       assertTrue(
           grant.bytes == 0
               || grant.decided
@@ -333,14 +332,13 @@ class LogStoreCrashTest {
     Set<String> expected = new TreeSet<>();
     expected.add("regions");
     log.regions()
-        .forEach(region -> expected.add(RegionHeader.fileName(region.slot(), region.generation())));
+        .forEach(region -> expected.add(LogFiles.region(region.slot(), region.generation())));
     assertEquals(expected, new TreeSet<>(directory.names()));
   }
 
   private static void requireDisjoint(Grant grant, Extent extent) {
     Region region = extent.region();
-    boolean sameRegion =
-        grant.file.equals(RegionHeader.fileName(region.slot(), region.generation()));
+    boolean sameRegion = grant.file.equals(LogFiles.region(region.slot(), region.generation()));
     assertTrue(
         !sameRegion || extent.place() >= grant.end || extent.end() <= grant.place,
         () -> extent + " was handed out before as " + grant.extent);

@@ -20,5 +20,8 @@ public final class Protocol {
    */
   public static final int REQUESTS_MAX = 32;
 
+  /** The directory in a store's directory where clients of its host find the server. */
+  public static final String SHM_DIRECTORY = "shm";
+
   private Protocol() {}
 }

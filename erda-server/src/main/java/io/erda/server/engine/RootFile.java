@@ -10,7 +10,6 @@ import java.lang.invoke.VarHandle;
  * The server's side of the root: the only writer. Its file is never replaced. Borrows its memory.
  */
 final class RootFile implements StructureCounter {
-  static final String NAME = "root";
   static final long BYTES = 4096;
 
   private final PersistentMemory memory;

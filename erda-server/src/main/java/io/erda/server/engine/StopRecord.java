@@ -1,5 +1,6 @@
 package io.erda.server.engine;
 
+import io.erda.logstore.LogFiles;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
@@ -33,9 +34,6 @@ import java.util.zip.CRC32C;
  * </pre>
  */
 final class StopRecord {
-  static final String NAME = "stopped";
-  static final String NEW_NAME = "stopped.new";
-
   static final long MAGIC = 0x504F_5453_4144_5245L; // "ERDASTOP"
   static final int LAYOUT_VERSION = 1;
 
@@ -116,34 +114,34 @@ final class StopRecord {
 
   /** The name last: what has it is whole, unless power failed where that is not promised. */
   private static void store(MemoryDirectory directory, MemorySegment record) throws IOException {
-    if (directory.exists(NEW_NAME)) {
-      directory.delete(NEW_NAME);
+    if (directory.exists(StoreFiles.STOPPED_NEW)) {
+      directory.delete(StoreFiles.STOPPED_NEW);
     }
     boolean done = false;
     try {
-      try (PersistentMemory memory = directory.create(NEW_NAME, record.byteSize())) {
+      try (PersistentMemory memory = directory.create(StoreFiles.STOPPED_NEW, record.byteSize())) {
         memory.put(0, record, 0, record.byteSize());
         memory.flush(0, record.byteSize());
         memory.drain();
       }
       directory.sync();
-      directory.rename(NEW_NAME, NAME);
+      directory.rename(StoreFiles.STOPPED_NEW, StoreFiles.STOPPED);
       done = true;
       directory.sync();
     } catch (UncheckedIOException e) {
       throw e.getCause();
     } finally {
       if (!done) {
-        directory.delete(NEW_NAME);
+        directory.delete(StoreFiles.STOPPED_NEW);
       }
     }
   }
 
   private static List<String> covered(Superblock superblock) {
-    List<String> names = new ArrayList<>(List.of(RootFile.NAME, "regions"));
-    names.add(Superblock.tableName(superblock.tableGeneration()));
+    List<String> names = new ArrayList<>(List.of(StoreFiles.ROOT, LogFiles.REGIONS));
+    names.add(StoreFiles.table(superblock.tableGeneration()));
     if (superblock.doubling()) {
-      names.add(Superblock.tableName(superblock.tableGeneration() + 1));
+      names.add(StoreFiles.table(superblock.tableGeneration() + 1));
     }
     return names;
   }
@@ -196,14 +194,14 @@ final class StopRecord {
   /** Compares the record of a store, if there is one, with the store. Changes nothing. */
   static Verdict check(MemoryDirectory directory, Superblock superblock, long incarnation)
       throws IOException {
-    if (!directory.exists(NAME)) {
+    if (!directory.exists(StoreFiles.STOPPED)) {
       return new Verdict(State.NONE, List.of());
     }
-    try (PersistentMemory memory = directory.open(NAME)) {
+    try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
       MemorySegment record = memory.segment();
       String useless = useless(record, superblock.store(), incarnation);
       if (useless != null) {
-        return new Verdict(State.USELESS, List.of(NAME + ": " + useless));
+        return new Verdict(State.USELESS, List.of(StoreFiles.STOPPED + ": " + useless));
       }
       Differences differences = new Differences();
       compareSuperblock(record, superblock, differences);
@@ -224,7 +222,8 @@ final class StopRecord {
           differences.words.isEmpty() ? State.PROVEN : State.DIFFERS, differences.words());
     } catch (FileSystemException e) {
       // Too short to be mapped, or no file.
-      return new Verdict(State.USELESS, List.of(NAME + " can't be read: " + e.getMessage()));
+      return new Verdict(
+          State.USELESS, List.of(StoreFiles.STOPPED + " can't be read: " + e.getMessage()));
     }
   }
 
@@ -255,7 +254,7 @@ final class StopRecord {
     String says = says(superblock.tableGeneration(), superblock.buckets(), superblock.doubling());
     String said = says(record.get(INT, 48), record.get(LONG, 40), record.get(INT, 52) != 0);
     if (!says.equals(said)) {
-      differences.add(Superblock.NAME + " says " + says + ", it said " + said);
+      differences.add(StoreFiles.SUPERBLOCK + " says " + says + ", it said " + said);
     }
   }
 
@@ -349,11 +348,11 @@ final class StopRecord {
    * would call what was stored since damage.
    */
   static void remove(MemoryDirectory directory) throws IOException {
-    if (directory.exists(NEW_NAME)) {
-      directory.delete(NEW_NAME);
+    if (directory.exists(StoreFiles.STOPPED_NEW)) {
+      directory.delete(StoreFiles.STOPPED_NEW);
     }
-    if (directory.exists(NAME)) {
-      directory.delete(NAME);
+    if (directory.exists(StoreFiles.STOPPED)) {
+      directory.delete(StoreFiles.STOPPED);
       directory.syncNames();
     }
   }

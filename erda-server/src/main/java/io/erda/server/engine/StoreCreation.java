@@ -2,37 +2,36 @@ package io.erda.server.engine;
 
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.StructureCounter;
+import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogStore;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import java.io.IOException;
-import java.util.Set;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
 
 /** Creates a store in an empty directory, or over what an interrupted creation left. */
 final class StoreCreation {
-  private static final String SUPERBLOCK_NEW = "superblock.new";
+  private StoreCreation() {}
 
   /**
-   * What an interrupted creation may have left. Regions are not among it: with them, a store has
-   * lost its superblock.
+   * Whether an interrupted creation may have left this. Regions are not among it: with them, a
+   * store has lost its superblock.
    */
-  private static final Set<String> UNFINISHED =
-      Set.of(SUPERBLOCK_NEW, RootFile.NAME, "regions", "table-1");
-
-  private StoreCreation() {}
+  private static boolean isUnfinished(String name) {
+    return name.equals(LogFiles.REGIONS) || StoreFiles.MADE_AFTER_REGIONS.contains(name);
+  }
 
   static void requireEmpty(MemoryDirectory directory) throws IOException {
     for (String name : directory.names()) {
-      if (!UNFINISHED.contains(name)) {
+      if (!isUnfinished(name)) {
         throw new ErdaException.Unusable(
             "this directory is neither a store nor empty: it holds "
                 + name
                 + " and no "
-                + Superblock.NAME);
+                + StoreFiles.SUPERBLOCK);
       }
     }
   }
@@ -45,7 +44,7 @@ final class StoreCreation {
       MemoryDirectory directory, StoreGeometry store, Promise promise, RandomGenerator random)
       throws IOException {
     for (String name : directory.names()) {
-      if (UNFINISHED.contains(name)) {
+      if (isUnfinished(name)) {
         directory.delete(name);
       }
     }
@@ -60,20 +59,20 @@ final class StoreCreation {
             false,
             promise);
     LogStore.create(directory, store.geometry(), superblock.store()).close();
-    try (PersistentMemory rootMemory = directory.create(RootFile.NAME, RootFile.BYTES)) {
+    try (PersistentMemory rootMemory = directory.create(StoreFiles.ROOT, RootFile.BYTES)) {
       new RootFile(rootMemory).nextEpoch();
     }
     try (PersistentMemory tableMemory =
         directory.create(
-            Superblock.tableName(superblock.tableGeneration()),
+            StoreFiles.table(superblock.tableGeneration()),
             HashTable.bytesFor(superblock.buckets()))) {
       HashTable.create(tableMemory, superblock.buckets(), new NoMoves());
     }
-    try (PersistentMemory memory = directory.create(SUPERBLOCK_NEW, Superblock.BYTES)) {
+    try (PersistentMemory memory = directory.create(StoreFiles.SUPERBLOCK_NEW, Superblock.BYTES)) {
       superblock.store(memory);
     }
     directory.sync();
-    directory.rename(SUPERBLOCK_NEW, Superblock.NAME);
+    directory.rename(StoreFiles.SUPERBLOCK_NEW, StoreFiles.SUPERBLOCK);
     directory.sync();
   }
 

@@ -122,7 +122,7 @@ public final class StoreInspection {
         .table()
         .check(finding -> {
           if (finding.damage() || (finding instanceof TableFinding.Moved && !old)) {
-            String what = Superblock.tableName(generation.number()) + ": " + finding.message();
+            String what = StoreFiles.table(generation.number()) + ": " + finding.message();
             switch (finding) {
               case TableFinding.Misplaced it ->
                   entryFound(generation, it.slot(), it.keyWord(), what);

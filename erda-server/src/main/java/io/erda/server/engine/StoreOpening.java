@@ -57,7 +57,7 @@ public final class StoreOpening {
       RandomGenerator random,
       boolean looking) {
     try {
-      if (!directory.exists(Superblock.NAME)) {
+      if (!directory.exists(StoreFiles.SUPERBLOCK)) {
         StoreCreation.requireEmpty(directory);
         if (create == null) {
           throw new ErdaException.Unusable("there is no store in this directory");
@@ -80,9 +80,9 @@ public final class StoreOpening {
   /** What is stored from now on relies on everything that is there: it is durable by now. */
   private static StoreEngine openExisting(
       MemoryDirectory directory, List<String> notes, boolean looking) throws IOException {
-    PersistentMemory superblockMemory = directory.open(Superblock.NAME);
+    PersistentMemory superblockMemory = directory.open(StoreFiles.SUPERBLOCK);
     Superblock superblock = Superblock.load(superblockMemory);
-    PersistentMemory rootMemory = directory.open(RootFile.NAME);
+    PersistentMemory rootMemory = directory.open(StoreFiles.ROOT);
     if (rootMemory.segment().byteSize() < RootFile.BYTES) {
       throw new ErdaException.Damaged(
           "root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
@@ -126,7 +126,7 @@ public final class StoreOpening {
               + (stopped.words().size() > 1 ? ", and more" : "")
               + ". Puts may be lost: see what 'erda verify' finds, or bring a backup back. Without"
               + " the file '"
-              + StopRecord.NAME
+              + StoreFiles.STOPPED
               + "' what is there is opened as it is");
     }
     StopRecord.remove(directory);
@@ -135,7 +135,7 @@ public final class StoreOpening {
 
   private static Tables.Generation table(
       MemoryDirectory directory, int generation, long buckets, RootFile root) throws IOException {
-    String name = Superblock.tableName(generation);
+    String name = StoreFiles.table(generation);
     PersistentMemory memory = directory.open(name);
     HashTable table;
     try {
@@ -161,7 +161,7 @@ public final class StoreOpening {
       throws IOException {
     Superblock stored = superblock;
     for (String name : directory.names()) {
-      if (name.matches("table-[0-9]+") && !names(superblock, name)) {
+      if (StoreFiles.isTable(name) && !names(superblock, name)) {
         requireNoEntries(directory, name);
         if (stored == superblock) {
           superblock.again().store(superblockMemory);
@@ -177,7 +177,7 @@ public final class StoreOpening {
     try (PersistentMemory memory = directory.open(table)) {
       if (HashTable.holdsEntries(memory.segment())) {
         throw new ErdaException.Damaged(
-            table + " holds entries, and " + Superblock.NAME + " does not name it");
+            table + " holds entries, and " + StoreFiles.SUPERBLOCK + " does not name it");
       }
     } catch (FileSystemException e) {
       // Too short to be opened: a kill while it was made.
@@ -185,8 +185,8 @@ public final class StoreOpening {
   }
 
   private static boolean names(Superblock superblock, String table) {
-    return table.equals(Superblock.tableName(superblock.tableGeneration()))
+    return table.equals(StoreFiles.table(superblock.tableGeneration()))
         || (superblock.doubling()
-            && table.equals(Superblock.tableName(superblock.tableGeneration() + 1)));
+            && table.equals(StoreFiles.table(superblock.tableGeneration() + 1)));
   }
 }

@@ -67,13 +67,13 @@ final class StorePromise {
   }
 
   private static Superblock load(MemoryDirectory directory) throws IOException {
-    try (PersistentMemory memory = directory.open(Superblock.NAME)) {
+    try (PersistentMemory memory = directory.open(StoreFiles.SUPERBLOCK)) {
       return Superblock.load(memory);
     }
   }
 
   private static void store(MemoryDirectory directory, Superblock superblock) throws IOException {
-    try (PersistentMemory memory = directory.open(Superblock.NAME)) {
+    try (PersistentMemory memory = directory.open(StoreFiles.SUPERBLOCK)) {
       superblock.store(memory);
     }
   }

@@ -36,8 +36,6 @@ record Superblock(
     long hashSeed,
     boolean doubling,
     Promise promise) {
-  static final String NAME = "superblock";
-
   /** Both copies lie in a memory of so many bytes. */
   static final long BYTES = 8192;
 
@@ -52,11 +50,6 @@ record Superblock(
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  /** The name of the file of a table. */
-  static String tableName(int generation) {
-    return "table-" + generation;
-  }
 
   /** The next one: the table is being doubled. */
   Superblock withDoubling() {

@@ -264,7 +264,7 @@ public final class TableGrowth {
   }
 
   private String fileOfNext() {
-    return Superblock.tableName(superblock.tableGeneration() + 1);
+    return StoreFiles.table(superblock.tableGeneration() + 1);
   }
 
   private void create() {
@@ -360,7 +360,7 @@ public final class TableGrowth {
     doublings++;
     recordDoubled();
     try {
-      directory.delete(Superblock.tableName(old.number()));
+      directory.delete(StoreFiles.table(old.number()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

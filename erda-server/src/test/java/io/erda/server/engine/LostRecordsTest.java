@@ -55,22 +55,22 @@ class LostRecordsTest {
   @Test
   void theTableOfADoublingIsNotRemoved() throws IOException {
     StoreHarness store = StoreHarness.open(disk);
-    byte[] before = bytes(Superblock.NAME);
+    byte[] before = bytes(StoreFiles.SUPERBLOCK);
     int i = 0;
     while (store.engine.tables().next() == null || i < KEYS) {
       store.requireOk(store.put("key" + i, value(i)));
       i++;
     }
     List<String> names = disk.names();
-    byte[] now = bytes(Superblock.NAME);
-    store(Superblock.NAME, 0, before);
+    byte[] now = bytes(StoreFiles.SUPERBLOCK);
+    store(StoreFiles.SUPERBLOCK, 0, before);
     String message = refusal();
     assertTrue(
         message.contains("holds entries, and superblock does not name it")
             || message.contains("missing"),
         message);
     assertTrue(disk.names().containsAll(names), () -> disk.names() + " of " + names);
-    store(Superblock.NAME, 0, now);
+    store(StoreFiles.SUPERBLOCK, 0, now);
     assertHoldsEverything();
   }
 

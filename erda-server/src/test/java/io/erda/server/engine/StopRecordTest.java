@@ -60,7 +60,7 @@ class StopRecordTest {
   @Test
   void theRecordIsAsDocumented() throws IOException {
     createAll();
-    try (PersistentMemory memory = directory.open(StopRecord.NAME)) {
+    try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
       assertEquals(
           example(), HexFormat.of().formatHex(memory.segment().toArray(ValueLayout.JAVA_BYTE)));
     }
@@ -82,14 +82,14 @@ class StopRecordTest {
   void everyByteThatDiffersIsTold() throws IOException {
     createAll();
     assertEquals(StopRecord.State.PROVEN, state());
-    for (String name : List.of("root", "regions", "table-1", StopRecord.NAME)) {
+    for (String name : List.of("root", "regions", "table-1", StoreFiles.STOPPED)) {
       try (PersistentMemory memory = directory.open(name)) {
         MemorySegment bytes = memory.segment();
         for (long at = 0; at < bytes.byteSize(); at++) {
           byte was = bytes.get(ValueLayout.JAVA_BYTE, at);
           bytes.set(ValueLayout.JAVA_BYTE, at, (byte) (was ^ 16));
           assertEquals(
-              name.equals(StopRecord.NAME) ? StopRecord.State.USELESS : StopRecord.State.DIFFERS,
+              name.equals(StoreFiles.STOPPED) ? StopRecord.State.USELESS : StopRecord.State.DIFFERS,
               state(),
               name + ", byte " + at);
           bytes.set(ValueLayout.JAVA_BYTE, at, was);
@@ -115,7 +115,7 @@ class StopRecordTest {
     for (int field : List.of(0, 8, 16, 24)) {
       directory.names().forEach(directory::delete);
       createAll();
-      try (PersistentMemory memory = directory.open(StopRecord.NAME)) {
+      try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
         MemorySegment record = memory.segment();
         byte was = record.get(ValueLayout.JAVA_BYTE, field);
         record.set(ValueLayout.JAVA_BYTE, field, (byte) (was ^ 1));
@@ -123,9 +123,9 @@ class StopRecordTest {
       }
       assertEquals(StopRecord.State.USELESS, state(), "field at " + field);
     }
-    directory.delete(StopRecord.NAME);
-    create(StopRecord.NAME, 8, 0);
-    try (PersistentMemory memory = directory.open(StopRecord.NAME)) {
+    directory.delete(StoreFiles.STOPPED);
+    create(StoreFiles.STOPPED, 8, 0);
+    try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
       memory.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, StopRecord.MAGIC);
     }
     assertEquals(StopRecord.State.USELESS, state(), "a record of 8 bytes");
@@ -234,11 +234,11 @@ class StopRecordTest {
   void onlyACleanStopLeavesOne() throws IOException {
     StoreHarness store = StoreHarness.open(directory);
     store.requireOk(store.put("key", new byte[8]));
-    assertFalse(directory.exists(StopRecord.NAME));
+    assertFalse(directory.exists(StoreFiles.STOPPED));
     store.engine.close();
-    assertTrue(directory.exists(StopRecord.NAME));
+    assertTrue(directory.exists(StoreFiles.STOPPED));
     store = StoreHarness.open(directory);
-    assertFalse(directory.exists(StopRecord.NAME));
+    assertFalse(directory.exists(StoreFiles.STOPPED));
     store = StoreHarness.open(directory.anotherView());
     assertEquals(StopRecord.State.NONE, store.engine.stopped().state());
   }
@@ -283,7 +283,7 @@ class StopRecordTest {
       }
       store = StoreHarness.open(disk.anotherView());
       assertEquals(8, store.get("key").length);
-      assertFalse(disk.exists(StopRecord.NEW_NAME), "what was begun is removed");
+      assertFalse(disk.exists(StoreFiles.STOPPED_NEW), "what was begun is removed");
       if (done) {
         return;
       }

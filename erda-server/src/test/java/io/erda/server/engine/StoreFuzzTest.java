@@ -83,7 +83,7 @@ class StoreFuzzTest {
     for (String name : names) {
       byte[] bytes = whole.get(name);
       int from = name.startsWith("table") ? 4096 : 0;
-      int length = name.equals(Superblock.NAME) ? SUPERBLOCK_COPY_BYTES : 4096 + 512;
+      int length = name.equals(StoreFiles.SUPERBLOCK) ? SUPERBLOCK_COPY_BYTES : 4096 + 512;
       byte[] head = Arrays.copyOfRange(bytes, from, Math.min(bytes.length, from + length));
       byte[] numbered = Arrays.copyOf(head, head.length + 1);
       numbered[head.length] = (byte) names.indexOf(name);
@@ -102,7 +102,7 @@ class StoreFuzzTest {
           byte[] file = whole.get(name).clone();
           int from = name.startsWith("table") ? 4096 : 0;
           System.arraycopy(input, 0, file, from, Math.min(input.length - 1, file.length - from));
-          if (name.equals(Superblock.NAME) && random.nextInt(4) > 0) {
+          if (name.equals(StoreFiles.SUPERBLOCK) && random.nextInt(4) > 0) {
             // One whole copy is enough, and hides the other.
             System.arraycopy(file, 0, file, 4096, SUPERBLOCK_COPY_BYTES);
           }
@@ -118,7 +118,7 @@ class StoreFuzzTest {
 
   /** So that what is behind a checksum is looked at, too. */
   private static void fixChecksums(String name, byte[] file) {
-    if (name.equals(Superblock.NAME)) {
+    if (name.equals(StoreFiles.SUPERBLOCK)) {
       putChecksum(file, 0, 116, 116);
       putChecksum(file, 4096, 116, 116);
     } else if (name.startsWith("region")) {

@@ -37,7 +37,7 @@ class SuperblockFormatTest {
   @Test
   void superblockIsAsDocumented() throws IOException {
     try (HeapDirectory directory = new HeapDirectory();
-        PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
+        PersistentMemory memory = directory.create(StoreFiles.SUPERBLOCK, Superblock.BYTES)) {
       EXAMPLE.store(memory);
       String stored =
           HexFormat.of()
@@ -55,7 +55,7 @@ class SuperblockFormatTest {
   @Test
   void aDoublingIsStoredOverTheOlderCopyFirst() throws IOException {
     try (HeapDirectory directory = new HeapDirectory();
-        PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
+        PersistentMemory memory = directory.create(StoreFiles.SUPERBLOCK, Superblock.BYTES)) {
       EXAMPLE.store(memory);
       Superblock before = Superblock.load(memory);
       assertEquals(before, EXAMPLE.stored());
@@ -75,7 +75,7 @@ class SuperblockFormatTest {
   @Test
   void thePromiseIsPartOfIt() throws IOException {
     try (HeapDirectory directory = new HeapDirectory();
-        PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
+        PersistentMemory memory = directory.create(StoreFiles.SUPERBLOCK, Superblock.BYTES)) {
       EXAMPLE.withPromise(Promise.POWER).store(memory);
       assertEquals(1, memory.segment().get(ValueLayout.JAVA_INT, 84));
       Superblock loaded = Superblock.load(memory);
@@ -92,7 +92,7 @@ class SuperblockFormatTest {
   void damageIsSaidWhateverItIs() throws IOException {
     Random random = new Random(SEED);
     try (HeapDirectory directory = new HeapDirectory();
-        PersistentMemory memory = directory.create(Superblock.NAME, Superblock.BYTES)) {
+        PersistentMemory memory = directory.create(StoreFiles.SUPERBLOCK, Superblock.BYTES)) {
       for (int run = 0; run < 2000; run++) {
         EXAMPLE.store(memory);
         for (long copy = 0; copy < 2; copy++) {

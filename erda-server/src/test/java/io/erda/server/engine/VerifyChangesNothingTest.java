@@ -67,7 +67,7 @@ public class VerifyChangesNothingTest {
     for (int step = 60; step < 1200; step += 41) {
       killedAt(step, TableGrowthTest.SMALLEST);
       try (Stream<Path> tables = Files.list(data)) {
-        if (Files.exists(data.resolve(Superblock.NAME))
+        if (Files.exists(data.resolve(StoreFiles.SUPERBLOCK))
             && tables.filter(file -> file.getFileName().toString().startsWith("table-")).count()
                 > 1) {
           doublings++;
@@ -110,7 +110,7 @@ public class VerifyChangesNothingTest {
   @Test
   void ofAStoreWithoutItsSuperblock() throws IOException {
     fill(directory()).engine.close();
-    Files.delete(data.resolve(Superblock.NAME));
+    Files.delete(data.resolve(StoreFiles.SUPERBLOCK));
     Map<String, String> before = state(data);
     String message =
         assertThrows(ErdaException.Damaged.class, () -> StoreVerifier.verify(data)).getMessage();

@@ -1,6 +1,8 @@
 package io.erda.simulation.system;
 
+import io.erda.logstore.LogFiles;
 import io.erda.protocol.Root;
+import io.erda.server.engine.StoreFiles;
 import io.erda.simulation.SimulatedDisk;
 import io.erda.simulation.SimulatedDisk.Aim;
 
@@ -26,18 +28,25 @@ final class CrashAim {
     SimulatedDisk disk = world.disk;
     int further = random.nextBoolean() ? 0 : random.nextInt(24);
     switch (random.nextInt(3) == 0 && growsBesideReaders() ? DOUBLING : place()) {
-      case 0 -> disk.crashAt(new Aim("table-", 64, 112, 1 + random.nextInt(12), further));
+      case 0 ->
+          disk.crashAt(new Aim(StoreFiles.TABLE_PREFIX, 64, 112, 1 + random.nextInt(12), further));
       case 1 ->
           disk.crashAt(
-              new Aim("table-", 4096, Long.MAX_VALUE, 1 + random.nextInt(16), further / 4));
+              new Aim(
+                  StoreFiles.TABLE_PREFIX,
+                  4096,
+                  Long.MAX_VALUE,
+                  1 + random.nextInt(16),
+                  further / 4));
       case 2, 4 ->
-          disk.crashAt(new Aim("regions", 0, Long.MAX_VALUE, 1 + random.nextInt(4), further));
+          disk.crashAt(
+              new Aim(LogFiles.REGIONS, 0, Long.MAX_VALUE, 1 + random.nextInt(4), further));
       case 3 -> disk.crashAfter(SimulatedDisk.Event.DRAIN, 1 + random.nextInt(20));
       // The region map has changed, and its epoch not yet; or just so.
       case 5 ->
           disk.crashAt(
               new Aim(
-                  "root",
+                  StoreFiles.ROOT,
                   Root.EPOCH_OFFSET,
                   Root.STRUCTURE_COUNTER_OFFSET,
                   1 + random.nextInt(3),
@@ -47,7 +56,12 @@ final class CrashAim {
       // A table begins to double, or has doubled.
       case DOUBLING ->
           disk.crashAt(
-              new Aim("superblock", 0, Long.MAX_VALUE, 1 + random.nextInt(6), random.nextInt(3)));
+              new Aim(
+                  StoreFiles.SUPERBLOCK,
+                  0,
+                  Long.MAX_VALUE,
+                  1 + random.nextInt(6),
+                  random.nextInt(3)));
       default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
     }
   }

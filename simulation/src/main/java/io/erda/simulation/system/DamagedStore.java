@@ -1,6 +1,7 @@
 package io.erda.simulation.system;
 
 import io.erda.protocol.ErdaException;
+import io.erda.server.engine.StoreFiles;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,7 +16,7 @@ import java.util.SplittableRandom;
  */
 final class DamagedStore implements StoreUnderTest.ClientEvents {
   private static final long STEP_NS = 1000;
-  private static final String RECORD = "stopped";
+  private static final String RECORD = StoreFiles.STOPPED;
 
   private final World world;
   private final ServerHost host;

@@ -4,6 +4,7 @@ import io.erda.cleaner.Entries;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaAsyncClient;
 import io.erda.client.OperationHandler;
+import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.pmem.MemoryDirectory;
@@ -196,7 +197,8 @@ public final class ErdaUnderTest implements StoreUnderTest {
    */
   private void requireNoSpaceLost(MemoryDirectory directory) throws IOException {
     LogStore log = engine.log();
-    long files = directory.names().stream().filter(name -> name.startsWith("region-")).count();
+    long files =
+        directory.names().stream().filter(name -> name.startsWith(LogFiles.REGION_PREFIX)).count();
     if (directory.names().stream().anyMatch(name -> name.matches("(spare|left)-.*"))) {
       requireSound("spare files are left: " + directory.names());
     }

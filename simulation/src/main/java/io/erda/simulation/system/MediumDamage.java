@@ -1,5 +1,6 @@
 package io.erda.simulation.system;
 
+import io.erda.logstore.LogFiles;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -174,7 +175,7 @@ final class MediumDamage {
   private String anyFile() {
     List<String> names = world.disk.names();
     String name = names.get(random.nextInt(names.size()));
-    for (int i = 0; i < 3 && name.startsWith("region-"); i++) {
+    for (int i = 0; i < 3 && name.startsWith(LogFiles.REGION_PREFIX); i++) {
       name = names.get(random.nextInt(names.size()));
     }
     return name;

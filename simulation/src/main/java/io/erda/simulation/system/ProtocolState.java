@@ -2,6 +2,8 @@ package io.erda.simulation.system;
 
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogFiles;
+import io.erda.server.engine.StoreFiles;
 import io.erda.simulation.SimulatedDisk;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -43,14 +45,14 @@ public enum ProtocolState {
   private static final int STATE_RETIRED = 0x5A;
 
   static ProtocolState of(SimulatedDisk disk) {
-    if (disk.image("superblock") == null) {
+    if (disk.image(StoreFiles.SUPERBLOCK) == null) {
       return CREATING;
     }
     boolean linking = false;
     int tables = 0;
     int pending = 0;
     for (String name : disk.names()) {
-      if (name.startsWith("table-")) {
+      if (name.startsWith(StoreFiles.TABLE_PREFIX)) {
         MemorySegment table = disk.image(name);
         if (table.get(WORD, INTENT_VALID_AT) != 0) {
           return DISPLACING;
@@ -58,12 +60,13 @@ public enum ProtocolState {
         tables++;
         pending += pending(table);
       }
-      linking |= name.startsWith("region-") && !isLinked(disk.image("regions"), name);
+      linking |=
+          name.startsWith(LogFiles.REGION_PREFIX) && !isLinked(disk.image(LogFiles.REGIONS), name);
     }
     if (linking) {
       return LINKING;
     }
-    MemorySegment regions = disk.image("regions");
+    MemorySegment regions = disk.image(LogFiles.REGIONS);
     if (isRetiring(regions)) {
       return RETIRING;
     }

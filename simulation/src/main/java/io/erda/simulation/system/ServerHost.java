@@ -2,6 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.pmem.MemoryDirectory;
 import io.erda.rdma.Device;
+import io.erda.server.engine.StoreFiles;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import java.io.IOException;
@@ -199,7 +200,7 @@ final class ServerHost {
    */
   private void inspectNowAndThen() throws IOException {
     if (!world.mayHappen(Fault.INSPECTION)
-        || world.disk.image("superblock") == null
+        || world.disk.image(StoreFiles.SUPERBLOCK) == null
         || world.doors.nextInt(INSPECTION_ODDS) != 0) {
       return;
     }
@@ -251,8 +252,8 @@ final class ServerHost {
         && survivesPower()
         && world.mayHappen(Fault.SERVER_STOP)
         && world.mayHappen(Fault.POWER_FAILURE)
-        && world.disk.image("root") != null
-        && !world.disk.settled("root", 0, world.disk.image("root").byteSize())
+        && world.disk.image(StoreFiles.ROOT) != null
+        && !world.disk.settled(StoreFiles.ROOT, 0, world.disk.image(StoreFiles.ROOT).byteSize())
         && world.doors.nextInt(STOP_UNDRAINED_ODDS) == 0) {
       powerFailsNext = true;
       stop();

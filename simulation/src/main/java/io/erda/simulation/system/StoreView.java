@@ -4,10 +4,12 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.KeyHash;
 import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.Root;
+import io.erda.server.engine.StoreFiles;
 import io.erda.simulation.SimulatedDisk;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -63,14 +65,14 @@ final class StoreView {
 
   /** Entries that were moved, and one for each table at each start: what the root counts. */
   long moves() {
-    MemorySegment root = disk.image("root");
+    MemorySegment root = disk.image(StoreFiles.ROOT);
     return root == null || root.byteSize() < Root.BYTES ? 0 : Root.structureCounter(root, 0) / 2;
   }
 
   /** The entries of a key, what is seen and what is durable, and the objects they name. */
   String describe(MemorySegment key) throws NoSuchFileException {
     StringBuilder text = new StringBuilder();
-    if (disk.image("superblock") == null) {
+    if (disk.image(StoreFiles.SUPERBLOCK) == null) {
       return "  there is no store yet\n";
     }
     for (String table : tables()) {
@@ -114,7 +116,7 @@ final class StoreView {
   }
 
   private List<String> tables() {
-    return disk.names().stream().filter(name -> name.startsWith("table-")).toList();
+    return disk.names().stream().filter(name -> name.startsWith(StoreFiles.TABLE_PREFIX)).toList();
   }
 
   /** Two keys may share a key word. */
@@ -125,7 +127,7 @@ final class StoreView {
 
   /** What the keys of the store are hashed with; 0 while there is no store. */
   long hashSeed() {
-    MemorySegment superblock = disk.image("superblock");
+    MemorySegment superblock = disk.image(StoreFiles.SUPERBLOCK);
     if (superblock == null || superblock.byteSize() < 2 * COPY_BYTES) {
       return 0;
     }
@@ -143,7 +145,7 @@ final class StoreView {
 
   private List<Long> entries(String table, MemorySegment key) {
     List<Long> entries = new ArrayList<>();
-    if (disk.image("superblock") == null) {
+    if (disk.image(StoreFiles.SUPERBLOCK) == null) {
       return entries;
     }
     MemorySegment words = disk.image(table);
@@ -158,13 +160,13 @@ final class StoreView {
 
   /** The whole object at an offset of a head, or null. */
   private Place object(int head, int offset) {
-    MemorySegment records = disk.image("regions");
+    MemorySegment records = disk.image(LogFiles.REGIONS);
     for (int slot = 0; slot < geometry.regionsMax(); slot++) {
       long link = records.get(WORD, RECORDS_AT + RECORD_BYTES * slot);
       if (link >>> 56 == STATE_LINKED
           && (int) (link >>> 48 & 0xFF) == head
           && (int) (link >>> 32 & 0xFFFF) == geometry.regionIndex(offset)) {
-        String file = "region-" + slot + "-" + (int) link;
+        String file = LogFiles.region(slot, (int) link);
         MemorySegment region = disk.image(file);
         long place = geometry.place(offset);
         int bytes =

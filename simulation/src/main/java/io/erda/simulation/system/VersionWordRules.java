@@ -2,6 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
@@ -10,6 +11,7 @@ import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import io.erda.server.engine.StoreFiles;
 import io.erda.simulation.SimulatedDisk;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -28,7 +30,6 @@ import java.nio.ByteOrder;
 final class VersionWordRules {
   private static final ValueLayout.OfLong WORD =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final String TABLE = "table-";
   private static final long INTENT_AT = 64;
   private static final long INTENT_VALID_AT = 104;
   private static final long INTENT_BYTES = 48;
@@ -69,7 +70,8 @@ final class VersionWordRules {
       return;
     }
     for (String name : disk.names()) {
-      if (name.startsWith(TABLE) && !disk.settled(name, 0, disk.image(name).byteSize())) {
+      if (name.startsWith(StoreFiles.TABLE_PREFIX)
+          && !disk.settled(name, 0, disk.image(name).byteSize())) {
         throw new AssertionError(name + " is served and not durable");
       }
     }
@@ -217,7 +219,8 @@ final class VersionWordRules {
   }
 
   private static String neighbour(String table, int by) {
-    return TABLE + (Integer.parseInt(table.substring(TABLE.length())) + by);
+    return StoreFiles.TABLE_PREFIX
+        + (Integer.parseInt(table.substring(StoreFiles.TABLE_PREFIX.length())) + by);
   }
 
   private String wrong(String table, MemorySegment memory, long offset, long word, long next) {
@@ -302,14 +305,14 @@ final class VersionWordRules {
 
   /** The region that an offset lies in, or null. */
   private Linked linked(int head, int offset) {
-    MemorySegment records = disk.image("regions");
+    MemorySegment records = disk.image(LogFiles.REGIONS);
     int index = geometry.regionIndex(offset);
     for (int slot = 0; slot < geometry.regionsMax(); slot++) {
       long link = records.get(WORD, RECORDS_AT + RECORD_BYTES * slot);
       if (link >>> 56 == STATE_LINKED
           && (int) (link >>> 48 & 0xFF) == head
           && (int) (link >>> 32 & 0xFFFF) == index) {
-        return new Linked("region-" + slot + "-" + (int) link, (int) link);
+        return new Linked(LogFiles.region(slot, (int) link), (int) link);
       }
     }
     return null;
@@ -352,7 +355,7 @@ final class VersionWordRules {
 
     @Override
     protected PersistentMemory wrap(String name, PersistentMemory memory) {
-      if (!name.startsWith(TABLE)) {
+      if (!name.startsWith(StoreFiles.TABLE_PREFIX)) {
         return memory;
       }
       durably = memory.survives() == Survives.POWER_FAILURE;

@@ -1,0 +1,43 @@
+package io.erda.server.engine;
+
+import io.erda.logstore.LogFiles;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * The names of a store's files in its directory (erda-server's {@code FORMAT.md}); those of its log
+ * stand in {@link LogFiles}.
+ */
+public final class StoreFiles {
+  public static final String SUPERBLOCK = "superblock";
+  public static final String ROOT = "root";
+
+  /** What a server left that was stopped cleanly. */
+  public static final String STOPPED = "stopped";
+
+  /** The name of a superblock until the creation that writes it has ended. */
+  public static final String SUPERBLOCK_NEW = SUPERBLOCK + ".new";
+
+  /** The name of the record of a stop until all of it is durable. */
+  static final String STOPPED_NEW = STOPPED + ".new";
+
+  /** What the names of tables' files begin with. */
+  public static final String TABLE_PREFIX = "table-";
+
+  private static final Pattern TABLE = Pattern.compile(TABLE_PREFIX + "[0-9]+");
+
+  /** What an interrupted creation may have left besides the region table, which it makes first. */
+  public static final Set<String> MADE_AFTER_REGIONS = Set.of(ROOT, table(1), SUPERBLOCK_NEW);
+
+  /** The file of the table of a generation: how many tables the store has had. */
+  public static String table(int generation) {
+    return TABLE_PREFIX + generation;
+  }
+
+  /** Whether a name is one of a table's file. */
+  public static boolean isTable(String name) {
+    return TABLE.matcher(name).matches();
+  }
+
+  private StoreFiles() {}
+}
