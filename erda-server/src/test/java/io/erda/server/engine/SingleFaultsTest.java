@@ -43,14 +43,14 @@ import org.junit.jupiter.api.io.TempDir;
  * opening.
  *
  * <p>{@code -Derda.faults=2000} makes so many; {@code -Derda.seed=S -Derda.faults=1} repeats the
- * one that was printed with S, if {@code -Derda.faults.shm} is the same.
+ * one that was printed with S.
  */
 class SingleFaultsTest {
   private static final long SEED = Long.getLong("erda.seed", 20261122L);
   private static final int FAULTS = Integer.getInteger("erda.faults", 60);
 
-  /** Faults in {@code shm/} are made when asked for: {@code -Derda.faults.shm=true}. */
-  private static final boolean IN_SHM = Boolean.getBoolean("erda.faults.shm");
+  /** One fault in so many is made in {@code shm/}. */
+  private static final int SHM_ODDS = 10;
 
   private static final long STORES_SEED = 4711;
   private static final int NEW_KEYS = 20;
@@ -115,7 +115,7 @@ class SingleFaultsTest {
       Random random = new Random(seed);
       random.nextInt();
       FaultedStore store = stores.get(random.nextInt(stores.size()));
-      boolean inShm = random.nextInt(10) == 0 && IN_SHM;
+      boolean inShm = random.nextInt(SHM_ODDS) == 0;
       SingleFault fault = SingleFault.in(store, another, shm, inShm, random);
       Path run = Files.createDirectory(directory.resolve("fault-" + i));
       Outcome outcome;
