@@ -310,12 +310,32 @@ public final class StoreInspection {
         && ObjectLayout.keyEquals(region.memory().segment(), place, key, 0, keyLength);
   }
 
+  /**
+   * An entry leads to what is no whole object. Where another entry has the same key word, its key
+   * is concerned too: a look-up of it may meet this entry first, and what lies there may have the
+   * other key in it by the same fault. Then every key of the log that has the key word is named.
+   */
   private void found(byte[] key, long keyWord, String what) {
-    if (key == null) {
-      unnamed.add(keyWord, what);
-    } else {
+    if (key != null) {
       findings.found(key, what);
     }
+    if (key == null || hasTwin(keyWord)) {
+      unnamed.add(keyWord, key, what);
+    }
+  }
+
+  /** Whether two entries have this key word: that chance makes once in 2^56 pairs of keys. */
+  private boolean hasTwin(long keyWord) {
+    int[] entriesOfIt = new int[1];
+    engine
+        .tables()
+        .find(
+            keyWord,
+            (entry, word) -> {
+              entriesOfIt[0]++;
+              return false;
+            });
+    return entriesOfIt[0] > 1;
   }
 
   // Reading a whole object.

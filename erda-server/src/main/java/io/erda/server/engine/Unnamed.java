@@ -1,14 +1,18 @@
 package io.erda.server.engine;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * Findings about entries whose key can't be told from what they name: kept by the tag of the key
- * word, until an object of the log turns out to be that key's, or all of it was looked at. The head
- * in a key word may be what is damaged, so the tag alone counts: 56 bits of the key's hash.
+ * Findings about entries whose key can't be told from what they name, or not for certain: kept by
+ * the tag of the key word, until objects of the log turn out to be of keys that have it, or all of
+ * the log was looked at. The head in a key word may be what is damaged, so the tag alone counts: 56
+ * bits of the key's hash. Where two keys share them, both are named.
  */
 final class Unnamed {
   /** More than that are told without a key at once: what is so damaged fits no list. */
@@ -16,8 +20,14 @@ final class Unnamed {
 
   private static final long TAG = (1L << 56) - 1;
 
+  /** What was found about a tag, and the keys that were told of it. */
+  private static final class About {
+    final List<String> findings = new ArrayList<>(1);
+    final Set<ByteBuffer> keys = new HashSet<>(1);
+  }
+
   private final Findings findings;
-  private final Map<Long, List<String>> byTag = new HashMap<>();
+  private final Map<Long, About> byTag = new HashMap<>();
   private int count;
 
   Unnamed(Findings findings) {
@@ -25,11 +35,26 @@ final class Unnamed {
   }
 
   void add(long keyWord, String what) {
+    add(keyWord, null, what);
+  }
+
+  /**
+   * Adds a finding.
+   *
+   * @param told the key that it was told of already, or null
+   */
+  void add(long keyWord, byte[] told, String what) {
     if (count >= MOST) {
-      findings.found(null, what);
-    } else {
-      count++;
-      byTag.computeIfAbsent(keyWord & TAG, tag -> new ArrayList<>(1)).add(what);
+      if (told == null) {
+        findings.found(null, what);
+      }
+      return;
+    }
+    count++;
+    About about = byTag.computeIfAbsent(keyWord & TAG, tag -> new About());
+    about.findings.add(what);
+    if (told != null) {
+      about.keys.add(ByteBuffer.wrap(told));
     }
   }
 
@@ -39,7 +64,10 @@ final class Unnamed {
 
   /** Tells what was found about a key word, now that a key is known to have it. */
   void named(long keyWord, byte[] key) {
-    byTag.remove(keyWord & TAG).forEach(what -> findings.found(key, what));
+    About about = byTag.get(keyWord & TAG);
+    if (about.keys.add(ByteBuffer.wrap(key))) {
+      about.findings.forEach(what -> findings.found(key, what));
+    }
   }
 
   /** Whether something was found about a key word, or one that differs in its head alone. */
@@ -47,9 +75,13 @@ final class Unnamed {
     return byTag.containsKey(keyWord & TAG);
   }
 
-  /** Tells what is left, without keys. */
+  /** Tells what no key was told of, without keys. */
   void tellAll() {
-    byTag.values().forEach(all -> all.forEach(what -> findings.found(null, what)));
+    for (About about : byTag.values()) {
+      if (about.keys.isEmpty()) {
+        about.findings.forEach(what -> findings.found(null, what));
+      }
+    }
     byTag.clear();
   }
 }

@@ -109,7 +109,7 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
     StoreUnderTest.Client client = connect();
     for (int key = 0; key < truth.length && !world.failed(); key++) {
       get(core, client, key);
-      if (refused != null && !isNamed(key) && !unnamed) {
+      if (refused != null && !named[key] && !unnamed) {
         world.fail(
             fault
                 + ": a get of key "
@@ -122,15 +122,6 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
         requireTruth(key, fault);
       }
     }
-  }
-
-  /**
-   * Twins share a key word: where the key of one is what was damaged, nobody can tell that the
-   * object was not the other's.
-   */
-  private boolean isNamed(int key) {
-    int twin = key ^ 1;
-    return named[key] || (world.configuration.twins() && twin < named.length && named[twin]);
   }
 
   private void requireTruth(int key, String fault) {

@@ -1,0 +1,133 @@
+package io.erda.simulation.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ClientOptions;
+import io.erda.logstore.LogGeometry;
+import io.erda.server.engine.ServerLimits;
+import io.erda.server.engine.StoreOptions;
+import io.erda.simulation.NetworkModel;
+import io.erda.simulation.PersistenceDomain;
+import io.erda.simulation.Seeds;
+import io.erda.simulation.SimulatedDevice;
+import io.erda.simulation.SimulatedDisk;
+import io.erda.simulation.SimulatedNetwork;
+import io.erda.simulation.VirtualTime;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Two keys share a key word, and the object of one is damaged. A look-up of the other may meet that
+ * object first, and nobody can tell then whose it was: both are told to be damaged, and both are
+ * named by an inspection.
+ */
+final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
+  private static final StoreOptions STORE =
+      new StoreOptions(new LogGeometry(1, 1 << 16, 4096, 8), 64);
+  private static final ClientOptions CLIENT =
+      new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 1);
+  private static final byte[] VALUE = new byte[100];
+
+  private final RandomGenerator random = Seeds.random(1);
+  private final VirtualTime time = new VirtualTime(random);
+  private final SimulatedNetwork network =
+      new SimulatedNetwork(time, random, NetworkModel.PAPERS);
+  private final SimulatedDisk disk =
+      new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, random);
+  private final ErdaUnderTest erda = new ErdaUnderTest(STORE, ServerLimits.DEFAULT, CLIENT);
+  private StoreUnderTest.Server server;
+  private StoreUnderTest.Client client;
+  private Object outcome;
+
+  @Test
+  void bothAreNamed() throws IOException {
+    SimulatedDevice device = network.device("server", disk);
+    server = erda.start(disk.directory(), device, "store", time, random);
+    client = erda.connect(network.device("client"), "store", time, this);
+    byte[] key = new byte[TwinKeys.KEY_BYTES];
+    random.nextBytes(key);
+    byte[] twin = TwinKeys.twin(key, new StoreView(disk, STORE.geometry()).hashSeed());
+    for (byte[] each : List.of(key, twin)) {
+      assertTrue(client.put(1, MemorySegment.ofArray(each), MemorySegment.ofArray(VALUE)));
+      assertEquals("done", untilEnded());
+    }
+    disk.corrupt("region-0-1", placeOf(key) + key.length, 1);
+    List<Object> read = new ArrayList<>();
+    for (byte[] each : List.of(key, twin)) {
+      assertTrue(client.get(2, MemorySegment.ofArray(each)));
+      read.add(untilEnded());
+    }
+    assertTrue(read.toString().contains("Damaged: get of key 0x" + text(key)), read.toString());
+    Set<String> named = new TreeSet<>();
+    erda.inspect(
+        disk.directory(), random, (of, what) -> named.add(of == null ? "a key" : text(of)));
+    assertEquals(new TreeSet<>(List.of(text(key), text(twin))), named, read.toString());
+    client.release();
+    server.release();
+  }
+
+  private long placeOf(byte[] key) {
+    byte[] region = disk.image("region-0-1").toArray(ValueLayout.JAVA_BYTE);
+    int at = 0;
+    while (!Arrays.equals(region, at, at + key.length, key, 0, key.length)) {
+      at++;
+    }
+    return at;
+  }
+
+  private static String text(byte[] key) {
+    return HexFormat.of().formatHex(key);
+  }
+
+  private Object untilEnded() {
+    outcome = null;
+    for (int i = 0; outcome == null; i++) {
+      assertTrue(i < 100_000, "an operation never ends");
+      server.doWork();
+      client.doWork();
+      time.runFor(200);
+    }
+    return outcome;
+  }
+
+  @Override
+  public void got(long token, MemorySegment value) {
+    outcome = value == null ? "absent" : "a value";
+  }
+
+  @Override
+  public void done(long token) {
+    outcome = "done";
+  }
+
+  @Override
+  public void deleted(long token, boolean existed) {
+    outcome = "deleted";
+  }
+
+  @Override
+  public void failed(long token, RuntimeException why) {
+    outcome = why;
+  }
+
+  @Override
+  public void unknown(long token, boolean last, RuntimeException why) {
+    outcome = why;
+  }
+
+  @Override
+  public void broken(long token, RuntimeException why) {
+    outcome = why;
+  }
+}
