@@ -26,6 +26,14 @@ final class World {
    */
   static final long PATIENCE_NS = 3_000_000_000L;
 
+  /**
+   * Processes of one run. What died holds some 50 KiB until the run is over, because it may not
+   * store before: a run that starts processes without end, as one that is made small may, would
+   * take all memory long before it has had too many events. The largest of some hundred runs had
+   * 300.
+   */
+  static final int PROCESSES_MAX = 5000;
+
   private static final long DOORS = 0xD0025_0F_E2DAL;
 
   final SplittableRandom random;
@@ -112,6 +120,9 @@ final class World {
   /** Sets what a process has to be given back when the run is over, dead or alive. */
   void onEnd(Runnable release) {
     releases.add(release);
+    if (releases.size() == PROCESSES_MAX) {
+      fail("still busy after " + PROCESSES_MAX + " processes");
+    }
   }
 
   /** The run is over: every process gives back the real memory it holds. */
