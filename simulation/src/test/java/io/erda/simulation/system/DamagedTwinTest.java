@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
-import io.erda.server.engine.ServerLimits;
-import io.erda.server.engine.StoreOptions;
+import io.erda.server.engine.ServiceOptions;
+import io.erda.server.engine.StoreGeometry;
 import io.erda.simulation.NetworkModel;
 import io.erda.simulation.PersistenceDomain;
 import io.erda.simulation.Seeds;
@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
  * named by an inspection.
  */
 final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
-  private static final StoreOptions STORE =
-      new StoreOptions(new LogGeometry(1, 1 << 16, 4096, 8), 64);
+  private static final StoreGeometry STORE =
+      new StoreGeometry(new LogGeometry(1, 1 << 16, 4096, 8), 64);
   private static final ClientOptions CLIENT =
       new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 1);
   private static final byte[] VALUE = new byte[100];
@@ -45,7 +45,7 @@ final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
       new SimulatedNetwork(time, random, NetworkModel.PAPERS);
   private final SimulatedDisk disk =
       new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, random);
-  private final ErdaUnderTest erda = new ErdaUnderTest(STORE, ServerLimits.DEFAULT, CLIENT);
+  private final ErdaUnderTest erda = new ErdaUnderTest(STORE, ServiceOptions.DEFAULT, CLIENT);
   private StoreUnderTest.Server server;
   private StoreUnderTest.Client client;
   private Object outcome;
