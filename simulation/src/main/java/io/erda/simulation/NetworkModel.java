@@ -57,83 +57,64 @@ public record NetworkModel(
    * acknowledgement), DDIO on.
    */
   public static final NetworkModel PAPERS =
-      new NetworkModel(
-          100, 500, 200, 100, 160, 100, 300, 4, 30, 64, 50, 20_000, 1024, 1024, 4096, true, true,
-          false, true);
+      new NetworkModelBuilder()
+          .postNs(100)
+          .wireNs(500)
+          .wireNsPerKib(200)
+          .landNs(100)
+          .persistNs(160)
+          .completionNs(100)
+          .spreadNs(300)
+          .piecesMax(4)
+          .jitterPercent(30)
+          .slowOdds(64)
+          .slowFactor(50)
+          .detectNs(20_000)
+          .queueDepth(1024)
+          .receiveDepth(1024)
+          .messageBytesMax(4096)
+          .writeCompletesEarly(true)
+          .ddio(true)
+          .readsOutlivePeer(false)
+          .resendsMessages(true)
+          .build();
 
   private static final long SLOW_PIECES_NS = 1 << 14;
   private static final int SLOW_PIECES = 8;
 
   /** A model within the reach of the real ones: from calm to wild. */
   public static NetworkModel random(RandomGenerator random) {
-    return new NetworkModel(
-        random.nextLong(20, 200),
-        random.nextLong(50, 2000),
-        random.nextLong(1, 400),
-        random.nextLong(20, 300),
-        160,
-        random.nextLong(20, 300),
-        1L << random.nextInt(4, 13),
-        random.nextInt(1, 7),
-        random.nextInt(0, 200),
-        random.nextBoolean() ? 0 : 1 << random.nextInt(3, 9),
-        1 << random.nextInt(1, 9),
-        1L << random.nextInt(8, 20),
-        1 << random.nextInt(8, 11),
-        1 << random.nextInt(8, 11),
-        4096,
-        random.nextBoolean(),
-        random.nextBoolean(),
-        random.nextBoolean(),
-        random.nextBoolean());
+    return new NetworkModelBuilder()
+        .postNs(random.nextLong(20, 200))
+        .wireNs(random.nextLong(50, 2000))
+        .wireNsPerKib(random.nextLong(1, 400))
+        .landNs(random.nextLong(20, 300))
+        .persistNs(160)
+        .completionNs(random.nextLong(20, 300))
+        .spreadNs(1L << random.nextInt(4, 13))
+        .piecesMax(random.nextInt(1, 7))
+        .jitterPercent(random.nextInt(0, 200))
+        .slowOdds(random.nextBoolean() ? 0 : 1 << random.nextInt(3, 9))
+        .slowFactor(1 << random.nextInt(1, 9))
+        .detectNs(1L << random.nextInt(8, 20))
+        .queueDepth(1 << random.nextInt(8, 11))
+        .receiveDepth(1 << random.nextInt(8, 11))
+        .messageBytesMax(4096)
+        .writeCompletesEarly(random.nextBoolean())
+        .ddio(random.nextBoolean())
+        .readsOutlivePeer(random.nextBoolean())
+        .resendsMessages(random.nextBoolean())
+        .build();
   }
 
   /** The same with another answer to whether READs outlive the peer. */
   public NetworkModel withReadsOutlivePeer(boolean outlive) {
-    return new NetworkModel(
-        postNs,
-        wireNs,
-        wireNsPerKib,
-        landNs,
-        persistNs,
-        completionNs,
-        spreadNs,
-        piecesMax,
-        jitterPercent,
-        slowOdds,
-        slowFactor,
-        detectNs,
-        queueDepth,
-        receiveDepth,
-        messageBytesMax,
-        writeCompletesEarly,
-        ddio,
-        outlive,
-        resendsMessages);
+    return new NetworkModelBuilder(this).readsOutlivePeer(outlive).build();
   }
 
   /** The same, but READs and WRITEs come in several pieces that take their time. */
   public NetworkModel slowPieces() {
-    return new NetworkModel(
-        postNs,
-        wireNs,
-        wireNsPerKib,
-        landNs,
-        persistNs,
-        completionNs,
-        SLOW_PIECES_NS,
-        SLOW_PIECES,
-        jitterPercent,
-        slowOdds,
-        slowFactor,
-        detectNs,
-        queueDepth,
-        receiveDepth,
-        messageBytesMax,
-        writeCompletesEarly,
-        ddio,
-        readsOutlivePeer,
-        resendsMessages);
+    return new NetworkModelBuilder(this).spreadNs(SLOW_PIECES_NS).piecesMax(SLOW_PIECES).build();
   }
 
   /**
@@ -141,26 +122,7 @@ public record NetworkModel(
    * WRITE completes early, no SEND is read late.
    */
   public NetworkModel prompt() {
-    return new NetworkModel(
-        postNs,
-        wireNs,
-        wireNsPerKib,
-        landNs,
-        persistNs,
-        completionNs,
-        spreadNs,
-        piecesMax,
-        jitterPercent,
-        slowOdds,
-        slowFactor,
-        detectNs,
-        queueDepth,
-        receiveDepth,
-        messageBytesMax,
-        false,
-        ddio,
-        readsOutlivePeer,
-        false);
+    return new NetworkModelBuilder(this).writeCompletesEarly(false).resendsMessages(false).build();
   }
 
   /**

@@ -321,28 +321,16 @@ final class SimulatedDeviceTest {
           seed -> {
             // Pieces are under way for longer than a completion: one that was reported early is cut
             // off too.
-            NetworkModel p = NetworkModel.PAPERS;
             NetworkModel slowPieces =
-                new NetworkModel(
-                    p.postNs(),
-                    p.wireNs(),
-                    p.wireNsPerKib(),
-                    p.landNs(),
-                    p.persistNs(),
-                    p.completionNs(),
-                    20_000,
-                    6,
-                    30,
-                    0,
-                    1,
-                    p.detectNs(),
-                    64,
-                    64,
-                    4096,
-                    true,
-                    true,
-                    false,
-                    true);
+                new NetworkModelBuilder(NetworkModel.PAPERS)
+                    .spreadNs(20_000)
+                    .piecesMax(6)
+                    .jitterPercent(30)
+                    .slowOdds(0)
+                    .slowFactor(1)
+                    .queueDepth(64)
+                    .receiveDepth(64)
+                    .build();
             Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER, slowPieces);
             pair.fillLocal(0, 128, 3);
             pair.responder.postReceive(1, pair.serverLocal, 0, 64);

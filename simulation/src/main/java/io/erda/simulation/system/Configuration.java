@@ -99,30 +99,32 @@ public record Configuration(
   /** Regions are cleaned and used again all the time, and what is stored takes long to land. */
   public static Configuration reusedRegions(
       RandomGenerator random, int operations, long faultGapNs, Set<Fault> faults) {
-    return new Configuration(
-        PersistenceDomain.WHOLE_SYSTEM,
-        NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true),
-        new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64),
-        0,
-        false,
-        new ServiceOptions(
-            40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)),
-        new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2),
-        4,
-        0,
-        12,
-        false,
-        16,
-        3000,
-        operations,
-        2,
-        60,
-        5,
-        faultGapNs,
-        256,
-        1 << 15,
-        1 << 10,
-        faults);
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.WHOLE_SYSTEM)
+        .network(NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true))
+        .store(new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2))
+        .clients(4)
+        .readersPercent(0)
+        .keys(12)
+        .twins(false)
+        .keyBytesMax(16)
+        .valueBytesMax(3000)
+        .operations(operations)
+        .pipeline(2)
+        .putWeight(60)
+        .deleteWeight(5)
+        .faultGapNs(faultGapNs)
+        .stepNs(256)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 10)
+        .faults(faults)
+        .build();
   }
 
   private static Configuration shaped(RandomGenerator random) {
@@ -149,50 +151,54 @@ public record Configuration(
     // No more operations of one key open at once than the checker decides with ease: where a head
     // waits for space, all that are open may be of one key.
     int pipeline = Math.clamp(KEY_OPERATIONS_MAX / clients, 1, random.nextInt(1, 5));
-    return new Configuration(
-        domain(random),
-        network(shape, random),
-        store,
-        diskRegions(shape, store, random),
-        shape != Shape.MOVING,
-        new ServiceOptions(
-            // Connections that were lost count until the server notices.
-            Math.max(random.nextInt(8, 40), 3 * clients),
-            1L << random.nextInt(18, 27),
-            1 << random.nextInt(10, 14),
-            50_000,
-            random.nextInt(8) == 0
-                ? CleanerOptions.NEVER
-                : new CleanerOptions(
-                    random.nextInt(1, 9),
-                    random.nextBoolean() ? 0 : random.nextInt(10, 91),
-                    1L << random.nextInt(10, 23),
-                    1L << random.nextInt(10, 26),
-                    1L << random.nextInt(20, 27))),
-        new ClientOptions(
-            Duration.ofMillis(50),
-            Duration.ofMillis(200),
-            null,
-            0,
-            64 << random.nextInt(5),
-            pipeline),
-        clients,
-        random.nextBoolean() ? 0 : READERS_PERCENT,
-        keys,
-        random.nextInt(4) == 0,
-        random.nextBoolean() ? 8 : random.nextInt(1, 200),
-        valueBytes(shape, random),
-        operations(shape, random),
-        pipeline,
-        shape == Shape.MOVING ? random.nextInt(15, 40) : random.nextInt(10, 70),
-        shape == Shape.FULL || shape == Shape.MOVING
-            ? random.nextInt(10, 30)
-            : random.nextInt(0, 25),
-        random.nextInt(16) == 0 ? 0 : 1L << random.nextInt(gapShift(shape), 22),
-        1L << random.nextInt(6, 11),
-        1L << random.nextInt(15, 19),
-        random.nextInt(3) > 0 ? 1L << 12 : 1L << random.nextInt(13, 21),
-        EnumSet.allOf(Fault.class));
+    return new ConfigurationBuilder()
+        .domain(domain(random))
+        .network(network(shape, random))
+        .store(store)
+        .diskRegions(diskRegions(shape, store, random))
+        .doubles(shape != Shape.MOVING)
+        .service(
+            new ServiceOptions(
+                // Connections that were lost count until the server notices.
+                Math.max(random.nextInt(8, 40), 3 * clients),
+                1L << random.nextInt(18, 27),
+                1 << random.nextInt(10, 14),
+                50_000,
+                random.nextInt(8) == 0
+                    ? CleanerOptions.NEVER
+                    : new CleanerOptions(
+                        random.nextInt(1, 9),
+                        random.nextBoolean() ? 0 : random.nextInt(10, 91),
+                        1L << random.nextInt(10, 23),
+                        1L << random.nextInt(10, 26),
+                        1L << random.nextInt(20, 27))))
+        .client(
+            new ClientOptions(
+                Duration.ofMillis(50),
+                Duration.ofMillis(200),
+                null,
+                0,
+                64 << random.nextInt(5),
+                pipeline))
+        .clients(clients)
+        .readersPercent(random.nextBoolean() ? 0 : READERS_PERCENT)
+        .keys(keys)
+        .twins(random.nextInt(4) == 0)
+        .keyBytesMax(random.nextBoolean() ? 8 : random.nextInt(1, 200))
+        .valueBytesMax(valueBytes(shape, random))
+        .operations(operations(shape, random))
+        .pipeline(pipeline)
+        .putWeight(shape == Shape.MOVING ? random.nextInt(15, 40) : random.nextInt(10, 70))
+        .deleteWeight(
+            shape == Shape.FULL || shape == Shape.MOVING
+                ? random.nextInt(10, 30)
+                : random.nextInt(0, 25))
+        .faultGapNs(random.nextInt(16) == 0 ? 0 : 1L << random.nextInt(gapShift(shape), 22))
+        .stepNs(1L << random.nextInt(6, 11))
+        .idleNs(1L << random.nextInt(15, 19))
+        .drainNsMax(random.nextInt(3) > 0 ? 1L << 12 : 1L << random.nextInt(13, 21))
+        .faults(EnumSet.allOf(Fault.class))
+        .build();
   }
 
   /** Where entries move, most networks are such that READs meet it. */
@@ -275,82 +281,21 @@ public record Configuration(
 
   /** The same with fewer. */
   Configuration with(int fewerClients, int fewerKeys, int fewerOperations, int shorterPipeline) {
-    return new Configuration(
-        domain,
-        network,
-        store,
-        diskRegions,
-        doubles,
-        service,
-        client,
-        fewerClients,
-        readersPercent,
-        fewerKeys,
-        twins,
-        keyBytesMax,
-        valueBytesMax,
-        fewerOperations,
-        shorterPipeline,
-        putWeight,
-        deleteWeight,
-        faultGapNs,
-        stepNs,
-        idleNs,
-        drainNsMax,
-        faults);
+    return new ConfigurationBuilder(this)
+        .clients(fewerClients)
+        .keys(fewerKeys)
+        .operations(fewerOperations)
+        .pipeline(shorterPipeline)
+        .build();
   }
 
   /** The same with other faults. */
   Configuration withFaults(Set<Fault> others) {
-    return new Configuration(
-        domain,
-        network,
-        store,
-        diskRegions,
-        doubles,
-        service,
-        client,
-        clients,
-        readersPercent,
-        keys,
-        twins,
-        keyBytesMax,
-        valueBytesMax,
-        operations,
-        pipeline,
-        putWeight,
-        deleteWeight,
-        faultGapNs,
-        stepNs,
-        idleNs,
-        drainNsMax,
-        others);
+    return new ConfigurationBuilder(this).faults(others).build();
   }
 
   /** The same with another store and more keys. */
   Configuration withStore(StoreGeometry other, int moreKeys) {
-    return new Configuration(
-        domain,
-        network,
-        other,
-        diskRegions,
-        doubles,
-        service,
-        client,
-        clients,
-        readersPercent,
-        moreKeys,
-        twins,
-        keyBytesMax,
-        valueBytesMax,
-        operations,
-        pipeline,
-        putWeight,
-        deleteWeight,
-        faultGapNs,
-        stepNs,
-        idleNs,
-        drainNsMax,
-        faults);
+    return new ConfigurationBuilder(this).store(other).keys(moreKeys).build();
   }
 }
