@@ -13,8 +13,8 @@ public final class SimulatedCrash extends Error {
 
   private final String place;
 
-  SimulatedCrash(String message, boolean trace) {
-    super(message, null, false, trace);
+  SimulatedCrash(String message) {
+    super(message, null, false, false);
     place = place();
   }
 

@@ -301,7 +301,7 @@ public final class SimulatedDevice implements Device {
   private void checkOpen() {
     if (crashed) {
       // A crash that a handler met is kept until all is told, and production goes on meanwhile.
-      throw new SimulatedCrash("the process has ended", false);
+      throw new SimulatedCrash("the process has ended");
     }
     if (closed) {
       throw new IllegalStateException("device " + name + " is closed");

@@ -63,7 +63,6 @@ public final class SimulatedDisk {
   private Consumer<String> observer;
   private Runnable meanwhile = () -> {};
   private SimulatedDirectory owner;
-  private boolean traces;
   private boolean ordinaryFiles;
 
   private long stores;
@@ -135,11 +134,6 @@ public final class SimulatedDisk {
     return files.values().stream().mapToLong(SimulatedFile::length).sum();
   }
 
-  /** Crashes carry stack traces from now on: slower, for looking at one seed. */
-  public void traceCrashes() {
-    traces = true;
-  }
-
   // Faults
 
   /**
@@ -193,7 +187,7 @@ public final class SimulatedDisk {
   void waits(long ofIncarnation) {
     meanwhile.run();
     if (!buried && ofIncarnation != incarnation) {
-      throw new SimulatedCrash("the process ended while it waited", traces);
+      throw new SimulatedCrash("the process ended while it waited");
     }
   }
 
@@ -374,7 +368,7 @@ public final class SimulatedDisk {
     }
     if (struck || ofIncarnation != incarnation) {
       throw new SimulatedCrash(
-          "a dead process touches " + (file == null ? "the directory" : file.name), traces);
+          "a dead process touches " + (file == null ? "the directory" : file.name));
     }
     if (observer != null) {
       observer.accept(SimulatedCrash.place());
@@ -404,7 +398,7 @@ public final class SimulatedDisk {
   void strike() {
     struck = true;
     crashes++;
-    throw new SimulatedCrash("requested", traces);
+    throw new SimulatedCrash("requested");
   }
 
   SimulatedFile find(String name) throws NoSuchFileException {

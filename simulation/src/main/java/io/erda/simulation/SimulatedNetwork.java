@@ -38,7 +38,6 @@ public final class SimulatedNetwork {
   private boolean storesUntilFenced;
   private int stoppedOdds = STOPPED_ODDS;
   private long lastKey;
-  private long lost;
   private long unfencedStores;
 
   public SimulatedNetwork(VirtualTime time, RandomGenerator random, NetworkModel model) {
@@ -68,11 +67,6 @@ public final class SimulatedNetwork {
     return connected.size();
   }
 
-  /** Connections lost by {@link #breakConnection}. */
-  public long connectionsLost() {
-    return lost;
-  }
-
   /**
    * One connection by the seed is lost: what is on the way arrives as far as the seed says, and the
    * ends notice at different times. Returns false when there is none.
@@ -82,7 +76,6 @@ public final class SimulatedNetwork {
       return false;
     }
     SimulatedQueuePair end = connected.get(seeded.nextInt(connected.size()));
-    lost++;
     end.breakOff();
     return true;
   }

@@ -249,7 +249,7 @@ final class SimulatedQueuePair implements QueuePair {
       time.runFor(random.nextLong(model.spreadNs() + 1));
     }
     if (device.isCrashed()) {
-      throw new SimulatedCrash("the process ended while it read", false);
+      throw new SimulatedCrash("the process ended while it read");
     }
   }
 
@@ -368,7 +368,7 @@ final class SimulatedQueuePair implements QueuePair {
     }
     boolean strikes = device.strikes();
     if (strikes && random.nextBoolean()) {
-      throw new SimulatedCrash("requested, before a post", false);
+      throw new SimulatedCrash("requested, before a post");
     }
     occupied++;
     if (work.isMessage()) {
@@ -383,7 +383,7 @@ final class SimulatedQueuePair implements QueuePair {
     unissued.add(work);
     issue();
     if (strikes) {
-      throw new SimulatedCrash("requested, after a post", false);
+      throw new SimulatedCrash("requested, after a post");
     }
     return true;
   }
@@ -409,7 +409,7 @@ final class SimulatedQueuePair implements QueuePair {
   private void checkOpen() {
     if (device.isCrashed()) {
       // A crash that a handler met is kept until all is told, and production goes on meanwhile.
-      throw new SimulatedCrash("the process has ended", false);
+      throw new SimulatedCrash("the process has ended");
     }
     if (phase == Phase.CLOSED) {
       throw new IllegalStateException("the queue pair is closed");

@@ -9,8 +9,6 @@ import io.erda.logstore.LogGeometry;
  * @param buckets of the table to begin with, a power of two
  */
 public record StoreGeometry(LogGeometry geometry, long buckets) {
-  public static final long BUCKETS_DEFAULT = 1L << 21;
-
   /** The most that a table can have. */
   public static final long BUCKETS_MAX = 1L << 40;
 

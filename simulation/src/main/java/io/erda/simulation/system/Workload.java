@@ -151,11 +151,6 @@ final class Workload {
     return keys[key];
   }
 
-  /** The bytes of the value of an ID: for whoever compares. */
-  MemorySegment bytesOf(long id) {
-    return value(id);
-  }
-
   /** The ID of what was got: whole, or the run has failed. */
   long identify(MemorySegment value) {
     if (value == null) {
