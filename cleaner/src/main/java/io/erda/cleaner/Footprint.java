@@ -71,6 +71,6 @@ final class Footprint {
       return 1;
     }
     long shares = PACE_SHARE * beyond() / geometry.regionBytes();
-    return (int) Math.clamp(shares, 1, PACE_MAX);
+    return Math.clamp(shares, 1, PACE_MAX);
   }
 }
