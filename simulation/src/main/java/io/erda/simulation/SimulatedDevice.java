@@ -6,7 +6,6 @@ import io.erda.rdma.Device;
 import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
-import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -20,6 +19,7 @@ import java.util.List;
  */
 public final class SimulatedDevice implements Device {
   final SimulatedNetwork network;
+  final Traffic traffic = new Traffic();
   private final String name;
   private final List<SimulatedDisk> disks;
   private final List<SimulatedQueuePair> queuePairs = new ArrayList<>();
@@ -31,14 +31,6 @@ public final class SimulatedDevice implements Device {
   private boolean embedded;
   private long postsToCrash;
   private long heldUntilNs;
-
-  long reads;
-  long bytesRead;
-  long writes;
-  long bytesWritten;
-  long bytesDiffering;
-  long sends;
-  long receives;
 
   SimulatedDevice(SimulatedNetwork network, String name, List<SimulatedDisk> disks) {
     this.network = network;
@@ -73,7 +65,7 @@ public final class SimulatedDevice implements Device {
    * notice. Its regions are gone, unless READs outlive the peer.
    */
   public void crash() {
-    crash(false, network.model.readsOutlivePeer());
+    crash(false, network.model().readsOutlivePeer());
   }
 
   /**
@@ -144,8 +136,8 @@ public final class SimulatedDevice implements Device {
 
   /** What completes from now on is not seen by polls for a while; then all of it is. */
   public void holdCompletions(long ns) {
-    heldUntilNs = Math.max(heldUntilNs, network.time.nowNs() + ns);
-    network.time.at(heldUntilNs, this::activity);
+    heldUntilNs = Math.max(heldUntilNs, network.hops.time.nowNs() + ns);
+    network.hops.time.at(heldUntilNs, this::activity);
   }
 
   /** Shows what was held. */
@@ -155,7 +147,7 @@ public final class SimulatedDevice implements Device {
   }
 
   boolean holdsCompletions() {
-    return network.time.nowNs() < heldUntilNs;
+    return network.hops.time.nowNs() < heldUntilNs;
   }
 
   /**
@@ -173,9 +165,9 @@ public final class SimulatedDevice implements Device {
     checkOpen();
     boolean remote = access != Access.LOCAL;
     SimulatedRegion region =
-        new SimulatedRegion(this, memory, remote ? network.nextKey() : 0, access, file(memory));
+        new SimulatedRegion(this, memory, remote ? network.keys.next() : 0, access, file(memory));
     if (remote) {
-      network.register(region);
+      network.keys.register(region);
     }
     regions.add(region);
     return region;
@@ -195,29 +187,10 @@ public final class SimulatedDevice implements Device {
 
   @Override
   public void deregister(MemoryRegion region) {
-    SimulatedRegion own = own(region);
+    SimulatedRegion own = SimulatedRegion.own(region, this);
     own.registered = false;
     regions.remove(own);
-    network.deregister(own);
-  }
-
-  /** Requester and responder both count. */
-  void countMoved(Work work, int changed) {
-    bytesDiffering += changed;
-    if (work.left == 0 && work.opcode == Opcode.READ) {
-      reads++;
-      bytesRead += work.length;
-    } else if (work.left == 0) {
-      writes++;
-      bytesWritten += work.length;
-    }
-  }
-
-  SimulatedRegion own(MemoryRegion region) {
-    if (!(region instanceof SimulatedRegion own) || own.device != this) {
-      throw new IllegalArgumentException("not a region of this device");
-    }
-    return own;
+    network.keys.deregister(own);
   }
 
   @Override
@@ -253,12 +226,12 @@ public final class SimulatedDevice implements Device {
 
   @Override
   public int messageBytesMax() {
-    return network.model.messageBytesMax();
+    return network.model().messageBytesMax();
   }
 
   @Override
   public boolean readsOutlivePeer() {
-    return network.model.readsOutlivePeer();
+    return network.model().readsOutlivePeer();
   }
 
   @Override
@@ -268,7 +241,7 @@ public final class SimulatedDevice implements Device {
 
   @Override
   public int strangers() {
-    return embedded ? 0 : network.strangers(disks);
+    return embedded ? 0 : network.lateStores.count(disks);
   }
 
   @Override
@@ -283,8 +256,7 @@ public final class SimulatedDevice implements Device {
 
   @Override
   public DeviceStatistics statistics() {
-    return new DeviceStatistics(
-        reads, bytesRead, writes, bytesWritten, bytesDiffering, sends, receives);
+    return traffic.statistics();
   }
 
   @Override

@@ -18,32 +18,20 @@ import java.util.random.RandomGenerator;
  * read at the last moment.
  */
 public final class SimulatedNetwork {
-  private static final int STOPPED_ODDS = 256;
-  private static final int STOPPED_ODDS_OFTEN = 32;
-
-  final VirtualTime time;
-  final RandomGenerator random;
-  final NetworkModel model;
+  final Hops hops;
+  final RemoteKeys keys = new RemoteKeys();
+  final LateStores lateStores = new LateStores();
 
   private final Map<String, SimulatedListener> listeners = new HashMap<>();
-  private final Map<Long, SimulatedRegion> regions = new HashMap<>();
   private final List<SimulatedQueuePair> connected = new ArrayList<>();
-
-  /** Stores that go on though nobody waits for them any more. */
-  private final List<Work> begun = new ArrayList<>();
 
   /** Ends whose responder died and that nobody has fenced: they may begin to store. */
   private final List<SimulatedQueuePair> unfenced = new ArrayList<>();
 
   private boolean storesUntilFenced;
-  private int stoppedOdds = STOPPED_ODDS;
-  private long lastKey;
-  private long unfencedStores;
 
   public SimulatedNetwork(VirtualTime time, RandomGenerator random, NetworkModel model) {
-    this.time = time;
-    this.random = random;
-    this.model = model;
+    hops = new Hops(time, random, model);
   }
 
   /**
@@ -59,7 +47,7 @@ public final class SimulatedNetwork {
 
   /** How the NICs behave. */
   public NetworkModel model() {
-    return model;
+    return hops.model;
   }
 
   /** Connections that have two ends. */
@@ -78,10 +66,6 @@ public final class SimulatedNetwork {
     SimulatedQueuePair end = connected.get(seeded.nextInt(connected.size()));
     end.breakOff();
     return true;
-  }
-
-  long hop(long baseNs) {
-    return model.hop(baseNs, random);
   }
 
   void connected(SimulatedQueuePair requester) {
@@ -104,37 +88,18 @@ public final class SimulatedNetwork {
     return listeners.get(address);
   }
 
-  long nextKey() {
-    // Keys look unlike offsets and indexes, so that one taken for the other is refused.
-    lastKey++;
-    return lastKey * 0x9E3779B97F4A7C15L;
-  }
-
-  void begun(Work work) {
-    begun.add(work);
-  }
-
   /**
    * From now on, where READs outlive the peer, so do WRITEs: an end whose responder died begins
    * further ones, until it notices or {@link SimulatedDevice#fence} ends that.
    */
   public void storesUntilFenced() {
     storesUntilFenced = true;
-    stoppedOdds = STOPPED_ODDS_OFTEN;
-  }
-
-  /** The poster is stopped in the middle of one store in so many, where it stores itself. */
-  int stoppedOdds() {
-    return stoppedOdds;
+    lateStores.often();
   }
 
   /** WRITEs that landed, or went on, after the responder's process had died. */
   public long unfencedStores() {
-    return unfencedStores;
-  }
-
-  void storedUnfenced() {
-    unfencedStores++;
+    return lateStores.unfenced();
   }
 
   /** An end's responder died: returns whether it goes on storing. */
@@ -156,42 +121,13 @@ public final class SimulatedNetwork {
    * more. Nobody else gives out any. Returns whether there were any.
    */
   public boolean forgetKeys() {
-    boolean any = lastKey > 0;
-    regions.clear();
-    lastKey = 0;
-    return any;
-  }
-
-  /** Stores into files of these disks that are still to land, of connections that are closed. */
-  int strangers(List<SimulatedDisk> disks) {
-    begun.removeIf(work -> work.left == 0 || work.stopped);
-    int strangers = 0;
-    for (Work work : begun) {
-      strangers += work.region.file != null && disks.contains(work.region.file.disk) ? 1 : 0;
-    }
-    return strangers;
+    return keys.forget();
   }
 
   /** The power of a host with these disks fails: who stores there is gone too. */
   void stopStrangers(List<SimulatedDisk> disks) {
     unfenced.forEach(SimulatedQueuePair::fail);
     unfenced.clear();
-    for (Work work : begun) {
-      work.stopped |= work.region.file != null && disks.contains(work.region.file.disk);
-    }
-  }
-
-  void register(SimulatedRegion region) {
-    regions.put(region.remoteKey(), region);
-  }
-
-  void deregister(SimulatedRegion region) {
-    regions.remove(region.remoteKey(), region);
-  }
-
-  /** The region of a key that one device owns, or null. */
-  SimulatedRegion region(long key, SimulatedDevice owner) {
-    SimulatedRegion region = regions.get(key);
-    return region != null && region.device == owner ? region : null;
+    lateStores.stop(disks);
   }
 }

@@ -2,62 +2,87 @@ package io.erda.simulation;
 
 import io.erda.rdma.Flags;
 import io.erda.rdma.Opcode;
+import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
-/** One piece of posted work on its way. */
+/** Posted work: what it asks for, how far it is on its way, and what its poster hears of it. */
 final class Work {
-  private static final ValueLayout.OfLong WORD =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+  /** How far work is on its way to take effect. */
+  private enum Way {
+    /** A fence holds it, or its connection ended before it was issued. */
+    HELD,
+    ON_THE_WAY,
+    /** It was on the way when the connection was cut: it may arrive yet. */
+    CUT_OFF,
+    /** The responder's NIC has it. */
+    ARRIVED,
+    /** A message that may be delivered: what came before it has landed. */
+    READY,
+    /** Parts of it were lost: the others land, but no message follows. */
+    TORN,
+    /** It takes no effect any more, whatever events of it are still to come. */
+    STOPPED;
+
+    boolean leadsTo(Way next) {
+      return switch (this) {
+        case HELD -> next == ON_THE_WAY || next == STOPPED;
+        case ON_THE_WAY -> next == CUT_OFF || next == ARRIVED || next == STOPPED;
+        case CUT_OFF -> next == ARRIVED || next == TORN || next == STOPPED;
+        case ARRIVED -> next == READY || next == TORN || next == STOPPED;
+        case READY -> next == TORN || next == STOPPED;
+        case TORN -> next == STOPPED;
+        case STOPPED -> false;
+      };
+    }
+  }
+
+  /** What its poster hears of it. */
+  private enum Report {
+    AWAITED,
+    /** It completed. The completion is told in the order posted. */
+    DONE,
+    /** Nothing comes back: it was reported as flushed, or will be, or nobody is left to hear. */
+    UNHEARD
+  }
 
   final long wrId;
   final int opcode;
   final int flags;
-
-  /** Local memory: the source of stores, the destination of loads; null where the work has none. */
-  MemorySegment local;
-
-  long localOffset;
   final long remoteKey;
   final long remoteOffset;
   final int length;
+
+  /** What the receive of a WRITE_IMM sees. */
   int imm;
+
+  /** What a COMPARE_AND_SWAP compares with. */
   long expected;
+
+  /** What an atomic operation stores. */
   long value;
 
-  /** Takes no effect any more. */
-  boolean stopped;
-
-  /** Parts of it were lost on the way: it is never followed by a message. */
-  boolean torn;
-
-  /** Which pieces of torn work still arrive, as bits. */
-  int kept = -1;
-
-  /** Its poster never hears of it. */
-  boolean mute;
-
-  /** It was on the way already when the connection was cut. */
-  boolean mayArriveYet;
-
-  /** Its number, of a message. */
+  /** The number of a message among those of its end, from 1; 0 for what is none. */
   long message;
 
-  boolean ready;
-  boolean done;
-  int status;
-
+  /** What it reaches with its key; null until it has arrived, and where it was refused. */
   SimulatedRegion region;
-  int pieces;
 
-  /** Bits of the pieces that have not landed (or been fetched) and are not lost. */
-  int left;
+  private MemorySegment local;
+  private long localOffset;
+  private Way way = Way.HELD;
+  private Report report = Report.AWAITED;
+  private int status = Status.SUCCESS;
 
-  private int mode;
-  private int salt;
+  /** What its words move in; null for what does not move in pieces, and before it begins to. */
+  private Pieces pieces;
 
+  /** Which pieces were not lost on the way, as bits. */
+  private int kept = -1;
+
+  /**
+   * @param local the source of stores, the destination of loads; null where the work has none
+   */
   Work(
       long wrId,
       int opcode,
@@ -93,132 +118,162 @@ final class Work {
     return opcode == Opcode.SEND || opcode == Opcode.WRITE_IMM;
   }
 
+  boolean isAtomic() {
+    return opcode == Opcode.ATOMIC_WRITE || opcode == Opcode.COMPARE_AND_SWAP;
+  }
+
   boolean isNonPosted() {
     return !isStore() && opcode != Opcode.SEND;
   }
 
-  /** The memory it stores from may be reused from now on: keep what it held. */
+  MemorySegment local() {
+    return local;
+  }
+
+  long localOffset() {
+    return localOffset;
+  }
+
+  /** The memory it stores from may be reused from now on: it keeps what that held. */
   void capture() {
     if (local != null && !isNonPosted()) {
       byte[] copy = new byte[length];
-      MemorySegment.copy(local, BYTE, localOffset, copy, 0, length);
+      MemorySegment.copy(local, ValueLayout.JAVA_BYTE, localOffset, copy, 0, length);
       local = MemorySegment.ofArray(copy);
       localOffset = 0;
     }
   }
 
-  /**
-   * Cuts it into pieces; which word goes with which is the seed's: by words, by cache lines, or by
-   * runs.
-   */
-  void cut(int count, int seed) {
-    pieces = count;
-    left = ((1 << count) - 1) & kept;
-    mode = (seed >>> 8) % 3;
-    salt = seed;
+  // The way there
+
+  private void become(Way next) {
+    assert way.leadsTo(next) : way + " does not become " + next;
+    way = next;
   }
 
-  private int pieceOf(int word, int words) {
-    if (pieces == 1) {
-      return 0;
-    }
-    return switch (mode) {
-      case 0 -> Integer.remainderUnsigned(mix(word), pieces);
-      case 1 -> Integer.remainderUnsigned(mix(word >>> 3), pieces);
-      default -> (int) ((long) word * pieces / words);
-    };
+  void issue() {
+    become(Way.ON_THE_WAY);
   }
 
-  private int mix(int word) {
-    int h = (word + salt) * 0x9E3779B9;
-    h ^= h >>> 15;
-    h *= 0x85EBCA6B;
-    return h ^ (h >>> 13);
-  }
-
-  /**
-   * Moves the words of one piece, to or from the region. Returns the bytes that changed in the
-   * region.
-   */
-  int move(int piece) {
-    left &= ~(1 << piece);
-    int phase = region.phase(remoteOffset);
-    int words = length == 0 ? 0 : (phase + length + 7) >>> 3;
-    int changed = 0;
-    for (int word = 0; word < words; word++) {
-      if (pieceOf(word, words) == piece) {
-        int from = Math.max(0, (word << 3) - phase);
-        if (isStore()) {
-          changed += store(from, Math.min(length, (word << 3) + 8 - phase), (word << 3) - phase);
-        } else {
-          while (word + 1 < words && pieceOf(word + 1, words) == piece) {
-            word++;
-          }
-          load(from, Math.min(length, (word << 3) + 8 - phase));
-        }
-      }
-    }
-    return changed;
-  }
-
-  private void load(int from, int to) {
-    long source = region.base + remoteOffset + from;
-    if (to - from == 8) {
-      local.set(WORD, localOffset + from, region.target.get(WORD, source));
-    } else {
-      MemorySegment.copy(region.target, source, local, localOffset + from, to - from);
+  /** The connection is cut while it is issued. */
+  void cutOff() {
+    assert way != Way.HELD : "what is held does not arrive after a cut";
+    if (way == Way.ON_THE_WAY) {
+      become(Way.CUT_OFF);
     }
   }
 
-  private int store(int from, int to, int wordStart) {
-    long value = 0;
-    long mask = 0;
-    if (to - from == 8) {
-      value = local.get(WORD, localOffset + from);
-      mask = -1;
-    } else {
-      for (int i = from; i < to; i++) {
-        int shift = (i - wordStart) << 3;
-        value |= (local.get(BYTE, localOffset + i) & 0xffL) << shift;
-        mask |= 0xffL << shift;
-      }
-    }
-    return storeWord(region, region.base + remoteOffset + wordStart, value, mask);
+  /** Whether it may arrive though the connection was cut. */
+  boolean mayArriveYet() {
+    return way == Way.CUT_OFF || way == Way.TORN;
   }
 
-  /**
-   * Stores the masked bytes of an aligned word of a region's memory as a NIC does. Returns how many
-   * bytes changed.
-   */
-  static int storeWord(SimulatedRegion region, long at, long value, long mask) {
-    if (region.file != null) {
-      int word = (int) (at >>> 3);
-      int changed = bytesSet((region.target.get(SimulatedFile.WORD, at) ^ value) & mask);
-      SimulatedMemory.landNicStore(region.file, word, value, mask);
-      return changed;
+  void arrive() {
+    if (way != Way.TORN) {
+      become(Way.ARRIVED);
     }
-    int changed = 0;
-    for (int i = 0; i < 8; i++) {
-      if ((mask >>> (i << 3) & 0xff) != 0) {
-        byte now = (byte) (value >>> (i << 3));
-        changed += region.target.get(BYTE, at + i) != now ? 1 : 0;
-        region.target.set(BYTE, at + i, now);
-      }
-    }
-    return changed;
   }
 
-  private static int bytesSet(long difference) {
-    int count = 0;
-    for (long bits = difference; bits != 0; bits >>>= 8) {
-      count += (bits & 0xff) != 0 ? 1 : 0;
+  /** What came before this message has landed. */
+  void ready() {
+    assert isMessage() : "only messages are delivered";
+    if (!isDropped()) {
+      become(Way.READY);
     }
-    return count;
+  }
+
+  boolean isReady() {
+    return way == Way.READY;
+  }
+
+  /** Only these of its pieces arrive, as bits. */
+  void tear(int keptPieces) {
+    kept = keptPieces;
+    if (pieces != null) {
+      pieces.keep(kept);
+    }
+    if (!isDropped()) {
+      become(Way.TORN);
+    }
+  }
+
+  /** Whether it is a message no more. */
+  boolean isDropped() {
+    return way == Way.TORN || way == Way.STOPPED;
+  }
+
+  void stop() {
+    if (way != Way.STOPPED) {
+      become(Way.STOPPED);
+    }
+  }
+
+  boolean isStopped() {
+    return way == Way.STOPPED;
+  }
+
+  // Its words
+
+  Pieces cut(int count, int seed) {
+    assert pieces == null : "it is cut once";
+    pieces = new Pieces(count, seed, kept);
+    return pieces;
+  }
+
+  Pieces pieces() {
+    return pieces;
+  }
+
+  /** Whether nothing of it is still to move. */
+  boolean isMoved() {
+    return pieces == null || pieces.areNoneLeft();
   }
 
   boolean overlaps(Work other) {
     return region == other.region
         && remoteOffset - 7 < other.remoteOffset + other.length
         && other.remoteOffset - 7 < remoteOffset + length;
+  }
+
+  // The way back
+
+  /** The responder refused it. */
+  void refuse() {
+    status = Status.REMOTE_ACCESS;
+  }
+
+  /** The responder refused what of it had not moved. */
+  void refuseRest() {
+    refuse();
+    if (!isDropped()) {
+      become(Way.TORN);
+    }
+  }
+
+  boolean isAwaited() {
+    return report == Report.AWAITED && way != Way.STOPPED;
+  }
+
+  /** It completes, with this status where nothing of it was refused before. */
+  void complete(int status) {
+    assert isAwaited() : "work completes once, and what was stopped does not";
+    report = Report.DONE;
+    this.status = this.status == Status.SUCCESS ? status : this.status;
+  }
+
+  boolean isDone() {
+    return report == Report.DONE;
+  }
+
+  /** Its poster hears nothing more of it, unless it completed before. */
+  void goUnheard() {
+    if (report == Report.AWAITED) {
+      report = Report.UNHEARD;
+    }
+  }
+
+  /** What its poster is told when the connection ends now, or in the order posted when done. */
+  int status() {
+    return isDone() ? status : Status.FLUSHED;
   }
 }

@@ -1,0 +1,93 @@
+package io.erda.simulation;
+
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.Status;
+import java.util.ArrayDeque;
+
+/** The completions of one end that were not polled yet. */
+final class CompletionQueue {
+  private record Completion(
+      long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork, long message) {
+    Completion {
+      assert !ofOwnWork || message == 0 : "messages are numbered where they are received";
+    }
+  }
+
+  private final Runnable activity;
+  private final ArrayDeque<Completion> waiting = new ArrayDeque<>();
+  private int ownWork;
+  private long messagePolled;
+  private boolean closed;
+
+  /**
+   * @param activity is called whenever there is one more
+   */
+  CompletionQueue(Runnable activity) {
+    this.activity = activity;
+  }
+
+  /** Work that this end posted has ended. */
+  void workEnded(Work work, int status) {
+    ownWork++;
+    int length = status == Status.SUCCESS ? work.length : 0;
+    push(new Completion(work.wrId, work.opcode, status, length, 0, true, 0));
+  }
+
+  /** The connection begins or ends. */
+  void event(int opcode, int status) {
+    push(new Completion(0, opcode, status, 0, 0, false, 0));
+  }
+
+  void receiveFlushed(long wrId) {
+    push(new Completion(wrId, Opcode.RECEIVE, Status.FLUSHED, 0, 0, false, 0));
+  }
+
+  /** A message of the other end's has come into a receive. */
+  void received(long wrId, int status, Work message) {
+    int opcode = message.opcode == Opcode.WRITE_IMM ? Opcode.RECEIVE_IMM : Opcode.RECEIVE;
+    push(new Completion(wrId, opcode, status, message.length, message.imm, false, message.message));
+  }
+
+  private void push(Completion completion) {
+    assert !closed : "nobody is left to hear of it";
+    waiting.add(completion);
+    activity.run();
+  }
+
+  int poll(CompletionHandler handler, int limit) {
+    int count = 0;
+    while (count < limit && !waiting.isEmpty()) {
+      Completion completion = waiting.poll();
+      if (completion.ofOwnWork) {
+        ownWork--;
+      }
+      messagePolled = Math.max(messagePolled, completion.message);
+      count++;
+      handler.onCompletion(
+          completion.wrId,
+          completion.opcode,
+          completion.status,
+          completion.byteLength,
+          completion.imm);
+    }
+    return count;
+  }
+
+  /** Completions of work that this end posted: they hold its place in the send queue. */
+  int ownWork() {
+    return ownWork;
+  }
+
+  /** The number of the last message of the other end's that was polled; 0 before the first. */
+  long messagePolled() {
+    return messagePolled;
+  }
+
+  /** Nobody polls any more. */
+  void close() {
+    closed = true;
+    waiting.clear();
+    ownWork = 0;
+  }
+}

@@ -1,0 +1,91 @@
+package io.erda.simulation;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** What one-sided work does to the region that it reaches, and to the memory of its poster. */
+final class OneSidedEffects {
+  private static final ValueLayout.OfLong LOCAL_WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+
+  private OneSidedEffects() {}
+
+  /**
+   * Moves the words of one piece of a READ or WRITE. Returns how many bytes changed in the region.
+   */
+  static int move(Work work, int piece) {
+    Pieces pieces = work.pieces();
+    pieces.moved(piece);
+    int length = work.length;
+    int phase = work.region.phase(work.remoteOffset);
+    int words = length == 0 ? 0 : (phase + length + 7) >>> 3;
+    int changed = 0;
+    for (int word = 0; word < words; word++) {
+      if (pieces.pieceOf(word, words) == piece) {
+        int from = Math.max(0, (word << 3) - phase);
+        if (work.isStore()) {
+          int to = Math.min(length, (word << 3) + 8 - phase);
+          changed += store(work, from, to, (word << 3) - phase);
+        } else {
+          while (word + 1 < words && pieces.pieceOf(word + 1, words) == piece) {
+            word++;
+          }
+          load(work, from, Math.min(length, (word << 3) + 8 - phase));
+        }
+      }
+    }
+    return changed;
+  }
+
+  private static void load(Work work, int from, int to) {
+    MemorySegment target = work.region.target;
+    long source = work.region.base + work.remoteOffset + from;
+    if (to - from == 8) {
+      work.local().set(LOCAL_WORD, work.localOffset() + from, target.get(LOCAL_WORD, source));
+    } else {
+      MemorySegment.copy(target, source, work.local(), work.localOffset() + from, to - from);
+    }
+  }
+
+  private static int store(Work work, int from, int to, int wordStart) {
+    long value = 0;
+    long mask = 0;
+    if (to - from == 8) {
+      value = work.local().get(LOCAL_WORD, work.localOffset() + from);
+      mask = -1;
+    } else {
+      for (int i = from; i < to; i++) {
+        int shift = (i - wordStart) << 3;
+        value |= (work.local().get(BYTE, work.localOffset() + i) & 0xffL) << shift;
+        mask |= 0xffL << shift;
+      }
+    }
+    long at = work.region.base + work.remoteOffset + wordStart;
+    return work.region.storeWord(at, value, mask);
+  }
+
+  /** Stores the word of an ATOMIC_WRITE. Returns how many bytes changed. */
+  static int storeWord(Work work) {
+    return work.region.storeWord(work.region.base + work.remoteOffset, work.value, -1);
+  }
+
+  /** Loads the word that a COMPARE_AND_SWAP is about. */
+  static long loadWord(Work work) {
+    return work.region.target.get(SimulatedFile.WORD, work.region.base + work.remoteOffset);
+  }
+
+  /** The poster of a COMPARE_AND_SWAP gets the word that was there. */
+  static void returnWord(Work work, long was) {
+    work.local().set(LOCAL_WORD, work.localOffset(), was);
+  }
+
+  /** With DDIO a FLUSH ends in the cache, which is durable or is not. */
+  static void flush(Work work, boolean ddio) {
+    SimulatedFile file = work.region.file;
+    if (file != null && !ddio && file.disk.domain() == PersistenceDomain.MEMORY_CONTROLLER) {
+      file.settle(work.region.base + work.remoteOffset, work.length);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package io.erda.simulation;
+
+import io.erda.rdma.Opcode;
+
+/** What of the other end the work of one end still reaches. */
+final class Reach {
+  private final ConnectionEnd near;
+
+  /** Null until they are connected. */
+  private ConnectionEnd far;
+
+  private boolean lost;
+  private boolean readsOutlive;
+  private boolean unfenced;
+
+  Reach(ConnectionEnd near) {
+    this.near = near;
+  }
+
+  void connect(ConnectionEnd far) {
+    assert this.far == null : "an end is connected once";
+    this.far = far;
+  }
+
+  ConnectionEnd far() {
+    return far;
+  }
+
+  /** The wire between the ends is gone: what is posted now goes nowhere. */
+  void lose() {
+    lost = true;
+  }
+
+  boolean isLost() {
+    return lost;
+  }
+
+  /**
+   * The process of the other end has died.
+   *
+   * @param readsOutlive whether READs go on
+   * @param unfenced whether what this end stores lands all the same, as long as it does not notice
+   *     and nobody has opened the memory since
+   */
+  void farCrashed(boolean readsOutlive, boolean unfenced) {
+    assert readsOutlive || !unfenced : "stores go on only where READs do";
+    assert near.isConnected() || !unfenced : "whoever noticed stores nothing";
+    this.readsOutlive = readsOutlive;
+    this.unfenced = unfenced;
+  }
+
+  boolean readsOutlive() {
+    return readsOutlive;
+  }
+
+  boolean isUnfenced() {
+    return unfenced;
+  }
+
+  void fence() {
+    unfenced = false;
+  }
+
+  /** Whether the other end is there to receive messages. */
+  boolean isFarConnected() {
+    return far != null && far.isConnected();
+  }
+
+  /** Whether both ends are there, and the wire. */
+  boolean isWhole() {
+    return near.isConnected() && !lost && isFarConnected();
+  }
+
+  /** Whether work that comes to the other end now arrives. */
+  boolean reaches(Work work) {
+    return !lost && isFarConnected() || work.mayArriveYet() || reachesTheDead(work);
+  }
+
+  private boolean reachesTheDead(Work work) {
+    return switch (work.opcode) {
+      case Opcode.READ -> readsOutlive;
+      case Opcode.WRITE -> unfenced && near.isConnected();
+      default -> false;
+    };
+  }
+}

@@ -1,0 +1,75 @@
+package io.erda.simulation;
+
+import io.erda.rdma.Opcode;
+import java.util.function.BooleanSupplier;
+
+/**
+ * READs in the call itself, as where both ends are of one host: loads of the caller, piece by
+ * piece, while the others go on. Refused now and then.
+ */
+final class ReadInCall {
+  private static final int REFUSAL_ODDS = 8;
+
+  private final Hops hops;
+  private final Reach reach;
+  private final RemoteKeys keys;
+  private final Traffic traffic;
+  private final BooleanSupplier crashed;
+
+  /**
+   * @param traffic of the caller
+   * @param crashed whether the caller's process has ended
+   */
+  ReadInCall(Hops hops, Reach reach, RemoteKeys keys, Traffic traffic, BooleanSupplier crashed) {
+    this.hops = hops;
+    this.reach = reach;
+    this.keys = keys;
+    this.traffic = traffic;
+    this.crashed = crashed;
+  }
+
+  /**
+   * Whether a READ in the call may be tried now.
+   *
+   * @param idle whether nothing that was posted is under way, which it would overtake
+   */
+  boolean mayBegin(boolean idle) {
+    return hops.model.readsOutlivePeer()
+        && reach.isWhole()
+        && idle
+        && hops.random.nextInt(REFUSAL_ODDS) != 0;
+  }
+
+  /** Returns whether the bytes are there. */
+  boolean read(Work work) {
+    assert work.opcode == Opcode.READ : work.opcode;
+    work.region = keys.resolve(work, reach.far().device);
+    if (work.region == null) {
+      return false;
+    }
+    int count = hops.random.nextInt(1, hops.model.piecesMax() + 1);
+    work.cut(count, hops.random.nextInt());
+    for (int piece = 0; piece < count; piece++) {
+      othersGoOn();
+      if (!isReachable(work)) {
+        return false;
+      }
+      traffic.moved(work, OneSidedEffects.move(work, piece));
+    }
+    othersGoOn();
+    return isReachable(work);
+  }
+
+  private boolean isReachable(Work work) {
+    return reach.isWhole() && work.region.registered;
+  }
+
+  private void othersGoOn() {
+    if (hops.random.nextBoolean()) {
+      hops.time.runFor(hops.random.nextLong(hops.model.spreadNs() + 1));
+    }
+    if (crashed.getAsBoolean()) {
+      throw new SimulatedCrash("the process ended while it read");
+    }
+  }
+}

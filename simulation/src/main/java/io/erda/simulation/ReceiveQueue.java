@@ -1,0 +1,66 @@
+package io.erda.simulation;
+
+import io.erda.rdma.Opcode;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+
+/** The receives of one end that wait for messages. */
+final class ReceiveQueue {
+  private record Receive(long wrId, MemorySegment memory, long offset, int length) {}
+
+  private final int depth;
+  private final Traffic traffic;
+  private final CompletionQueue completions;
+  private final ArrayDeque<Receive> waiting = new ArrayDeque<>();
+
+  ReceiveQueue(int depth, Traffic traffic, CompletionQueue completions) {
+    this.depth = depth;
+    this.traffic = traffic;
+    this.completions = completions;
+  }
+
+  /** Returns false when it is full. */
+  boolean post(long wrId, MemorySegment memory, long offset, int length) {
+    if (waiting.size() >= depth) {
+      return false;
+    }
+    waiting.add(new Receive(wrId, memory, offset, length));
+    return true;
+  }
+
+  boolean isEmpty() {
+    return waiting.isEmpty();
+  }
+
+  /** A message comes into the receive that waits longest. */
+  void take(Work message) {
+    assert message.isReady() : "a message is received when what came before it has landed";
+    Receive receive = waiting.remove();
+    traffic.received();
+    completions.received(receive.wrId, deliver(message, receive), message);
+  }
+
+  private static int deliver(Work message, Receive receive) {
+    if (message.opcode == Opcode.WRITE_IMM) {
+      return Status.SUCCESS;
+    }
+    if (message.length > receive.length) {
+      return Status.LENGTH;
+    }
+    MemorySegment.copy(
+        message.local(), message.localOffset(), receive.memory, receive.offset, message.length);
+    return Status.SUCCESS;
+  }
+
+  /** No message will come. */
+  void flush() {
+    for (Receive receive = waiting.poll(); receive != null; receive = waiting.poll()) {
+      completions.receiveFlushed(receive.wrId);
+    }
+  }
+
+  void clear() {
+    waiting.clear();
+  }
+}

@@ -1,0 +1,60 @@
+package io.erda.simulation;
+
+import io.erda.rdma.Access;
+import io.erda.rdma.Device;
+import io.erda.rdma.Opcode;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The remote keys that were given out, and the registered region that each of them names. */
+final class RemoteKeys {
+  /** Keys look unlike offsets and indexes, so that one taken for the other is refused. */
+  private static final long STRIDE = 0x9E3779B97F4A7C15L;
+
+  private final Map<Long, SimulatedRegion> regions = new HashMap<>();
+  private long given;
+
+  long next() {
+    given++;
+    return given * STRIDE;
+  }
+
+  void register(SimulatedRegion region) {
+    SimulatedRegion before = regions.put(region.remoteKey(), region);
+    assert before == null : "a key names two regions";
+  }
+
+  void deregister(SimulatedRegion region) {
+    regions.remove(region.remoteKey(), region);
+  }
+
+  /**
+   * All keys are lost, and are given out once more from the first one on. Returns whether there
+   * were any.
+   */
+  boolean forget() {
+    boolean any = given > 0;
+    regions.clear();
+    given = 0;
+    return any;
+  }
+
+  /** The region of a device that work reaches with its key; null where it is refused. */
+  SimulatedRegion resolve(Work work, Device owner) {
+    SimulatedRegion region = regions.get(work.remoteKey);
+    if (region == null
+        || region.device != owner
+        || !region.allows(needed(work.opcode), work.remoteOffset, work.length)) {
+      return null;
+    }
+    return work.isAtomic() && region.phase(work.remoteOffset) != 0 ? null : region;
+  }
+
+  private static int needed(int opcode) {
+    return switch (opcode) {
+      case Opcode.READ, Opcode.FLUSH -> Access.REMOTE_READ;
+      case Opcode.COMPARE_AND_SWAP -> Access.REMOTE_ATOMIC;
+      default -> Access.REMOTE_WRITE;
+    };
+  }
+}

@@ -1,0 +1,185 @@
+package io.erda.simulation;
+
+import io.erda.rdma.Opcode;
+import io.erda.rdma.Status;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * The work that one end has posted, until it is reported: held by a fence, on its way in the order
+ * posted, done and waiting for what was posted before.
+ */
+final class SendQueue {
+  private final Hops hops;
+  private final CompletionQueue completions;
+  private final Consumer<Work> arrival;
+  private final ArrayDeque<Work> unissued = new ArrayDeque<>();
+  private final ArrayDeque<Work> outstanding = new ArrayDeque<>();
+  private int nonPostedOutstanding;
+  private long lastArrivalNs;
+  private long messages;
+
+  /**
+   * @param arrival is called with work that comes to the other end
+   */
+  SendQueue(Hops hops, CompletionQueue completions, Consumer<Work> arrival) {
+    this.hops = hops;
+    this.completions = completions;
+    this.arrival = arrival;
+  }
+
+  /** Outstanding work takes a place, and so do completions of own work that were not polled. */
+  boolean isFull() {
+    int occupied = outstanding.size() + completions.ownWork();
+    assert occupied <= hops.model.queueDepth() : occupied;
+    return occupied == hops.model.queueDepth();
+  }
+
+  boolean isIdle() {
+    return outstanding.isEmpty();
+  }
+
+  /** Gives a message its number. */
+  void number(Work message) {
+    assert message.isMessage() && message.message == 0 : "a message has one number";
+    message.message = ++messages;
+  }
+
+  /** The number of the message that was posted last; 0 before the first. */
+  long messages() {
+    return messages;
+  }
+
+  /** What is posted arrives after this time. */
+  void arriveAfter(long ns) {
+    assert lastArrivalNs == 0 : "something was issued already";
+    lastArrivalNs = ns;
+  }
+
+  void post(Work work) {
+    outstanding.add(work);
+    unissued.add(work);
+    issue();
+  }
+
+  private void issue() {
+    while (!unissued.isEmpty()) {
+      Work work = unissued.peek();
+      if (work.isFenced() && nonPostedOutstanding > 0) {
+        return;
+      }
+      unissued.poll();
+      work.issue();
+      if (work.isNonPosted()) {
+        nonPostedOutstanding++;
+      }
+      long bytesNs = work.isNonPosted() ? 0 : hops.bytesNs(work.length);
+      NetworkModel model = hops.model;
+      long arrivalNs =
+          hops.time.nowNs() + hops.ns(model.postNs()) + hops.ns(model.wireNs()) + bytesNs;
+      lastArrivalNs = Math.max(lastArrivalNs + 1, arrivalNs);
+      hops.time.at(lastArrivalNs, () -> arrival.accept(work));
+    }
+  }
+
+  // Completion
+
+  /** Work completes then, if it is not stopped before and its poster is still to hear of it. */
+  void completeAt(long atNs, Work work, int status) {
+    hops.time.at(atNs, () -> complete(work, status));
+  }
+
+  private void complete(Work work, int status) {
+    if (!work.isAwaited()) {
+      return;
+    }
+    work.complete(status);
+    if (work.isNonPosted()) {
+      nonPostedOutstanding--;
+      assert nonPostedOutstanding >= 0 : nonPostedOutstanding;
+      issue();
+    }
+    while (!outstanding.isEmpty() && outstanding.peek().isDone()) {
+      report(outstanding.poll());
+    }
+  }
+
+  private void report(Work work) {
+    int status = work.status();
+    if (work.isSignaled() || status != Status.SUCCESS) {
+      completions.workEnded(work, status);
+    }
+  }
+
+  // The end
+
+  /** What is outstanding in the order posted, what is held among it. */
+  Iterable<Work> outstanding() {
+    return outstanding;
+  }
+
+  int size() {
+    return outstanding.size();
+  }
+
+  /** Reports all that is outstanding: as it is done, or else as flushed. Returns it. */
+  List<Work> flush() {
+    outstanding.forEach(this::report);
+    return drain();
+  }
+
+  /** Forgets all that is outstanding, and returns it. */
+  List<Work> drain() {
+    List<Work> drained = new ArrayList<>(outstanding);
+    outstanding.clear();
+    unissued.clear();
+    nonPostedOutstanding = 0;
+    return drained;
+  }
+
+  /** What is not issued will not be. */
+  void stopUnissued() {
+    unissued.forEach(Work::stop);
+    unissued.clear();
+  }
+
+  /**
+   * Nothing but this takes effect from now on. What is outstanding stays so until it is flushed.
+   */
+  void stopAllBut(Set<Work> spared) {
+    for (Work work : outstanding) {
+      if (!spared.contains(work)) {
+        work.stop();
+      }
+    }
+    forgetStopped();
+  }
+
+  /** No store that has not arrived begins any more. */
+  void stopStoresOnTheWay() {
+    for (Work work : outstanding) {
+      if (isStoreOnTheWay(work)) {
+        work.stop();
+      }
+    }
+    forgetStopped();
+  }
+
+  /** Whether it is a WRITE that has not begun to store. */
+  static boolean isStoreOnTheWay(Work work) {
+    return work.opcode == Opcode.WRITE && work.region == null;
+  }
+
+  private void forgetStopped() {
+    Iterator<Work> held = unissued.iterator();
+    while (held.hasNext()) {
+      if (held.next().isStopped()) {
+        held.remove();
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.erda.simulation;
+
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Opcode;
+
+/** What one device has moved. Requester and responder both count one-sided work. */
+final class Traffic {
+  private long reads;
+  private long bytesRead;
+  private long writes;
+  private long bytesWritten;
+  private long bytesDiffering;
+  private long sends;
+  private long receives;
+
+  /** Some of the work's bytes were moved, and changed so many in the region. */
+  void moved(Work work, int changed) {
+    bytesDiffering += changed;
+    if (!work.isMoved()) {
+      return;
+    }
+    if (work.opcode == Opcode.READ) {
+      reads++;
+      bytesRead += work.length;
+    } else {
+      writes++;
+      bytesWritten += work.length;
+    }
+  }
+
+  void sent() {
+    sends++;
+  }
+
+  void received() {
+    receives++;
+  }
+
+  DeviceStatistics statistics() {
+    return new DeviceStatistics(
+        reads, bytesRead, writes, bytesWritten, bytesDiffering, sends, receives);
+  }
+}
