@@ -38,7 +38,6 @@ public final class SystemSimulation {
 
   private static final int DRAIN_ODDS = 3;
   private static final int DRAIN_NS_LOG2_MIN = 4;
-  private static final Fault[] FAULTS = Fault.values();
 
   private final long seed;
   private final Configuration configuration;
@@ -129,7 +128,7 @@ public final class SystemSimulation {
       clients.start();
     }
     if (configuration.faultGapNs() > 0) {
-      nextFault();
+      new FaultInjector(world, host, clients).nextFault();
     }
     MediumDamage damage = new MediumDamage(world, host);
     long events = 0;
@@ -254,100 +253,6 @@ public final class SystemSimulation {
       case Verdict.Violation violation -> world.fail(violation.report());
       case Verdict.Undecided undecided -> world.fail("undecided: " + undecided.reason());
       case Verdict.Linearizable ignored -> {}
-    }
-  }
-
-  // Faults
-
-  private void nextFault() {
-    world.time.after(
-        1 + world.random.nextLong(2 * configuration.faultGapNs()),
-        () -> {
-          if (!world.healing) {
-            Fault fault = FAULTS[world.random.nextInt(FAULTS.length)];
-            if (configuration.faults().contains(fault)) {
-              fault(fault);
-            }
-            host.stopUndrainedThenLosePower();
-            nextFault();
-          }
-        });
-  }
-
-  private void fault(Fault fault) {
-    SplittableRandom random = world.random;
-    switch (fault) {
-      case SERVER_CRASH -> host.crash();
-      // While it serves or while it starts: as it comes.
-      case SERVER_CRASH_IN_STORE, SERVER_CRASH_IN_RECOVERY -> host.crashSoon();
-      case POWER_FAILURE -> host.loseWithPower();
-      case SERVER_PAUSE -> {
-        if (host.lives()) {
-          world.happened(fault);
-          // Now and then for longer than an operation may take.
-          host.pause(random.nextLong(1L << random.nextInt(10, 30)));
-        }
-      }
-      case SERVER_STOP -> host.stop();
-      case CLIENT_CRASH -> clients.crashAny();
-      case CLIENT_CLOSE -> clients.closeAny();
-      case CLIENT_PAUSE -> {
-        if (!clients.isEmpty()) {
-          world.happened(fault);
-          clients.any().node.pause(random.nextLong(1L << random.nextInt(10, 29)));
-        }
-      }
-      case CLIENT_CRASH_IN_POST -> {
-        if (!clients.isEmpty()) {
-          clients.any().device.crashAfterPosts(1 + random.nextInt(1 << random.nextInt(1, 6)));
-        }
-      }
-      case CLIENT_SLOW -> {
-        if (!clients.isEmpty()) {
-          world.happened(fault);
-          clients
-              .any()
-              .node
-              .slowDown(1 << random.nextInt(2, 12), random.nextLong(1L << random.nextInt(10, 26)));
-        }
-      }
-      case CLIENT_GARBAGE -> clients.startGarbageSender();
-      case COMPLETIONS_DELAYED -> {
-        if (!clients.isEmpty()) {
-          world.happened(fault);
-          clients.any().device.holdCompletions(random.nextLong(1L << random.nextInt(8, 24)));
-        }
-      }
-      case CONNECTION_LOSS -> {
-        if (world.network.breakConnection(random)) {
-          world.happened(fault);
-        }
-      }
-      case DISK_FULL -> {
-        if (host.lives()) {
-          host.fillDisk(random.nextLong(1L << random.nextInt(14, 24)));
-        }
-      }
-      case EMBEDDED_OPENING,
-          PROMISE_RAISED,
-          PROMISE_GIVEN_UP,
-          INSPECTION,
-          STORE_OF_THE_LEFT,
-          KEYS_LOST,
-          HANDLER_SUBMITS,
-          HANDLER_THROWS -> {
-        // Who opens next, clients and their handlers see to these.
-      }
-      case LOG_FULL,
-          TABLE_FULL,
-          BYTE_CORRUPTED,
-          OBJECT_MISPLACED,
-          FILE_CUT,
-          ZEROED,
-          FILE_MISSING,
-          FILE_OLDER -> {
-        // The workload sees to the first two, the end to the others.
-      }
     }
   }
 }
