@@ -37,8 +37,18 @@ final class ServedElsewhere implements AutoCloseable {
 
   /** Serves {@code data}, below a directory of the test's; JVM flags are added. */
   static ServedElsewhere start(Path data, String... flags) throws IOException {
+    return start(List.of(), data, flags);
+  }
+
+  /** The same in a process that may have so many files open. */
+  static ServedElsewhere startLimited(Path data, int filesMax) throws IOException {
+    return start(List.of("sh", "-c", "ulimit -n " + filesMax + "; exec \"$@\"", "sh"), data);
+  }
+
+  private static ServedElsewhere start(List<String> before, Path data, String... flags)
+      throws IOException {
     Path output = data.resolveSibling(data.getFileName() + ".out");
-    List<String> command = new ArrayList<>();
+    List<String> command = new ArrayList<>(before);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
         List.of(

@@ -1,0 +1,134 @@
+package io.erda.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A server under {@code ulimit -n} whose connections take every file descriptor that it may have.
+ * What needs a new file, a region or a larger table, has to wait; all else goes on, and so does the
+ * rest when connections end.
+ */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+final class TooManyOpenFilesTest {
+  private static final int FILES_MAX = 160;
+  private static final byte[] VALUE = new byte[1000];
+
+  /** The table has doubled once then, and is about to do so again. */
+  private static final int KEYS_BEFORE = 8000;
+
+  private static final int KEYS_MAX = 30_000;
+
+  @TempDir private Path directory;
+
+  private int keys;
+
+  private static byte[] key(int i) {
+    return ("key " + i).getBytes(UTF_8);
+  }
+
+  @Test
+  void whatNeedsAFileWaitsAndGoesOn() throws Exception {
+    List<SocketChannel> silent = new ArrayList<>();
+    try (ServedElsewhere server =
+            ServedElsewhere.startLimited(directory.resolve("data"), FILES_MAX);
+        ErdaClient client = server.connect()) {
+      while (keys < KEYS_BEFORE) {
+        client.put(key(keys++), VALUE);
+      }
+      // Its classes are files too, here: whatever is to be done has been done once.
+      assertEquals(1, client.stats().get("table.doublings"));
+      takeAllFiles(server, silent);
+      String refused = putUntilRefused(client);
+      assertTrue(refused.contains("oo many open files"), refused);
+      assertEquals(1, client.stats().get("table.doublings"), "the table waits too");
+      assertEquals(0, client.stats().get("store.readonly"), refused);
+      client.put(key(0), VALUE);
+      for (SocketChannel each : silent) {
+        each.close();
+      }
+      goesOn(client);
+      assertEquals(0, client.stats().get("store.readonly"));
+      awaitDoubling(client);
+      for (int i = 0; i < keys; i++) {
+        assertArrayEquals(VALUE, client.get(key(i)));
+      }
+      assertTrue(server.isServing(), server::output);
+    } finally {
+      for (SocketChannel each : silent) {
+        each.close();
+      }
+    }
+  }
+
+  /** Peers that connect and say nothing: the server waits some seconds for each. */
+  private static void takeAllFiles(ServedElsewhere server, List<SocketChannel> silent)
+      throws IOException {
+    UnixDomainSocketAddress address =
+        UnixDomainSocketAddress.of(server.data().resolve("shm/socket"));
+    for (int i = 0; i < FILES_MAX; i++) {
+      silent.add(SocketChannel.open(address));
+    }
+    long untilNs = System.nanoTime() + 10_000_000_000L;
+    while (openFiles(server) < FILES_MAX) {
+      assertTrue(System.nanoTime() - untilNs < 0, openFiles(server) + " files");
+      Thread.onSpinWait();
+    }
+  }
+
+  private static long openFiles(ServedElsewhere server) throws IOException {
+    try (Stream<Path> all = Files.list(Path.of("/proc/" + server.pid() + "/fd"))) {
+      return all.count();
+    }
+  }
+
+  private String putUntilRefused(ErdaClient client) {
+    try {
+      while (keys < KEYS_MAX) {
+        client.put(key(keys), VALUE);
+        keys++;
+      }
+    } catch (ErdaException.Unavailable | ErdaException.Full e) {
+      return e.toString();
+    }
+    return "nothing was refused";
+  }
+
+  private void goesOn(ErdaClient client) throws InterruptedException {
+    long untilNs = System.nanoTime() + 20_000_000_000L;
+    int last = keys + 3000;
+    while (keys < last) {
+      try {
+        client.put(key(keys), VALUE);
+        keys++;
+      } catch (ErdaException.Unavailable | ErdaException.Full e) {
+        assertTrue(System.nanoTime() - untilNs < 0, e.toString());
+        Thread.sleep(20);
+      }
+    }
+  }
+
+  /** It is tried again each second. */
+  private static void awaitDoubling(ErdaClient client) throws InterruptedException {
+    long untilNs = System.nanoTime() + 20_000_000_000L;
+    while (client.stats().get("table.doublings") < 2) {
+      assertTrue(System.nanoTime() - untilNs < 0, client.stats().toString());
+      Thread.sleep(20);
+    }
+  }
+}
