@@ -41,10 +41,8 @@ final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
 
   private final RandomGenerator random = Seeds.random(1);
   private final VirtualTime time = new VirtualTime(random);
-  private final SimulatedNetwork network =
-      new SimulatedNetwork(time, random, NetworkModel.PAPERS);
-  private final SimulatedDisk disk =
-      new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, random);
+  private final SimulatedNetwork network = new SimulatedNetwork(time, random, NetworkModel.PAPERS);
+  private final SimulatedDisk disk = new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, random);
   private final ErdaUnderTest erda = new ErdaUnderTest(STORE, ServiceOptions.DEFAULT, CLIENT);
   private StoreUnderTest.Server server;
   private StoreUnderTest.Client client;
