@@ -58,7 +58,7 @@ final class Footprint {
 
   /** Bytes that the log is larger than it should be, not positive where it is not. */
   private long beyond() {
-    long regions = linked.regions().size() - geometry.heads();
+    long regions = (long) linked.regions().size() - geometry.heads();
     return regions * geometry.regionBytes() - 100 * live.total() / livePercent;
   }
 
