@@ -16,9 +16,11 @@ module io.erda.eval {
   requires transitive com.fasterxml.jackson.databind;
 
   exports io.erda.eval;
+  exports io.erda.eval.experiments;
   exports io.erda.eval.load;
   exports io.erda.eval.peers.process;
   exports io.erda.eval.peers.store;
   exports io.erda.eval.process;
   exports io.erda.eval.redis;
+  exports io.erda.eval.report;
 }

@@ -12,6 +12,8 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;
 import java.io.IOException;
 import java.nio.file.Path;

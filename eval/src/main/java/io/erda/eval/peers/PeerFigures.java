@@ -1,7 +1,7 @@
 package io.erda.eval.peers;
 
-import io.erda.eval.Rounds;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Rounds;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;

@@ -1,10 +1,10 @@
 package io.erda.eval.peers;
 
-import io.erda.eval.Rounds;
-import io.erda.eval.Table;
 import io.erda.eval.peers.Column.Cell;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Table;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;

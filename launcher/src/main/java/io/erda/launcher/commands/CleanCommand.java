@@ -1,7 +1,7 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
-import io.erda.eval.Table;
+import io.erda.eval.report.Table;
 import java.io.PrintWriter;
 import java.util.Map;
 import java.util.concurrent.Callable;

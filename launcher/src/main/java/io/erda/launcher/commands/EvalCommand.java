@@ -3,7 +3,7 @@ package io.erda.launcher.commands;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
-import io.erda.eval.Experiments;
+import io.erda.eval.experiments.Experiments;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package io.erda.launcher.commands;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.eval.Table;
+import io.erda.eval.report.Table;
 import io.erda.simulation.system.Crash;
 import io.erda.simulation.system.Fault;
 import io.erda.simulation.system.ProtocolState;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.cleaner.Phase;
 import io.erda.client.ErdaClient;
-import io.erda.eval.Table;
+import io.erda.eval.report.Table;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;

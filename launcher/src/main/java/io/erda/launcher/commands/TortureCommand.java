@@ -2,8 +2,8 @@ package io.erda.launcher.commands;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.eval.Table;
 import io.erda.eval.process.Children;
+import io.erda.eval.report.Table;
 import io.erda.launcher.torture.Torture;
 import io.erda.launcher.torture.TortureOptions;
 import io.erda.launcher.torture.TortureResult;

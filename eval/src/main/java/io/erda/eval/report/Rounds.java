@@ -1,5 +1,6 @@
-package io.erda.eval;
+package io.erda.eval.report;
 
+import io.erda.eval.Progress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

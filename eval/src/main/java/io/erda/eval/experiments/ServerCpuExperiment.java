@@ -1,12 +1,14 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.LoadResult;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.Table;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,4 +1,4 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;

@@ -1,14 +1,17 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
 import io.erda.eval.process.AwakeCores;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
 import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

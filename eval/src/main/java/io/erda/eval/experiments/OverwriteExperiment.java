@@ -1,13 +1,18 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
+import io.erda.eval.Progress;
 import io.erda.eval.load.OverwriteWorker;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;

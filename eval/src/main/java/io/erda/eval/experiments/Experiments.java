@@ -1,5 +1,6 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
+import io.erda.eval.Experiment;
 import io.erda.eval.peers.PeersExperiment;
 import java.util.List;
 

@@ -1,9 +1,10 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;
 import java.nio.file.Path;
 import java.util.Properties;

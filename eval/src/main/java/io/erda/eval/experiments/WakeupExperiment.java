@@ -1,10 +1,12 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
 import io.erda.eval.process.EchoChild;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

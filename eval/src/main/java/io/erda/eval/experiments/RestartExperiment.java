@@ -1,12 +1,14 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

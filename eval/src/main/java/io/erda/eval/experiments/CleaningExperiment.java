@@ -1,12 +1,16 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
 import io.erda.eval.plot.TimePlot;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.Table;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,10 +1,13 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.LoadResult;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Table;
 import java.util.List;
 import java.util.Locale;
 

@@ -1,16 +1,16 @@
-package io.erda.eval;
+package io.erda.eval.report;
 
 import io.erda.eval.process.ProcessException;
 import java.util.Map;
 
 /** Reads the figures that a server answers with. */
-final class ServerFigures {
+public final class ServerFigures {
   /** Bytes that the server stored in its memory, and that clients wrote into it. */
-  static long nvmBytes(Map<String, Long> figures) {
+  public static long nvmBytes(Map<String, Long> figures) {
     return figure(figures, "pmem.bytes.stored") + figure(figures, "clients.bytes.written");
   }
 
-  static long figure(Map<String, Long> figures, String name) {
+  public static long figure(Map<String, Long> figures, String name) {
     Long value = figures.get(name);
     if (value == null) {
       throw new ProcessException(

@@ -1,9 +1,12 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,8 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import io.erda.client.ErdaClient;
+import io.erda.eval.Progress;
+import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

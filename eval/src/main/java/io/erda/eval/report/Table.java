@@ -1,4 +1,4 @@
-package io.erda.eval;
+package io.erda.eval.report;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,8 @@
-package io.erda.eval;
+package io.erda.eval.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.erda.eval.Progress;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.erda.eval;
+package io.erda.eval.experiments;
 
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.HashTable;
