@@ -26,8 +26,8 @@ final class FileThreads implements FileWork, AutoCloseable {
   private static final long AHEAD_BYTES = 256L << 20;
 
   /**
-   * Of one call to the kernel, bytes: what closing may have to wait for, and whoever maps something
-   * meanwhile.
+   * The bytes of one call to the kernel. Closing may have to wait for one call, and so may whoever
+   * maps something meanwhile.
    */
   private static final long CHUNK_BYTES = 256 << 10;
 

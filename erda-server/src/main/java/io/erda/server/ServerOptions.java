@@ -23,7 +23,7 @@ public final class ServerOptions {
   /** Enough of them that cleaning has a choice, and few enough that each is used for long. */
   private static final int REGIONS_MIN = 16;
 
-  /** As many regions as a log has by default that is large enough for them. */
+  /** A log has so many regions by default, if it is large enough for them. */
   private static final int REGIONS_DEFAULT = 256;
 
   /** Regions are not smaller for their number's sake: it holds eight segments. */
@@ -143,7 +143,7 @@ public final class ServerOptions {
   }
 
   /**
-   * Of the hash table to begin with, a power of two. It doubles by itself when half of them are
+   * The buckets of the hash table to begin with, a power of two. It doubles by itself when half of them are
    * taken; as many as twice the keys expected spare the store that.
    */
   public long buckets() {
@@ -274,7 +274,7 @@ public final class ServerOptions {
   }
 
   /**
-   * Who may use the store, as the mode of its directory: 0700 its owner, 0770 its group too, 0777
+   * The mode of the store's directory says who may use it: 0700 its owner, 0770 its group too, 0777
    * everybody; 0: as it was said when the store was opened before, and its owner alone where it
    * never was.
    */

@@ -15,9 +15,9 @@ import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.Map;
 
 /**
- * Who may use a store: the owner of its directory alone, or its group, or everybody. Who may read a
- * directory can lock it and what is in it, and so keep its server from starting; so nobody may by
- * default.
+ * Sets who may use a store: the owner of its directory alone, or its group, or everybody. Whoever
+ * may read a directory can lock it and what is in it, and so keep its server from starting; so
+ * nobody may by default.
  *
  * <p>A directory that others may use has the set-group-ID bit: what is made in it is the group's,
  * and the store's files can then be read and written by whoever may enter their directory ({@link

@@ -36,8 +36,8 @@ public final class Quickstart {
   private static final long REGION_BYTES = 256L << 20;
 
   /**
-   * Of the log, next to the value: key, header, record format, padding, and what extents leave
-   * unused at the ends.
+   * What a record takes of the log next to its value: key, header, record format, padding, and what
+   * extents leave unused at the ends.
    */
   private static final int OVERHEAD_BYTES = 128;
 

@@ -239,12 +239,12 @@ public final class Message {
         StandardCharsets.UTF_8);
   }
 
-  /** As much of a text as a figure's name may be long. */
+  /** Cuts a text to the length that a figure's name may have. */
   public static String figureName(String text) {
     return new String(utf8(text, FIGURE_NAME_BYTES_MAX), StandardCharsets.UTF_8);
   }
 
-  /** As many whole characters as fit. */
+  /** Encodes as many whole characters as fit. */
   private static byte[] utf8(String text, int bytesMax) {
     byte[] all = text.getBytes(StandardCharsets.UTF_8);
     int length = Math.min(all.length, bytesMax);

@@ -38,7 +38,7 @@ final class ShmListener implements Listener {
   private final ShmDirectory directory;
   private final ServerSocketChannel server;
 
-  /** Whom this process runs as. */
+  /** The user that this process runs as. */
   private final UserPrincipal own;
 
   private final LongSupplier nanoTime;

@@ -38,7 +38,7 @@ public final class SimulatedDevice implements Device {
     this.disks = disks;
   }
 
-  /** Who it is, for messages. */
+  /** What messages call it. */
   public String name() {
     return name;
   }

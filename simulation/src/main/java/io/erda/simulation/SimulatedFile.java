@@ -31,8 +31,8 @@ final class SimulatedFile {
   String name;
 
   /**
-   * As long as a reference to the file exists: what a NIC or another process mapped outlives the
-   * name.
+   * The bytes, for as long as a reference to the file exists: what a NIC or another process mapped
+   * outlives the name.
    */
   final MemorySegment image;
 

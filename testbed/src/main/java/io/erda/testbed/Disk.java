@@ -57,7 +57,7 @@ final class Disk {
     return file;
   }
 
-  /** As it is now; holes stay holes. */
+  /** Copies the disk as it is now; holes stay holes. */
   Disk copy(Path to, Path log) {
     Shell.must(log, "cp", "--sparse=always", "--reflink=auto", file.toString(), to.toString());
     return new Disk(kind, to);

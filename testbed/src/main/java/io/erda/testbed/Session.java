@@ -53,7 +53,7 @@ final class Session {
   private int keys;
 
   /**
-   * Of a new disk.
+   * Begins with a new disk.
    *
    * @param work where files go
    * @param promises of one opening after the other, over again; empty: by chance

@@ -40,7 +40,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   final int clientId;
   final int connectionEpoch;
 
-  /** As the client said itself: for people. */
+  /** The process ID that the client said itself; it is for people. */
   final long processId;
 
   /** The epoch of the newest map that the client was told; it knows no key that came later. */

@@ -155,7 +155,7 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * Who is waited for: name {@code leaving.HEAD.INDEX.GENERATION.client.ID.pid}, the region's head,
+   * Names the clients that are waited for: {@code leaving.HEAD.INDEX.GENERATION.client.ID.pid}, the region's head,
    * index and generation and the client's ID, with the client's process ID.
    */
   void describe(ObjLongConsumer<String> to) {

@@ -199,7 +199,7 @@ public final class ServerCore implements AutoCloseable {
     publishing.publish();
     work += failures.any() ? 0 : failures.step(growing);
     connections.closeGone();
-    // Who was just answered may wait for this core.
+    // A client that was just answered may wait for this core.
     if (nowNs >= nextHousekeepingNs && (work == 0 || ++putOff == PUT_OFF_MAX)) {
       putOff = 0;
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;

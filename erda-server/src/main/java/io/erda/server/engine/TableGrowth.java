@@ -151,7 +151,7 @@ public final class TableGrowth {
     return superblockMemory;
   }
 
-  /** As it is stored now. */
+  /** The superblock as it is stored now. */
   Superblock superblock() {
     return superblock;
   }

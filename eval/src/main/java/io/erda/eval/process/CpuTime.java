@@ -20,7 +20,7 @@ public final class CpuTime {
   }
 
   /**
-   * Of a process, now.
+   * Looks what a process has used until now.
    *
    * @throws ProcessException when there is no such process, or the kernel keeps no account
    */

@@ -114,7 +114,7 @@ final class ClientLog implements AutoCloseable {
   /** An operation ended in an error. */
   Outcome failed(int number, Operation operation, int key, ErdaException error) {
     return switch (error) {
-      // As the log says without a word of its end.
+      // The log says the same when it has no word of an operation's end.
       case ErdaException.OutcomeUnknown _ -> Outcome.FAILED;
       case ErdaException.Unavailable _, ErdaException.Refused _ -> {
         withoutEffect(number);

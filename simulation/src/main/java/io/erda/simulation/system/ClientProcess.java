@@ -219,7 +219,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
       case TABLE -> world.counted(Fault.TABLE_FULL);
       case DISK -> world.counted(Fault.DISK_FULL);
       case CONNECTIONS -> {
-        // As configured.
+        // It does what was configured.
       }
     }
   }

@@ -51,13 +51,13 @@ public final class ErdaUnderTest implements StoreUnderTest {
     this(geometry, true, service, clientOptions, UnaryOperator.identity());
   }
 
-  /** As configured. */
+  /** Makes a system as a run was configured. */
   public ErdaUnderTest(Configuration configuration) {
     this(configuration, UnaryOperator.identity());
   }
 
   /**
-   * As configured.
+   * Makes a system as a run was configured.
    *
    * @param overEntries wraps what the cleaner sees of the table
    */

@@ -11,7 +11,7 @@ public enum Fault {
    * serves.
    */
   SERVER_CRASH_IN_STORE,
-  /** As before, while it starts. */
+  /** The server's process ends inside one of these while it starts. */
   SERVER_CRASH_IN_RECOVERY,
   /** The server is stopped in order: it closes the store. */
   SERVER_STOP,

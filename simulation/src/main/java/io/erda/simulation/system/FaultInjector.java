@@ -94,7 +94,7 @@ final class FaultInjector {
           KEYS_LOST,
           HANDLER_SUBMITS,
           HANDLER_THROWS -> {
-        // Who opens next, clients and their handlers see to these.
+        // Whoever opens next, clients and their handlers see to these.
       }
       case LOG_FULL,
           TABLE_FULL,

@@ -265,7 +265,7 @@ final class ServerHost {
     return overDirectory.apply(watchesWords ? world.rules.over(directory) : directory);
   }
 
-  /** As a fault demands: the process ends between two steps. */
+  /** The process ends between two steps, because a fault demands it. */
   void crash() {
     if (lives()) {
       world.crashed(Crash.BETWEEN_STEPS, false);
