@@ -41,6 +41,31 @@ class RoundsTest {
     assertEquals("1,234,567", Table.count(1_234_567));
   }
 
+  /** A time keeps three digits, and changes its unit where it would need a fourth. */
+  @Test
+  void timesKeepThreeDigits() {
+    assertEquals("0 ns", Table.time(0));
+    assertEquals("1.0 µs", Table.time(1_000));
+    assertEquals("99.9 µs", Table.time(99_900));
+    assertEquals("100 µs", Table.time(100_000));
+    assertEquals("1.0 ms", Table.time(1_000_000));
+    assertEquals("99.9 ms", Table.time(99_900_000));
+    assertEquals("100 ms", Table.time(100_000_000));
+    assertEquals("1.00 s", Table.time(1e9));
+    assertEquals("0.33", Table.decimal(1 / 3.0));
+    assertEquals("0", Table.count(0.4));
+  }
+
+  @Test
+  void whatWasMeasuredIsNotChangedByLooking() {
+    Rounds rounds = new Rounds().measure("a", () -> 3).run(0, 2, new Silence());
+    rounds.values("a")[0] = 7;
+    assertEquals(3, rounds.max("a"));
+    double[] unsorted = {3, 1, 2};
+    Rounds.median(unsorted);
+    assertEquals(3, unsorted[0]);
+  }
+
   private static double note(List<String> order, String name, double value) {
     order.add(name);
     return value;
