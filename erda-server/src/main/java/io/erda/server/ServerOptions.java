@@ -143,8 +143,8 @@ public final class ServerOptions {
   }
 
   /**
-   * The buckets of the hash table to begin with, a power of two. It doubles by itself when half of them are
-   * taken; as many as twice the keys expected spare the store that.
+   * The buckets of the hash table to begin with, a power of two. It doubles by itself when half of
+   * them are taken; as many as twice the keys expected spare the store that.
    */
   public long buckets() {
     return buckets;

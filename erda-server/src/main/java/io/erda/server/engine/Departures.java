@@ -155,8 +155,8 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * Names the clients that are waited for: {@code leaving.HEAD.INDEX.GENERATION.client.ID.pid}, the region's head,
-   * index and generation and the client's ID, with the client's process ID.
+   * Names the clients that are waited for: {@code leaving.HEAD.INDEX.GENERATION.client.ID.pid}, the
+   * region's head, index and generation and the client's ID, with the client's process ID.
    */
   void describe(ObjLongConsumer<String> to) {
     for (Departure each : waiting) {
