@@ -27,6 +27,9 @@ public final class SimulatedDevice implements Device {
   private final List<SimulatedRegion> regions = new ArrayList<>();
   private Runnable onActivity = () -> {};
   private boolean closed;
+  /** Whether a requested crash has struck: what catches it does not bring the process back. */
+  private boolean struck;
+
   private boolean crashed;
   private boolean embedded;
   private long postsToCrash;
@@ -131,7 +134,20 @@ public final class SimulatedDevice implements Device {
 
   /** Whether a requested crash strikes in this post. */
   boolean strikes() {
-    return postsToCrash > 0 && --postsToCrash == 0;
+    boolean strikes = postsToCrash > 0 && --postsToCrash == 0;
+    struck |= strikes;
+    return strikes;
+  }
+
+  /**
+   * For a process that may have caught a crash of its own, or lost it among other exceptions.
+   *
+   * @throws SimulatedCrash when the process has ended
+   */
+  public void requireAlive() {
+    if (isCrashed()) {
+      throw new SimulatedCrash("the process has ended");
+    }
   }
 
   /** What completes from now on is not seen by polls for a while; then all of it is. */
@@ -151,11 +167,11 @@ public final class SimulatedDevice implements Device {
   }
 
   /**
-   * Whether {@link #crash()} or {@link #powerFailure()} was called: none of its calls does anything
-   * then.
+   * Whether a requested crash has struck, or {@link #crash()} or {@link #powerFailure()} was
+   * called: none of its calls does anything then.
    */
   public boolean isCrashed() {
-    return crashed;
+    return crashed || struck;
   }
 
   // Device
@@ -271,10 +287,8 @@ public final class SimulatedDevice implements Device {
   }
 
   private void checkOpen() {
-    if (crashed) {
-      // A crash that a handler met is kept until all is told, and production goes on meanwhile.
-      throw new SimulatedCrash("the process has ended");
-    }
+    // A crash that a handler met is kept until all is told, and production goes on meanwhile.
+    requireAlive();
     if (closed) {
       throw new IllegalStateException("device " + name + " is closed");
     }

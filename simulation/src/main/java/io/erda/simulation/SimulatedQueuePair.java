@@ -191,10 +191,7 @@ final class SimulatedQueuePair extends CheckedPosts {
   }
 
   private void checkOpen() {
-    if (device.isCrashed()) {
-      // A crash that a handler met is kept until all is told, and production goes on meanwhile.
-      throw new SimulatedCrash("the process has ended");
-    }
+    device.requireAlive();
     if (end.isClosed()) {
       throw new IllegalStateException("the queue pair is closed");
     }

@@ -159,6 +159,25 @@ final class SimulatedDeviceTest {
         });
   }
 
+  /**
+   * A crash struck in a handler's submission, behind a handler that had thrown: it was lost with
+   * that one's suppressed exceptions, the process went on, and told its user that the put, which it
+   * had posted, had not been done (seed 300022846).
+   */
+  @Test
+  void whatCatchesACrashDoesNotBringTheProcessBack() {
+    Pair pair = new Pair(1, PersistenceDomain.MEMORY_CONTROLLER);
+    pair.client.requireAlive();
+    pair.client.crashAfterPosts(1);
+    assertThrows(
+        SimulatedCrash.class,
+        () -> pair.requester.postSend(1, pair.local, 0, 8, Flags.SIGNALED));
+    assertThrows(
+        SimulatedCrash.class,
+        () -> pair.requester.postSend(2, pair.local, 0, 8, Flags.SIGNALED));
+    assertThrows(SimulatedCrash.class, pair.client::requireAlive);
+  }
+
   @Test
   void writesLandInPiecesAndWordsWhole() {
     Set<Integer> seen = new HashSet<>();

@@ -80,7 +80,8 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     try {
       work = client.doWork();
     } catch (Handler.Failure e) {
-      // Its user's own.
+      // Its user's own. A crash that a later handler met was kept behind it, and is lost with it.
+      device.requireAlive();
     }
     if (!world.healing
         && open < world.configuration.pipeline()
@@ -117,7 +118,8 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     try {
       client.close();
     } catch (Handler.Failure e) {
-      // Its user's own.
+      // Its user's own. A crash that a later handler met was kept behind it, and is lost with it.
+      device.requireAlive();
     }
     if (open > 0) {
       world.fail("client " + number + " was closed and not told of " + open + " operations");
