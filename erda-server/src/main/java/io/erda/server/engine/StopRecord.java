@@ -23,7 +23,7 @@ import java.util.zip.CRC32C;
  * and tables. Objects have checksums of their own, these have not: their words are stored one at a
  * time, and a checksum beside each would cost every put a second store. So there is one for each
  * page while nothing changes, and none while a server runs: the first opening removes the record,
- * durably, before it stores anything.
+ * durably, before it stores into them.
  *
  * <pre>
  *   0  magic "ERDASTOP" 8 | 8  layout version 4 | 12  CRC32C of the whole file, this field as 0, 4

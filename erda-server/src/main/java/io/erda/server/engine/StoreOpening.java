@@ -64,8 +64,9 @@ public final class StoreOpening {
         }
         StoreCreation.create(directory, create, StorePromise.ofNewStore(directory, wanted), random);
       }
+      StopRecord.Verdict stopped = checkStopRecord(directory, looking);
       List<String> notes = StorePromise.keep(directory, wanted);
-      return openExisting(directory, notes, looking);
+      return openExisting(directory, stopped, notes, looking);
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
     } catch (NoSuchFileException e) {
@@ -79,17 +80,15 @@ public final class StoreOpening {
 
   /** What is stored from now on relies on everything that is there: it is durable by now. */
   private static StoreEngine openExisting(
-      MemoryDirectory directory, List<String> notes, boolean looking) throws IOException {
-    PersistentMemory superblockMemory = directory.open(StoreFiles.SUPERBLOCK);
-    Superblock superblock = Superblock.load(superblockMemory);
-    PersistentMemory rootMemory = directory.open(StoreFiles.ROOT);
-    if (rootMemory.segment().byteSize() < RootFile.BYTES) {
-      throw new ErdaException.Damaged(
-          "root is " + rootMemory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
+      MemoryDirectory directory, StopRecord.Verdict stopped, List<String> notes, boolean looking)
+      throws IOException {
+    if (stopped.state() != StopRecord.State.DIFFERS) {
+      StopRecord.remove(directory);
     }
-    RootFile root = new RootFile(rootMemory);
-    StopRecord.Verdict stopped = checkStopRecord(directory, superblock, root, looking);
-    superblock = removeOldTables(directory, superblock, superblockMemory);
+    PersistentMemory superblockMemory = directory.open(StoreFiles.SUPERBLOCK);
+    RootFile root = root(directory.open(StoreFiles.ROOT));
+    Superblock superblock =
+        removeOldTables(directory, Superblock.load(superblockMemory), superblockMemory);
     Tables.Generation current =
         table(directory, superblock.tableGeneration(), superblock.buckets(), root);
     Tables.Generation next =
@@ -111,15 +110,27 @@ public final class StoreOpening {
     return new StoreEngine(parts, stopped, looking, recovery);
   }
 
-  /** Before anything is stored. What differs is never served: a key may be lost, or old. */
-  private static StopRecord.Verdict checkStopRecord(
-      MemoryDirectory directory, Superblock superblock, RootFile root, boolean looking)
+  private static RootFile root(PersistentMemory memory) {
+    if (memory.segment().byteSize() < RootFile.BYTES) {
+      throw new ErdaException.Damaged(
+          "root is " + memory.segment().byteSize() + " bytes long, not " + RootFile.BYTES);
+    }
+    return new RootFile(memory);
+  }
+
+  /**
+   * Compares the store with what it was when it was stopped, before anything is stored, the promise
+   * included: who is refused has changed nothing. What differs is never served, because a key may
+   * be lost, or old. It leaves no memory of the directory open.
+   */
+  private static StopRecord.Verdict checkStopRecord(MemoryDirectory directory, boolean looking)
       throws IOException {
-    StopRecord.Verdict stopped = StopRecord.check(directory, superblock, root.incarnation());
-    if (stopped.state() == StopRecord.State.DIFFERS) {
-      if (looking) {
-        return stopped;
-      }
+    StopRecord.Verdict stopped;
+    try (PersistentMemory superblock = directory.open(StoreFiles.SUPERBLOCK);
+        PersistentMemory root = directory.open(StoreFiles.ROOT)) {
+      stopped = StopRecord.check(directory, Superblock.load(superblock), root(root).incarnation());
+    }
+    if (stopped.state() == StopRecord.State.DIFFERS && !looking) {
       throw new ErdaException.Damaged(
           "the store was stopped cleanly and is not what it was then: "
               + stopped.words().getFirst()
@@ -129,7 +140,6 @@ public final class StoreOpening {
               + StoreFiles.STOPPED
               + "' what is there is opened as it is");
     }
-    StopRecord.remove(directory);
     return stopped;
   }
 

@@ -2,6 +2,7 @@ package io.erda.server.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.logstore.LogGeometry;
@@ -10,6 +11,7 @@ import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -20,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
@@ -241,6 +244,56 @@ class StopRecordTest {
     assertFalse(directory.exists(StoreFiles.STOPPED));
     store = StoreHarness.open(directory.anotherView());
     assertEquals(StopRecord.State.NONE, store.engine.stopped().state());
+  }
+
+  /** Whoever is refused has changed nothing, the promise included. */
+  @Test
+  void anOpeningThatIsRefusedLeavesThePromise() throws IOException {
+    MemoryDirectory willing =
+        new ForwardingDirectory(directory) {
+          private Survives survives = Survives.PROCESS_CRASH;
+
+          @Override
+          public Survives promise(Survives wanted) {
+            survives = wanted;
+            return survives;
+          }
+
+          @Override
+          public Survives survives() {
+            return survives;
+          }
+        };
+    StoreHarness store = StoreHarness.open(willing);
+    store.requireOk(store.put("key", new byte[8]));
+    store.engine.close();
+    flipLastByteOfTable();
+    for (int opening = 0; opening < 2; opening++) {
+      assertThrows(
+          ErdaException.Damaged.class,
+          () -> StoreOpening.open(willing, null, Promise.POWER, new Random(7)));
+      assertEquals(Promise.PROCESS, recordedPromise());
+      assertTrue(directory.exists(StoreFiles.STOPPED));
+    }
+    flipLastByteOfTable();
+    StoreOpening.open(willing, null, Promise.POWER, new Random(7));
+    assertEquals(Promise.POWER, recordedPromise());
+    assertFalse(directory.exists(StoreFiles.STOPPED));
+  }
+
+  private void flipLastByteOfTable() throws IOException {
+    try (PersistentMemory memory = directory.open("table-1")) {
+      MemorySegment bytes = memory.segment();
+      long last = bytes.byteSize() - 1;
+      byte was = bytes.get(ValueLayout.JAVA_BYTE, last);
+      bytes.set(ValueLayout.JAVA_BYTE, last, (byte) (was ^ 1));
+    }
+  }
+
+  private Promise recordedPromise() throws IOException {
+    try (PersistentMemory memory = directory.open(StoreFiles.SUPERBLOCK)) {
+      return Superblock.load(memory).promise();
+    }
   }
 
   /** A record that came back would call damage what was stored since. */

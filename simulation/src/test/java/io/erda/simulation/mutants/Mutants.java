@@ -46,8 +46,8 @@ final class Mutants {
   /** The local variable of {@code DirectGet.run} that holds the map. */
   private static final int NOW = 4;
 
-  /** The parameter of {@code StoreEngine.checkStopRecord} that lets everything pass. */
-  private static final int LOOKING = 3;
+  /** The parameter of {@code StoreOpening.checkStopRecord} that lets everything pass. */
+  private static final int LOOKING = 1;
 
   private static final MethodTypeDesc BOOLEAN = MethodTypeDesc.of(ConstantDescs.CD_boolean);
 
