@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The teeth of {@link CrashTest}: a table that forgets or misplaces one step of its protocol is
+ * What {@link CrashTest} finds: a table that forgets or misplaces one step of its protocol is
  * found out. Every flush and every drain of insertion, emptying, displacement and recovery is left
  * out once here, each in a script where it matters.
  */

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The teeth of {@link DoublingCrashTest}: a doubling that leaves out one flush, drain or store of
+ * What {@link DoublingCrashTest} finds: a doubling that leaves out one flush, drain or store of
  * its protocol is found out. Numbers count from the opening, which flushes and drains each table
  * once.
  */

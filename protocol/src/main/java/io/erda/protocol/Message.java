@@ -66,6 +66,9 @@ public final class Message {
   public static final int CLEAN = 8;
   public static final int LEFT = 9;
 
+  /** The highest type; a new one goes behind it. */
+  public static final int TYPE_MAX = LEFT;
+
   public static final int BODY = HEADER_BYTES;
 
   public static final int LEASE_HEAD = BODY;

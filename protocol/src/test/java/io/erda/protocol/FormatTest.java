@@ -9,12 +9,16 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -62,6 +66,24 @@ class FormatTest {
     Message.putLong(response, Message.LEASED_LENGTH, 1056);
     Message.putLong(response, Message.LEASED_KEY, 0x20000);
     assertArrayEquals(example("leased"), bytes(response));
+  }
+
+  /** Whoever makes up messages of every type counts on it. */
+  @Test
+  void theTypesAreNumberedFromOneToTheHighest() throws IllegalAccessException {
+    Map<String, Integer> constants = new TreeMap<>();
+    for (Field field : Message.class.getFields()) {
+      constants.put(field.getName(), field.getInt(null));
+    }
+    List<Integer> types =
+        constants.keySet().stream()
+            .filter(name ->
+                constants.containsKey(name + "_REQUEST_BYTES")
+                    || constants.containsKey(name + "_RESPONSE_BYTES"))
+            .map(constants::get)
+            .sorted()
+            .toList();
+    assertEquals(IntStream.rangeClosed(1, Message.TYPE_MAX).boxed().toList(), types);
   }
 
   @Test

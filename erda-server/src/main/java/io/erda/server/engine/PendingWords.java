@@ -17,23 +17,23 @@ import io.erda.hashtable.VersionWord;
  */
 final class PendingWords {
   private final Tables tables;
-  private final boolean storedFirst;
+  private final boolean pendingFirst;
 
   /** Words that puts have stored and not decided. */
   private int live;
 
   /**
-   * @param storedFirst whether a put stores its word pending first, because what is visible may
+   * @param pendingFirst whether a put stores its word pending first, because what is visible may
    *     still be lost
    */
-  PendingWords(Tables tables, boolean storedFirst) {
+  PendingWords(Tables tables, boolean pendingFirst) {
     this.tables = tables;
-    this.storedFirst = storedFirst;
+    this.pendingFirst = pendingFirst;
   }
 
   /** Whether a put stores its word pending, to commit it when that is durable. */
-  boolean storedFirst() {
-    return storedFirst;
+  boolean pendingFirst() {
+    return pendingFirst;
   }
 
   /** Whether a word is pending and a put may stand behind it that is going to decide it. */
@@ -43,7 +43,7 @@ final class PendingWords {
 
   /** The word that a put stores for a key without an entry. */
   long first(int offset) {
-    return VersionWord.first(offset, storedFirst);
+    return VersionWord.first(offset, pendingFirst);
   }
 
   /**
@@ -52,12 +52,12 @@ final class PendingWords {
    */
   long over(long word, int offset) {
     long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
-    return VersionWord.update(base, offset, storedFirst);
+    return VersionWord.update(base, offset, pendingFirst);
   }
 
   /** A put has stored what {@link #first} or {@link #over} gave it, and commits it later. */
   void stored() {
-    live += storedFirst ? 1 : 0;
+    live += pendingFirst ? 1 : 0;
   }
 
   /**

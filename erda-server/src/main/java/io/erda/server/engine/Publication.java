@@ -116,7 +116,7 @@ final class Publication {
     for (int i = 0; i < count; i++) {
       settleLater(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
     }
-    if (!pending.storedFirst()) {
+    if (!pending.pendingFirst()) {
       settle();
     }
   }
@@ -166,7 +166,7 @@ final class Publication {
     if (unsettled == 0) {
       return;
     }
-    if (pending.storedFirst()) {
+    if (pending.pendingFirst()) {
       tables.drain();
     }
     for (int i = 0; i < unsettled; i++) {
@@ -326,7 +326,7 @@ final class Publication {
     for (int i = from; i < to; i++) {
       PublishRequest request = batch[i];
       if (request.stage == PublishRequest.Stage.NAMED) {
-        if (pending.storedFirst()) {
+        if (pending.pendingFirst()) {
           commitWord(request);
         }
         request.stage = PublishRequest.Stage.COMMITTED;

@@ -27,7 +27,9 @@ final class GarbageSender implements CompletionHandler, AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofMillis(50);
   private static final int COMPLETIONS_MAX = 16;
   private static final int REQUESTS_MAX = 8;
-  private static final int TYPES = Message.LEFT + 2;
+
+  /** Types that are sent: 0, every one of the protocol, and one that no server knows. */
+  private static final int TYPES = Message.TYPE_MAX + 2;
 
   final SimulatedDevice device;
   private final RandomGenerator random;
