@@ -355,6 +355,11 @@ public final class Cleaner {
     return cleaning != null;
   }
 
+  /** Whether there is something to do, or nobody has looked yet. */
+  public boolean atWork() {
+    return options.enabled() && (cleaning != null || !idle);
+  }
+
   /** Where the cleaning under way is. */
   public Phase phase() {
     return cleaning == null ? Phase.IDLE : cleaning.phase();

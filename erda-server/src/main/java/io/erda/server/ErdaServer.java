@@ -64,7 +64,10 @@ public final class ErdaServer implements AutoCloseable {
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
       store.addFigures(core);
       ServedDevices devices = new ServedDevices(store.shm(), others);
-      return new ErdaServer(uris, store, ServerThread.start(core, devices, store, options, false));
+      return new ErdaServer(
+          uris,
+          store,
+          ServerThread.start(core, new OwnSteps(core), devices, store, options, false));
     } catch (RuntimeException e) {
       others.forEach(Device::close);
       store.close();

@@ -16,9 +16,10 @@ import java.util.List;
  * A store that lives in one JVM with its clients; no other process reaches it while it is open. A
  * client of a server that served the store before is told so at its next call.
  *
- * <p>Owns the store and one server thread, which sleeps when there is nothing to do. Any thread may
- * call any method; a client belongs to one thread at a time and is closed by whoever asked for it.
- * Closing the store ends its clients' connections.
+ * <p>Owns the store and one server thread, which sleeps when there is nothing to do: a put is done
+ * by the thread that calls it, and the server's thread cleans. Any thread may call any method; a
+ * client belongs to one thread at a time and is closed by whoever asked for it. Closing the store
+ * ends its clients' connections.
  *
  * <p>An open store does not keep the JVM alive: when the last thread of the application that is no
  * daemon has ended, normally or by an exception, the JVM ends. A store that was not closed then is
@@ -61,10 +62,13 @@ public final class ErdaStore implements AutoCloseable {
         core.countStrangersOf(store.shm());
       }
       store.addFigures(core);
-      return new ErdaStore(
-          network,
-          ServerThread.start(core, new ServedDevices(device, List.of()), store, options, true),
-          store);
+      SharedSteps steps = new SharedSteps(core, device::wakeup);
+      ServedDevices devices = new ServedDevices(device, List.of());
+      // The thread sleeps as soon as it has nothing to do: then whoever asks does the work.
+      ServerThread server =
+          ServerThread.start(core, steps, devices, store, options.withPollingNs(0), true);
+      device.onRing(steps::help);
+      return new ErdaStore(network, server, store);
     } catch (IOException | RuntimeException e) {
       device.close();
       store.close();

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
  */
 final class ServerThread implements AutoCloseable {
   private final ServerCore core;
+  private final Steps steps;
   private final ServedDevices devices;
   private final OpenedStore store;
   private final FileThreads files;
@@ -27,8 +28,13 @@ final class ServerThread implements AutoCloseable {
   private Consumer<String> readOnlyListener = reason -> {};
 
   private ServerThread(
-      ServerCore core, ServedDevices devices, OpenedStore store, ServerOptions options) {
+      ServerCore core,
+      Steps steps,
+      ServedDevices devices,
+      OpenedStore store,
+      ServerOptions options) {
     this.core = core;
+    this.steps = steps;
     this.devices = devices;
     this.store = store;
     this.files = new FileThreads(store.engine().log().geometry().heads());
@@ -41,15 +47,17 @@ final class ServerThread implements AutoCloseable {
   /**
    * Starts it.
    *
+   * @param steps of the core
    * @param daemon whether the JVM may end while it runs, which is to the store as a kill
    */
   static ServerThread start(
       ServerCore core,
+      Steps steps,
       ServedDevices devices,
       OpenedStore store,
       ServerOptions options,
       boolean daemon) {
-    ServerThread server = new ServerThread(core, devices, store, options);
+    ServerThread server = new ServerThread(core, steps, devices, store, options);
     Thread thread = new Thread(server::run, "erda-server");
     thread.setDaemon(daemon);
     thread.start();
@@ -118,6 +126,7 @@ final class ServerThread implements AutoCloseable {
     } catch (Throwable e) {
       failure = e;
     }
+    steps.end();
     files.close();
     try (devices;
         store) {
@@ -135,10 +144,11 @@ final class ServerThread implements AutoCloseable {
 
   private void serve() {
     while (!closing) {
-      if (poller.mayPoll(core.doWork())) {
+      if (poller.mayPoll(steps.doWork())) {
         continue;
       }
-      if (core.arm() && core.doWork() == 0 && !closing && devices.await(core.sleepNsMax())) {
+      long sleepNs = steps.arm();
+      if (sleepNs > 0 && !closing && devices.await(sleepNs)) {
         poller.woken();
       } else {
         poller.reset();

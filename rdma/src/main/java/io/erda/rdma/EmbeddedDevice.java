@@ -9,6 +9,7 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
@@ -33,7 +34,10 @@ public final class EmbeddedDevice implements Device {
   private final boolean counted;
   private final long extraWriteLatencyNs;
   private final LongSupplier nanoTime;
-  private final List<EmbeddedQueuePair> queuePairs = new ArrayList<>();
+
+  /** A thread that sleeps looks at them while another one accepts or closes some. */
+  private final List<EmbeddedQueuePair> queuePairs = new CopyOnWriteArrayList<>();
+
   private final List<EmbeddedQueuePair> departing = new ArrayList<>();
   private final List<EmbeddedListener> listeners = new ArrayList<>();
   private DeviceStatistics finished = DeviceStatistics.NONE;
@@ -43,6 +47,7 @@ public final class EmbeddedDevice implements Device {
 
   private volatile Thread sleeper;
   private volatile Runnable wakesToo;
+  private volatile Runnable rung = this::wakeup;
 
   EmbeddedDevice(
       EmbeddedNetwork network, boolean counted, long extraWriteLatencyNs, LongSupplier nanoTime) {
@@ -158,6 +163,19 @@ public final class EmbeddedDevice implements Device {
     if (other != null) {
       other.run();
     }
+  }
+
+  /**
+   * Sets what a peer's thread does that has sent something while nobody polled here, instead of
+   * waking whoever sleeps. It must not throw. What it does happens within the peer's post.
+   */
+  public void onRing(Runnable newRung) {
+    rung = newRung;
+  }
+
+  /** A peer has sent something, and this end had said that it sleeps. */
+  void ring() {
+    rung.run();
   }
 
   @Override

@@ -73,7 +73,7 @@ final class EmbeddedQueuePair extends RingQueuePair {
   void ring() {
     EmbeddedDevice other = peer;
     if (other != null) {
-      other.wakeup();
+      other.ring();
     }
   }
 

@@ -27,6 +27,7 @@ public final class SimulatedDevice implements Device {
   private final List<SimulatedRegion> regions = new ArrayList<>();
   private Runnable onActivity = () -> {};
   private boolean closed;
+
   /** Whether a requested crash has struck: what catches it does not bring the process back. */
   private boolean struck;
 

@@ -170,11 +170,9 @@ final class SimulatedDeviceTest {
     pair.client.requireAlive();
     pair.client.crashAfterPosts(1);
     assertThrows(
-        SimulatedCrash.class,
-        () -> pair.requester.postSend(1, pair.local, 0, 8, Flags.SIGNALED));
+        SimulatedCrash.class, () -> pair.requester.postSend(1, pair.local, 0, 8, Flags.SIGNALED));
     assertThrows(
-        SimulatedCrash.class,
-        () -> pair.requester.postSend(2, pair.local, 0, 8, Flags.SIGNALED));
+        SimulatedCrash.class, () -> pair.requester.postSend(2, pair.local, 0, 8, Flags.SIGNALED));
     assertThrows(SimulatedCrash.class, pair.client::requireAlive);
   }
 

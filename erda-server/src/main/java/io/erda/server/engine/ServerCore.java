@@ -255,6 +255,11 @@ public final class ServerCore implements AutoCloseable {
     return work;
   }
 
+  /** Whether there is something to be done although no client wants anything now. */
+  public boolean hasMore() {
+    return files.making() || cleaner.atWork() || leases.anyWaits() || engine.growth().growing();
+  }
+
   /** How long may be slept while no client sends anything, nanoseconds. */
   public long sleepNsMax() {
     return leases.anyWaits() ? SLEEP_WAITED_FOR_NS_MAX : SLEEP_NS_MAX;

@@ -1,0 +1,25 @@
+package io.erda.server;
+
+import io.erda.server.engine.ServerCore;
+
+/**
+ * The steps of a server whose thread alone takes them.
+ *
+ * @param core belongs to that thread
+ */
+record OwnSteps(ServerCore core) implements Steps {
+  @Override
+  public int doWork() {
+    return core.doWork();
+  }
+
+  @Override
+  public long arm() {
+    return core.arm() && core.doWork() == 0 ? core.sleepNsMax() : 0;
+  }
+
+  @Override
+  public void end() {
+    // Whoever asks is the thread that takes them.
+  }
+}

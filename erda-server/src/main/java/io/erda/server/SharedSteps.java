@@ -1,0 +1,135 @@
+package io.erda.server;
+
+import io.erda.server.engine.ServerCore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The steps of a server that lives in one JVM with its clients: whoever sends it something while it
+ * sleeps takes its next step instead of waking its thread, which costs a system call and another
+ * core. So a put is done by the thread that asked for it, in caches that hold its object already.
+ * What takes long, cleaning and the making of files, remains the server's thread's.
+ *
+ * <p><b>One at a time.</b> A number says how often a step was asked for; whoever asks when it is 0
+ * takes the steps. Who is told that somebody else does relies on that one: it sets the number to 0
+ * only if nobody asked since its last step began. So what was sent before it was asked for is seen
+ * by a step that begins later, and everything that a step stores happens before the next one.
+ *
+ * <p>Any thread may call {@link #help}; the others are for the server's thread.
+ */
+final class SharedSteps implements Steps {
+  /** After so many steps for others a client gives the rest to the server's thread. */
+  private static final int HELPED_MAX = 8;
+
+  /** From here on nobody gets a turn any more: no number of questions leads back to 0. */
+  private static final int ENDED = Integer.MIN_VALUE / 2;
+
+  /** How often the server's thread looks again for its turn before it gives the core away. */
+  private static final int SPINS = 100;
+
+  private static final long PAUSE_NS = 20_000;
+
+  private final ServerCore core;
+  private final Runnable wakeup;
+  private final AtomicInteger asked = new AtomicInteger();
+  private volatile Throwable failure;
+
+  /**
+   * @param wakeup wakes the server's thread
+   */
+  SharedSteps(ServerCore core, Runnable wakeup) {
+    this.core = core;
+    this.wakeup = wakeup;
+  }
+
+  /**
+   * A client has sent something while the server's thread slept: takes the server's step, unless
+   * somebody else is about to. Throws nothing; what fails ends the server, in its own thread.
+   */
+  void help() {
+    if (asked.getAndIncrement() != 0) {
+      return;
+    }
+    boolean more;
+    int seen;
+    int steps = 0;
+    do {
+      seen = asked.get();
+      try {
+        more = !stepAndArm() || core.hasMore();
+      } catch (Throwable e) {
+        // Nobody takes a step after one that failed.
+        failure = e;
+        asked.set(ENDED);
+        wakeup.run();
+        return;
+      }
+    } while (++steps < HELPED_MAX && !asked.compareAndSet(seen, 0));
+    if (steps == HELPED_MAX) {
+      more |= asked.getAndSet(0) != seen;
+    }
+    if (more) {
+      wakeup.run();
+    }
+  }
+
+  /**
+   * Does what was sent, and takes note that the answers went out. Returns whether nothing is left,
+   * and who sends something from now on asks again.
+   */
+  private boolean stepAndArm() {
+    core.doWork();
+    core.doWork();
+    return core.arm();
+  }
+
+  @Override
+  public int doWork() {
+    take();
+    int work = core.doWork();
+    return release() ? Math.max(1, work) : work;
+  }
+
+  @Override
+  public long arm() {
+    take();
+    long sleepNs = core.arm() && core.doWork() == 0 ? core.sleepNsMax() : 0;
+    return release() ? 0 : sleepNs;
+  }
+
+  @Override
+  public void end() {
+    if (failure == null) {
+      take();
+      asked.set(ENDED);
+    }
+  }
+
+  /** Returns when this thread alone may take steps. */
+  private void take() {
+    for (int tries = 0; !asked.compareAndSet(0, 1); tries++) {
+      rethrow(failure);
+      if (tries < SPINS) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(PAUSE_NS);
+      }
+    }
+  }
+
+  private static void rethrow(Throwable e) {
+    switch (e) {
+      case null -> {
+        // No step has failed.
+      }
+      case RuntimeException unchecked -> throw unchecked;
+      case Error error -> throw error;
+      default -> throw new IllegalStateException("a step of the server failed", e);
+    }
+  }
+
+  /** Ends the turn. Returns whether somebody asked for another step meanwhile. */
+  private boolean release() {
+    return asked.getAndSet(0) != 1;
+  }
+}

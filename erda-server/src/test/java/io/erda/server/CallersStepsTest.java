@@ -1,0 +1,162 @@
+package io.erda.server;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
+import io.erda.testing.Threads;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The clients of an embedded store take the server's steps, in threads of their own. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CallersStepsTest {
+  private static final long SEED = Long.getLong("erda.seed", 20261122L);
+
+  /** Cleaning, new regions and doublings of the table all go on meanwhile. */
+  private static final ServerOptions SMALL =
+      ServerOptions.DEFAULTS
+          .withRegionBytes(1 << 20)
+          .withSegmentBytes(1 << 16)
+          .withCapacityBytes(32 << 20)
+          .withBuckets(64);
+
+  @TempDir Path data;
+
+  /** Each thread owns keys of its own, and always reads what it wrote last. */
+  @Test
+  void threadsThatStepForEachOtherLoseNothing() throws Exception {
+    int threads = 4;
+    int keys = 500;
+    int[][] versions = new int[threads][keys];
+    try (ErdaStore store = ErdaStore.open(data, SMALL)) {
+      List<FutureTask<Throwable>> running = new ArrayList<>();
+      for (int t = 0; t < threads; t++) {
+        int thread = t;
+        running.add(
+            Threads.start(
+                "client " + t,
+                () -> {
+                  Random random = new Random(SEED + thread);
+                  try (ErdaClient erda = store.client()) {
+                    for (int i = 0; i < 20_000; i++) {
+                      int key = random.nextInt(keys);
+                      int version = ++versions[thread][key];
+                      erda.put(key(thread, key), value(thread, key, version));
+                      int other = random.nextInt(keys);
+                      byte[] expected =
+                          versions[thread][other] == 0
+                              ? null
+                              : value(thread, other, versions[thread][other]);
+                      assertArrayEquals(expected, erda.get(key(thread, other)));
+                    }
+                  }
+                }));
+      }
+      for (FutureTask<Throwable> each : running) {
+        assertNull(each.get());
+      }
+      try (ErdaClient erda = store.client()) {
+        assertTrue(erda.stats().get("cleaner.cleanings") > 10, () -> erda.stats().toString());
+      }
+    }
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      for (int t = 0; t < threads; t++) {
+        for (int key = 0; key < keys; key++) {
+          int version = versions[t][key];
+          byte[] expected = version == 0 ? null : value(t, key, version);
+          assertArrayEquals(expected, erda.get(key(t, key)));
+        }
+      }
+    }
+    assertEquals(List.of(), StoreVerifier.verify(data).findings());
+  }
+
+  /** Nobody is left in a step of a store that is closed, and nobody waits for one. */
+  @Test
+  void aStoreIsClosedUnderThoseWhoStep() throws Exception {
+    for (int round = 0; round < 50; round++) {
+      ErdaStore store = ErdaStore.open(data, SMALL);
+      AtomicBoolean begun = new AtomicBoolean();
+      List<FutureTask<Throwable>> running = new ArrayList<>();
+      for (int t = 0; t < 2; t++) {
+        int thread = t;
+        running.add(
+            Threads.start(
+                "client " + t,
+                () -> {
+                  try (ErdaClient erda = store.client()) {
+                    for (int i = 0; ; i++) {
+                      erda.put(key(thread, i % 100), value(thread, i % 100, i));
+                      begun.set(true);
+                    }
+                  }
+                }));
+      }
+      while (!begun.get()) {
+        Thread.onSpinWait();
+      }
+      store.close();
+      for (FutureTask<Throwable> each : running) {
+        assertInstanceOf(ErdaException.class, each.get());
+      }
+    }
+    assertEquals(List.of(), StoreVerifier.verify(data).findings());
+  }
+
+  /** An idle server's thread is not woken for a put: the caller's thread has done it. */
+  @Test
+  void aPutWakesNobody() throws Exception {
+    try (ErdaStore store = ErdaStore.open(data);
+        ErdaClient erda = store.client()) {
+      for (int i = 0; i < 10_000; i++) {
+        erda.put(key(0, 1), value(0, 1, i));
+      }
+      Thread server = serverThread();
+      // It works off what the first puts left to do.
+      Thread.sleep(200);
+      long before = sleeps(server);
+      for (int i = 0; i < 2_000; i++) {
+        erda.put(key(0, 1), value(0, 1, i));
+      }
+      long sleeps = sleeps(server) - before;
+      assertTrue(sleeps < 100, () -> "the server's thread slept " + sleeps + " times");
+    }
+  }
+
+  private static Thread serverThread() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("erda-server"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** How often a thread has waited for something, which is how often it was woken. */
+  private static long sleeps(Thread thread) {
+    return ManagementFactory.getThreadMXBean().getThreadInfo(thread.threadId()).getWaitedCount();
+  }
+
+  private static byte[] key(int thread, int key) {
+    return ByteBuffer.allocate(8).putInt(thread).putInt(key).array();
+  }
+
+  private static byte[] value(int thread, int key, int version) {
+    byte[] value = new byte[200 + (key * 31 + version * 7) % 800];
+    new Random((long) thread << 40 ^ (long) key << 20 ^ version).nextBytes(value);
+    return value;
+  }
+}
