@@ -68,7 +68,7 @@ public final class ErdaServer implements AutoCloseable {
           uris,
           store,
           ServerThread.start(core, new OwnSteps(core), devices, store, options, false));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       others.forEach(Device::close);
       store.close();
       throw e;

@@ -57,6 +57,7 @@ final class ServerThread implements AutoCloseable {
       OpenedStore store,
       ServerOptions options,
       boolean daemon) {
+    core.prepareFigures();
     ServerThread server = new ServerThread(core, steps, devices, store, options);
     Thread thread = new Thread(server::run, "erda-server");
     thread.setDaemon(daemon);

@@ -2,6 +2,7 @@ package io.erda.server;
 
 import io.erda.client.ErdaClient;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.ProcessBuilder.Redirect;
@@ -11,6 +12,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
+import java.util.zip.Deflater;
 
 /**
  * A server in a process of its own, for tests of what must not end it: its end, a crash of its JVM
@@ -37,16 +42,50 @@ final class ServedElsewhere implements AutoCloseable {
 
   /** Serves {@code data}, below a directory of the test's; JVM flags are added. */
   static ServedElsewhere start(Path data, String... flags) throws IOException {
-    return start(List.of(), data, flags);
+    return start(List.of(), System.getProperty("java.class.path"), data, flags);
   }
 
-  /** The same in a process that may have so many files open. */
+  /**
+   * Does the same in a process that may have so many files open. It runs from jars, as a user's
+   * does: from a directory every class that is loaded late is a file to be opened, which ends a
+   * server that can open none.
+   */
   static ServedElsewhere startLimited(Path data, int filesMax) throws IOException {
-    return start(List.of("sh", "-c", "ulimit -n " + filesMax + "; exec \"$@\"", "sh"), data);
+    List<String> before = List.of("sh", "-c", "ulimit -n " + filesMax + "; exec \"$@\"", "sh");
+    return start(before, inJars(data.resolveSibling("jars")), data);
   }
 
-  private static ServedElsewhere start(List<String> before, Path data, String... flags)
-      throws IOException {
+  /** This JVM's class path, with a jar in the place of each directory. */
+  private static String inJars(Path jars) throws IOException {
+    Files.createDirectory(jars);
+    List<String> packed = new ArrayList<>();
+    for (String each : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      Path classes = Path.of(each);
+      if (!Files.isDirectory(classes)) {
+        packed.add(each);
+        continue;
+      }
+      Path jar = jars.resolve(packed.size() + ".jar");
+      pack(classes, jar);
+      packed.add(jar.toString());
+    }
+    return String.join(File.pathSeparator, packed);
+  }
+
+  private static void pack(Path classes, Path jar) throws IOException {
+    try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+        Stream<Path> files = Files.walk(classes)) {
+      out.setLevel(Deflater.NO_COMPRESSION);
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        String name = classes.relativize(file).toString().replace(File.separatorChar, '/');
+        out.putNextEntry(new JarEntry(name));
+        Files.copy(file, out);
+      }
+    }
+  }
+
+  private static ServedElsewhere start(
+      List<String> before, String classPath, Path data, String... flags) throws IOException {
     Path output = data.resolveSibling(data.getFileName() + ".out");
     List<String> command = new ArrayList<>(before);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -60,12 +99,7 @@ final class ServedElsewhere implements AutoCloseable {
             "--sun-misc-unsafe-memory-access=allow",
             "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED"));
     command.addAll(List.of(flags));
-    command.addAll(
-        List.of(
-            "-cp",
-            System.getProperty("java.class.path"),
-            ServedElsewhere.class.getName(),
-            data.toString()));
+    command.addAll(List.of("-cp", classPath, ServedElsewhere.class.getName(), data.toString()));
     Process child =
         new ProcessBuilder(command)
             // Where not even root can make a file.

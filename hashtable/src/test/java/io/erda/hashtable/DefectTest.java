@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What {@link CrashTest} finds: a table that forgets or misplaces one step of its protocol is
- * found out. Every flush and every drain of insertion, emptying, displacement and recovery is left
- * out once here, each in a script where it matters.
+ * What {@link CrashTest} finds: a table that forgets or misplaces one step of its protocol is found
+ * out. Every flush and every drain of insertion, emptying, displacement and recovery is left out
+ * once here, each in a script where it matters.
  */
 class DefectTest {
   /** A script, the step that goes wrong in it, and how. */

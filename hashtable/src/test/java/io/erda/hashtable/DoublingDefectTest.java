@@ -15,9 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What {@link DoublingCrashTest} finds: a doubling that leaves out one flush, drain or store of
- * its protocol is found out. Numbers count from the opening, which flushes and drains each table
- * once.
+ * What {@link DoublingCrashTest} finds: a doubling that leaves out one flush, drain or store of its
+ * protocol is found out. Numbers count from the opening, which flushes and drains each table once.
  */
 class DoublingDefectTest {
   private static final UnaryOperator<PersistentMemory> SOUND = memory -> memory;

@@ -151,6 +151,11 @@ public final class ServerCore implements AutoCloseable {
     figures.add(name, value);
   }
 
+  /** Loads what the figures that were added need. Before anything is served. */
+  public void prepareFigures() {
+    figures.readAll();
+  }
+
   /**
    * Sets who does what takes long with files; without, it is done at once. Before anything else.
    */
