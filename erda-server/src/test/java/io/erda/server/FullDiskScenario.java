@@ -10,10 +10,15 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -34,6 +39,14 @@ final class FullDiskScenario {
           .withBuckets(8192)
           .withCleaning(false);
   private static final byte[] VALUE = new byte[10_000];
+
+  /** A value of the writer that is stopped: one word again and again, which no other value has. */
+  private static final int WRITER_WORDS = 1 << 17;
+
+  /** The high half of those words; the low half is the put's number. */
+  private static final int WRITER_MARK = 0x57A9_11ED;
+
+  private static final long PATIENCE_NS = 30_000_000_000L;
 
   /** What a server keeps for clients that come when the disk is full. */
   private static final int CLIENTS_AT_A_TIME = 16;
@@ -56,6 +69,8 @@ final class FullDiskScenario {
       case "embedded" -> scenario.embedded();
       case "table" -> scenario.table();
       case "stopped-client" -> scenario.stoppedClient();
+      case "stopped-writer" -> scenario.stoppedWriter();
+      case "writer" -> scenario.writer();
       case "unlimited" -> scenario.unlimited();
       case "cleaned" -> scenario.cleaned();
       case "reader" -> scenario.reader();
@@ -285,6 +300,162 @@ final class FullDiskScenario {
     }
   }
 
+  /**
+   * A client is stopped in the middle of a WRITE. Its region is cleaned meanwhile, the file's space
+   * given back, and the disk filled up: its next store finds no page.
+   */
+  private void stoppedWriter() throws Exception {
+    ServerOptions options =
+        OPTIONS
+            .withRegionBytes(8 << 20)
+            .withSegmentBytes(2 << 20)
+            .withCapacityBytes(128 << 20)
+            .withCleaning(true);
+    try (ErdaServer server = ErdaServer.start(data, options);
+        ErdaClient client = ErdaClient.connect(server.uri())) {
+      Process writer = anotherProcess("writer");
+      try {
+        cleanAround(client, stopInAWrite(writer));
+        fillUp();
+        putUntilFull(client);
+        // Cleaning for these puts gave space back.
+        fillUp();
+        signal("-CONT", writer);
+        BufferedReader out =
+            new BufferedReader(new InputStreamReader(writer.getInputStream(), UTF_8));
+        String said = out.readLine();
+        System.out.println("the writer: " + said);
+        require(
+            said != null && said.matches("refused, written again [1-9]\\d* times, DISK: .*"), said);
+        Files.delete(ballast);
+        require("goes on".equals(out.readLine()), "the writer goes on");
+        require(writer.waitFor() == 0, "and ends well");
+      } finally {
+        writer.destroyForcibly().waitFor();
+      }
+    }
+  }
+
+  /** Returns the file that the newest object is half written to. */
+  private Path stopInAWrite(Process writer) throws Exception {
+    long untilNs = System.nanoTime() + PATIENCE_NS;
+    for (int stops = 1; ; stops++) {
+      require(System.nanoTime() - untilNs < 0, "never in a WRITE in " + stops + " stops");
+      signal("-STOP", writer);
+      Path half = halfWritten();
+      // Its threads stop one after the other, a moment after the signal.
+      Thread.sleep(50);
+      if (half != null && half.equals(halfWritten())) {
+        System.out.println("stopped in a WRITE to " + half.getFileName() + ", stop " + stops);
+        return half;
+      }
+      signal("-CONT", writer);
+      Thread.sleep(20 + stops % 10);
+    }
+  }
+
+  /** Null when the writer's newest object is whole, or there is none. */
+  private Path halfWritten() throws IOException {
+    long newest = 0;
+    int count = 0;
+    Path in = null;
+    try (Stream<Path> files = Files.list(data)) {
+      for (Path file :
+          files.filter(each -> each.getFileName().toString().startsWith("region-")).toList()) {
+        LongBuffer words = words(file);
+        while (words.hasRemaining()) {
+          long word = words.get();
+          if (word >> 32 == WRITER_MARK && word >= newest) {
+            count = word == newest ? count + 1 : 1;
+            newest = word;
+            in = file;
+          }
+        }
+      }
+    }
+    // Several pages are still to come; and every key has a value already.
+    return count < WRITER_WORDS - 4096 && (int) newest > 4 ? in : null;
+  }
+
+  /** Of a file that the server may remove meanwhile there are none. */
+  private static LongBuffer words(Path file) throws IOException {
+    byte[] bytes;
+    try {
+      bytes = Files.readAllBytes(file);
+    } catch (NoSuchFileException e) {
+      bytes = new byte[0];
+    }
+    return ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).asLongBuffer();
+  }
+
+  /** Returns when the file is gone and holds no space any more. */
+  private void cleanAround(ErdaClient client, Path region) throws Exception {
+    long untilNs = System.nanoTime() + PATIENCE_NS;
+    long late = client.stats().get("cleaner.leaving.late");
+    while (Files.exists(region)) {
+      // A region that its head appends to, and that has room, may not be cleaned.
+      client.put(key(-1), new byte[1 << 20]);
+      client.clean(-1);
+      require(System.nanoTime() - untilNs < 0, "cleaned: " + client.stats());
+      Thread.sleep(10);
+    }
+    while (client.stats().get("cleaner.leaving.late") == late || held() >= 64 << 10) {
+      require(System.nanoTime() - untilNs < 0, held() + " bytes are held, " + client.stats());
+      Thread.sleep(10);
+    }
+  }
+
+  /** Puts large values until one is refused; then until there is room, and some more. */
+  private void writer() throws Exception {
+    try (ErdaClient client = ErdaClient.connect("erda+shm:" + data)) {
+      int put = 0;
+      long rewritesBefore = 0;
+      try {
+        while (true) {
+          rewritesBefore = client.statistics().rewrites();
+          putLarge(client, ++put);
+        }
+      } catch (Full e) {
+        long rewrites = client.statistics().rewrites() - rewritesBefore;
+        System.out.println(
+            "refused, written again %d times, %s: %s"
+                .formatted(rewrites, e.what(), e.getMessage()));
+      }
+      // Of the one that was refused nothing is to be seen.
+      require(Arrays.equals(client.get(largeKey(put)), large(put - 4)), "the value before");
+      int last = put + 20;
+      long untilNs = System.nanoTime() + PATIENCE_NS;
+      while (put < last) {
+        try {
+          putLarge(client, put + 1);
+          put++;
+          require(Arrays.equals(client.get(largeKey(put)), large(put)), "get " + put);
+        } catch (Full e) {
+          require(System.nanoTime() - untilNs < 0, e.toString());
+        }
+      }
+      System.out.println("goes on");
+    }
+  }
+
+  private static void putLarge(ErdaClient client, int put) {
+    client.put(largeKey(put), large(put));
+  }
+
+  /** With a key of 6 bytes the value begins at a word of the region. */
+  private static byte[] largeKey(int put) {
+    return ("large" + put % 4).getBytes(UTF_8);
+  }
+
+  private static byte[] large(int put) {
+    ByteBuffer value = ByteBuffer.allocate(WRITER_WORDS * Long.BYTES);
+    value.order(ByteOrder.nativeOrder());
+    while (value.hasRemaining()) {
+      value.putLong((long) WRITER_MARK << 32 | put);
+    }
+    return value.array();
+  }
+
   private Process anotherProcess(String scenario) throws IOException {
     ProcessHandle.Info self = ProcessHandle.current().info();
     List<String> command = new ArrayList<>(List.of(self.command().orElseThrow()));
@@ -334,7 +505,8 @@ final class FullDiskScenario {
   }
 
   private void fillUp() throws IOException {
-    try (OutputStream out = Files.newOutputStream(ballast)) {
+    try (OutputStream out =
+        Files.newOutputStream(ballast, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
       while (true) {
         out.write(new byte[4096]);
       }

@@ -55,6 +55,11 @@ class FullDiskTest {
     runOnASmallDisk("stopped-client");
   }
 
+  @Test
+  void aWriterStoppedInAWriteIsToldThatTheDiskIsFull() throws Exception {
+    runOnADisk("64m", "stopped-writer");
+  }
+
   /** It says that it has no room at all. */
   @Test
   void aFileSystemWithoutALimitIsNotFull() throws Exception {
