@@ -8,6 +8,7 @@ import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Cleans the log of a server, in steps of some tens of microseconds: when it is large for what
@@ -25,7 +26,10 @@ public final class Cleaner {
   /** A cleaning that somebody waits for, or asked for, must free this share at least. */
   private static final int GAIN_SHARE_URGENT = 16;
 
-  /** How often it looks whether there is something to do, unless it was asked. */
+  /**
+   * How often it looks whether there is something to do, unless it was asked or another region is
+   * linked.
+   */
   private static final long LOOK_NS = 5_000_000;
 
   /** Told when a cleaning begins and ends. */
@@ -77,6 +81,10 @@ public final class Cleaner {
   private Cleaning cleaning;
   private boolean resumes;
   private boolean idle;
+
+  /** The regions that were linked when it looked last. */
+  private List<Region> looked = List.of();
+
   private long cleanings;
   private long bytesReclaimed;
   private long givenUp;
@@ -117,9 +125,11 @@ public final class Cleaner {
       return 0;
     }
     if (cleaning == null) {
-      if (idle && nowNs - nextLookNs < 0) {
+      boolean same = linked.regions() == looked;
+      if (idle && same && nowNs - nextLookNs < 0) {
         return 0;
       }
+      looked = linked.regions();
       nextLookNs = nowNs + LOOK_NS;
       return begin(nowNs);
     }

@@ -10,6 +10,7 @@ import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException.Full;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -70,7 +71,12 @@ class EventsTest {
       assertTrue(cleaning.getDuration().toNanos() > 0, cleaning::toString);
     }
 
-    List<RecordedEvent> doublings = events.get("io.erda.Doubling");
+    // Several threads take the steps of an embedded store, and a recording keeps no order of
+    // theirs.
+    List<RecordedEvent> doublings =
+        events.get("io.erda.Doubling").stream()
+            .sorted(Comparator.comparing(RecordedEvent::getStartTime))
+            .toList();
     assertEquals(figures.get("table.doublings"), doublings.size());
     for (int i = 0; i < doublings.size(); i++) {
       assertEquals(16L << i, doublings.get(i).getLong("fromBuckets"));
