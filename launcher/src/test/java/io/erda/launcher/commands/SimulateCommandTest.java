@@ -33,7 +33,7 @@ class SimulateCommandTest {
     Path json = directory.resolve("result.json");
     assertEquals(
         0,
-        parsed(new SimulateCommand(), "--runs", "4", "--seed", "7", "--json", json.toString())
+        parsed(new SimulateCommand(), "--runs", "4", "--seed", "11", "--json", json.toString())
             .call());
     assertTrue(
         out.toString().contains("connection loss") && out.toString().contains("violations"),
@@ -44,7 +44,7 @@ class SimulateCommandTest {
         err::toString);
     JsonNode node = new ObjectMapper().readTree(json.toFile());
     assertEquals(4, node.get("runs").asInt());
-    assertEquals(7, node.get("firstSeed").asLong());
+    assertEquals(11, node.get("firstSeed").asLong());
     assertEquals(Fault.values().length, node.get("faults").size());
     assertTrue(
         node.get("operationsPerCpuSecond").asLong() > 0 && node.get("struck").size() > 0,
