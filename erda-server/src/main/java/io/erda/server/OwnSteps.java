@@ -20,6 +20,6 @@ record OwnSteps(ServerCore core) implements Steps {
 
   @Override
   public void end() {
-    // Whoever asks is the thread that takes them.
+    // The thread that asks for the end is the one that takes the steps.
   }
 }

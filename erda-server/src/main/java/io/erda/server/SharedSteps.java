@@ -11,9 +11,10 @@ import java.util.concurrent.locks.LockSupport;
  * What takes long, cleaning and the making of files, remains the server's thread's.
  *
  * <p><b>One at a time.</b> A number says how often a step was asked for; whoever asks when it is 0
- * takes the steps. Who is told that somebody else does relies on that one: it sets the number to 0
- * only if nobody asked since its last step began. So what was sent before it was asked for is seen
- * by a step that begins later, and everything that a step stores happens before the next one.
+ * takes the steps. A thread that is told that somebody else does relies on that one: it sets the
+ * number to 0 only if nobody asked since its last step began. So what was sent before it was asked
+ * for is seen by a step that begins later, and everything that a step stores happens before the
+ * next one.
  *
  * <p>Any thread may call {@link #help}; the others are for the server's thread.
  */
@@ -58,9 +59,7 @@ final class SharedSteps implements Steps {
       try {
         more = !stepAndArm() || core.hasMore();
       } catch (Throwable e) {
-        // Nobody takes a step after one that failed.
-        failure = e;
-        asked.set(ENDED);
+        fail(e);
         wakeup.run();
         return;
       }
@@ -86,14 +85,26 @@ final class SharedSteps implements Steps {
   @Override
   public int doWork() {
     take();
-    int work = core.doWork();
+    int work;
+    try {
+      work = core.doWork();
+    } catch (Throwable e) {
+      fail(e);
+      throw e;
+    }
     return release() ? Math.max(1, work) : work;
   }
 
   @Override
   public long arm() {
     take();
-    long sleepNs = core.arm() && core.doWork() == 0 ? core.sleepNsMax() : 0;
+    long sleepNs;
+    try {
+      sleepNs = core.arm() && core.doWork() == 0 ? core.sleepNsMax() : 0;
+    } catch (Throwable e) {
+      fail(e);
+      throw e;
+    }
     return release() ? 0 : sleepNs;
   }
 
@@ -103,6 +114,12 @@ final class SharedSteps implements Steps {
       take();
       asked.set(ENDED);
     }
+  }
+
+  /** A step has failed in the thread whose turn it is: nobody takes another one. */
+  private void fail(Throwable e) {
+    failure = e;
+    asked.set(ENDED);
   }
 
   /** Returns when this thread alone may take steps. */

@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
+import io.erda.server.engine.ServerCore;
 import io.erda.testing.Threads;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -135,6 +138,38 @@ class CallersStepsTest {
       }
       long sleeps = sleeps(server) - before;
       assertTrue(sleeps < 100, () -> "the server's thread slept " + sleeps + " times");
+    }
+  }
+
+  /**
+   * A step of the server's thread that fails is the last one, and the end of the steps does not
+   * wait for the turn that it never gave back.
+   */
+  @Test
+  void nobodyStepsAfterAStepThatFailed() {
+    AtomicBoolean fails = new AtomicBoolean();
+    AtomicInteger wakeups = new AtomicInteger();
+    try (OpenedStore store = OpenedStore.open(data, SMALL, OpenedStore.Purpose.HOLD)) {
+      ServerCore core =
+          new ServerCore(
+              store.engine(),
+              ServerThread.serviceOptions(SMALL),
+              () -> {
+                if (fails.get()) {
+                  throw new IllegalStateException("no time");
+                }
+                return System.nanoTime();
+              });
+      SharedSteps steps = new SharedSteps(core, wakeups::incrementAndGet);
+      steps.doWork();
+      fails.set(true);
+      assertEquals(
+          "no time", assertThrows(IllegalStateException.class, steps::doWork).getMessage());
+      fails.set(false);
+      steps.help();
+      assertEquals(0, wakeups.get());
+      assertThrows(IllegalStateException.class, steps::arm);
+      steps.end();
     }
   }
 

@@ -377,7 +377,7 @@ final class FullDiskScenario {
     return count < WRITER_WORDS - 4096 && (int) newest > 4 ? in : null;
   }
 
-  /** Of a file that the server may remove meanwhile there are none. */
+  /** The file may be removed by the server meanwhile: it has no bytes then. */
   private static LongBuffer words(Path file) throws IOException {
     byte[] bytes;
     try {
@@ -421,7 +421,7 @@ final class FullDiskScenario {
             "refused, written again %d times, %s: %s"
                 .formatted(rewrites, e.what(), e.getMessage()));
       }
-      // Of the one that was refused nothing is to be seen.
+      // The put that was refused has left no trace.
       require(Arrays.equals(client.get(largeKey(put)), large(put - 4)), "the value before");
       int last = put + 20;
       long untilNs = System.nanoTime() + PATIENCE_NS;

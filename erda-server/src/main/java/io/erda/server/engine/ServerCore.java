@@ -249,7 +249,7 @@ public final class ServerCore implements AutoCloseable {
 
   private int clean() {
     int work = 0;
-    // Whoever sends a request now waits for these steps.
+    // A client that sends a request now waits until these steps are done.
     int steps = stepNs - lastRequestNs < BUSY_NS ? cleaner.pace() : CLEANER_STEPS;
     for (int step = 0; step < steps; step++) {
       work = cleaner.doWork(stepNs);

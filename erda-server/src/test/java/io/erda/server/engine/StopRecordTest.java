@@ -246,7 +246,7 @@ class StopRecordTest {
     assertEquals(StopRecord.State.NONE, store.engine.stopped().state());
   }
 
-  /** Whoever is refused has changed nothing, the promise included. */
+  /** An opening that is refused has changed nothing, the promise included. */
   @Test
   void anOpeningThatIsRefusedLeavesThePromise() throws IOException {
     MemoryDirectory willing =

@@ -59,7 +59,7 @@ final class PacedLoad implements AutoCloseable {
   /** Starts the thread. */
   void start(double operationsPerSecond) {
     double intervalNs = 1e9 / operationsPerSecond;
-    // Whoever measured the full rate owns the client until now.
+    // The thread that measured the full rate owns the client until now.
     client.handOver();
     thread = new Thread(() -> run(intervalNs), "paced-load");
     thread.start();

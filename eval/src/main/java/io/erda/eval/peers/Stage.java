@@ -16,7 +16,7 @@ record Stage(Context context, PeerLibraries libraries, Sizes sizes) {
     return context.rounds() > 0 ? context.rounds() : sizes.rounds();
   }
 
-  /** Those systems that can be measured here. */
+  /** The systems that can be measured on this machine. */
   List<PeerSystem> systems() {
     return Stream.of(PeerSystem.values())
         .filter(system -> libraries.missing(system).isEmpty())
