@@ -6,9 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.launcher.commands.UserError;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -86,6 +89,25 @@ class MainTest {
       assertEquals(among.getUsageMessage(), one.get(name).getUsageMessage());
     });
     assertEquals(all.keySet(), ErdaCommand.commandLine("-v", "get").getSubcommands().keySet());
+  }
+
+  /** A per cent sign in a description would put a warning of the library before the help. */
+  @Test
+  void everyHelpIsShownWithoutAWarning() {
+    PrintStream before = System.err;
+    ByteArrayOutputStream warnings = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(warnings, true, StandardCharsets.UTF_8));
+    try {
+      askForHelp(ErdaCommand.commandLine());
+    } finally {
+      System.setErr(before);
+    }
+    assertEquals("", warnings.toString(StandardCharsets.UTF_8));
+  }
+
+  private static void askForHelp(CommandLine command) {
+    assertTrue(command.getUsageMessage().contains("Usage: "));
+    command.getSubcommands().values().forEach(MainTest::askForHelp);
   }
 
   @Test

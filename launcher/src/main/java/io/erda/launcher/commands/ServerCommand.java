@@ -133,9 +133,9 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--live-percent",
       paramLabel = "N",
       description =
-          "How much of the log's files should live, 1 to 90 %, apart from one region for each head;"
-              + " 50 by default. The log is cleaned until it does: more takes less space and more"
-              + " copying. 0: it may fill its capacity first.")
+          "How much of the log's files should live, 1 to 90 percent, apart from one region for each"
+              + " head; 50 by default. The log is cleaned until it does: more takes less space and"
+              + " more copying. 0: it may fill its capacity first.")
   private Integer livePercent;
 
   @Option(
