@@ -33,7 +33,16 @@ public interface Experiment {
       Progress progress,
       int rounds,
       boolean quick,
-      Path out) {}
+      Path out) {
+    /**
+     * Makes a directory that is gone when {@code children} is closed.
+     *
+     * @param experiment what it is called after
+     */
+    public Path newDirectory(String experiment) {
+      return children.temporaryDirectory(temporaryDirectory, "erda-" + experiment + "-");
+    }
+  }
 
   /**
    * What came out.

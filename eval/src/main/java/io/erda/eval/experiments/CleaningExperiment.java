@@ -7,7 +7,6 @@ import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.plot.TimePlot;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
@@ -54,27 +53,23 @@ final class CleaningExperiment implements Experiment {
     int points = context.quick() ? 10 : 40;
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     MemorySegment[] keys = Dataset.keys(dataset.sequence(context.quick() ? 1 << 15 : 1 << 18, 11));
-    Path data =
-        context.children().temporaryDirectory(context.temporaryDirectory(), "erda-cleaning-");
-    ServerChild server =
-        ServerChild.start(
-            context.children(),
-            context.jvm(),
-            data,
-            List.of(
-                "--heads",
-                "1",
-                "--region-bytes",
-                Long.toString(REGION_BYTES),
-                "--capacity",
-                "12G",
-                "--buckets",
-                Long.toString(Long.highestOneBit(objects) * 4)));
+    List<String> creation =
+        List.of(
+            "--heads",
+            "1",
+            "--region-bytes",
+            Long.toString(REGION_BYTES),
+            "--capacity",
+            "12G",
+            "--buckets",
+            Long.toString(Long.highestOneBit(objects) * 4));
     MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8).copyFrom(dataset.value(1));
-    Windows windows = new Windows(server.pid());
+    Windows windows;
     double fullRate;
-    try (ErdaClient control = ErdaClient.connect(server.uri());
-        PacedLoad load = new PacedLoad(ErdaClient.connect(server.uri()), keys, value)) {
+    try (ServedStore store = ServedStore.create(context, name(), creation);
+        ErdaClient control = store.connect();
+        PacedLoad load = new PacedLoad(store.connect(), keys, value)) {
+      windows = new Windows(store.server().pid());
       dataset.load(control, context.progress());
       context.progress().step("the full rate");
       load.fullRate(context.quick() ? 500_000_000L : 2_000_000_000L);
@@ -92,7 +87,6 @@ final class CleaningExperiment implements Experiment {
       }
       context.progress().done("");
     }
-    server.stop();
     if (context.out() != null) {
       plot(windows, context.out().resolve("cleaning.png"));
     }

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
@@ -98,22 +97,21 @@ final class FloorExperiment implements Experiment {
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     int length = context.quick() ? SEQUENCE / 16 : SEQUENCE;
     MemorySegment[] keys = Dataset.keys(dataset.sequence(length, objects));
-    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-floor-");
-    ServerChild server =
-        ServerChild.start(
-            context.children(),
-            context.jvm(),
-            data,
-            StoreSize.flags(objects, objects, VALUE_BYTES + Dataset.KEY_BYTES));
-    try (ErdaClient client = ErdaClient.connect(server.uri())) {
-      dataset.load(client, context.progress());
+    List<String> creation = StoreSize.flags(objects, objects, VALUE_BYTES + Dataset.KEY_BYTES);
+    try (ServedStore store = ServedStore.create(context, name(), creation)) {
+      store.load(dataset);
+      store.server().stop();
+      FloorReader.Layout layout = layout(store.data(), keys);
+      store.startAgain();
+      context.progress().step("get against floor, " + Table.count(objects) + " objects");
+      return sideBySide(store, layout, keys, context);
     }
-    server.stop();
-    FloorReader.Layout layout = layout(data, keys);
-    server = ServerChild.start(context.children(), context.jvm(), data, List.of());
-    context.progress().step("get against floor, " + Table.count(objects) + " objects");
+  }
+
+  private static Rounds sideBySide(
+      ServedStore store, FloorReader.Layout layout, MemorySegment[] keys, Context context) {
     int objectBytes = ObjectLayout.bytes(Dataset.KEY_BYTES, VALUE_BYTES);
-    try (ErdaClient client = ErdaClient.connect(server.uri());
+    try (ErdaClient client = store.connect();
         FloorReader floor = FloorReader.open(layout, objectBytes)) {
       long[] keyWords = layout.keyWords();
       Gets gets = new Gets(client, keys);
@@ -125,7 +123,6 @@ final class FloorExperiment implements Experiment {
               .measure(GET_AHEAD, () -> gets.ns(false))
               .run(context.quick() ? 4 : 6, context.quick() ? 3 : 15, context.progress());
       context.progress().done("");
-      server.stop();
       return rounds;
     } catch (IOException e) {
       throw new ProcessException("can't map the store's files: " + e.getMessage(), e);

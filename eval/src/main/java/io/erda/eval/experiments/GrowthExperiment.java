@@ -6,13 +6,11 @@ import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.Progress;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -44,24 +42,23 @@ final class GrowthExperiment implements Experiment {
   @Override
   public Report run(Context context) throws InterruptedException {
     int objects = context.quick() ? 200_000 : 5_000_000;
-    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-growth-");
-    ServerChild server = ServerChild.start(context.children(), context.jvm(), data, flags(objects));
-    Loaded loaded = new Loaded();
-    Histogram puts;
-    Watched reader;
-    Watched bystander;
-    Map<String, Long> figures;
-    try (ErdaClient client = ErdaClient.connect(server.uri());
-        Watch reading = new Watch("growth-reader", watch -> read(server.uri(), loaded, watch));
-        Watch looking = new Watch("growth-bystander", GrowthExperiment::look)) {
-      puts = load(client, objects, loaded, context.progress());
-      reader = reading.end();
-      bystander = looking.end();
-      figures = client.stats();
+    try (ServedStore store = ServedStore.create(context, name(), flags(objects))) {
+      Loaded loaded = new Loaded();
+      Histogram puts;
+      Watched reader;
+      Watched bystander;
+      Map<String, Long> figures;
+      try (ErdaClient client = store.connect();
+          Watch reading = new Watch("growth-reader", watch -> read(store, loaded, watch));
+          Watch looking = new Watch("growth-bystander", GrowthExperiment::look)) {
+        puts = load(client, objects, loaded, context.progress());
+        reader = reading.end();
+        bystander = looking.end();
+        figures = client.stats();
+      }
+      check(store, objects, context.progress());
+      return report(objects, puts, reader, bystander, figures);
     }
-    check(server.uri(), objects, context.progress());
-    server.stop();
-    return report(objects, puts, reader, bystander, figures);
   }
 
   private static List<String> flags(int objects) {
@@ -101,12 +98,12 @@ final class GrowthExperiment implements Experiment {
   }
 
   /** Every object once, when the store has come to rest. */
-  private static void check(String uri, int objects, Progress progress) {
+  private static void check(ServedStore store, int objects, Progress progress) {
     progress.step("read them all");
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
     MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
-    try (ErdaClient client = ErdaClient.connect(uri)) {
+    try (ErdaClient client = store.connect()) {
       for (int i = 0; i < objects; i++) {
         setKey(key, i);
         requireValue(client.get(key, into), into, dataset, i);
@@ -125,12 +122,12 @@ final class GrowthExperiment implements Experiment {
     }
   }
 
-  private static void read(String uri, Loaded loaded, Watch watch) {
+  private static void read(ServedStore store, Loaded loaded, Watch watch) {
     Dataset dataset = new Dataset(1, VALUE_BYTES);
     MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
     MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
     SplittableRandom random = new SplittableRandom(1);
-    try (ErdaClient client = ErdaClient.connect(uri)) {
+    try (ErdaClient client = store.connect()) {
       while (!watch.ending) {
         int count = loaded.count;
         if (count > 0) {

@@ -26,21 +26,25 @@ final class IdleExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    YcsbStore store = YcsbStore.start(context, 10_000, 50_000);
-    LoadChild load = store.newLoad();
-    context.progress().step("idle");
-    load.prepare(store.phase("workloada", 1, 1).withWarmup(20_000));
-    Thread.sleep(2000);
-    CpuTime serverBefore = store.server().cpu();
-    CpuTime clientBefore = load.cpu();
-    long startNs = System.nanoTime();
-    Thread.sleep(context.quick() ? 1000 : 5000);
-    double elapsedNs = System.nanoTime() - startNs;
-    double server = store.server().cpu().since(serverBefore) / elapsedNs;
-    double client = load.cpu().since(clientBefore) / elapsedNs;
-    context.progress().done("");
-    load.end();
-    store.server().stop();
+    try (YcsbStore store = YcsbStore.start(context, 10_000, 50_000)) {
+      LoadChild load = store.newLoad();
+      context.progress().step("idle");
+      load.prepare(store.phase("workloada", 1, 1).withWarmup(20_000));
+      Thread.sleep(2000);
+      CpuTime serverBefore = store.server().cpu();
+      CpuTime clientBefore = load.cpu();
+      long startNs = System.nanoTime();
+      Thread.sleep(context.quick() ? 1000 : 5000);
+      double elapsedNs = System.nanoTime() - startNs;
+      double server = store.server().cpu().since(serverBefore) / elapsedNs;
+      double client = load.cpu().since(clientBefore) / elapsedNs;
+      context.progress().done("");
+      load.end();
+      return report(server, client);
+    }
+  }
+
+  private static Report report(double server, double client) {
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("shareMax", SHARE_MAX).put("serverShare", server).put("clientShare", client);
     List<String> missed = new ArrayList<>();

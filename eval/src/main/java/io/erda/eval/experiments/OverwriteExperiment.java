@@ -9,7 +9,6 @@ import io.erda.eval.Progress;
 import io.erda.eval.load.OverwriteWorker;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
@@ -35,6 +34,7 @@ import java.util.stream.Stream;
  * server are killed: nothing is lost, the throughput stays what it was, and so does the space.
  */
 final class OverwriteExperiment implements Experiment {
+  private static final String NAME = "overwrite";
   private static final int VALUE_BYTES = 1024;
   private static final int KEY_BYTES = 16;
   private static final int LIVE_PERCENT = 60;
@@ -55,7 +55,7 @@ final class OverwriteExperiment implements Experiment {
 
   @Override
   public String name() {
-    return "overwrite";
+    return NAME;
   }
 
   @Override
@@ -96,14 +96,13 @@ final class OverwriteExperiment implements Experiment {
     private final long regionBytes;
     private final int keysOfWorker;
     private final Path directory;
-    private final Path data;
     private final Child[] workers = new Child[WORKERS];
     private final MemorySegment[] files = new MemorySegment[WORKERS];
     private final Arena arena = Arena.ofShared();
     private final List<Double> ratesWithoutKill = new ArrayList<>();
     private final List<Double> rates = new ArrayList<>();
     private final List<String> findings = new ArrayList<>();
-    private ServerChild server;
+    private ServedStore store;
     private long bytesMax;
     private long copied;
     private long published;
@@ -116,9 +115,7 @@ final class OverwriteExperiment implements Experiment {
       this.regionBytes = capacity / 32;
       long objects = capacity * LIVE_PERCENT / 100 / padded();
       this.keysOfWorker = (int) (objects / WORKERS);
-      this.directory =
-          context.children().temporaryDirectory(context.temporaryDirectory(), "erda-overwrite-");
-      this.data = directory.resolve("store");
+      this.directory = context.newDirectory(NAME);
       for (int i = 0; i < WORKERS; i++) {
         Path file = directory.resolve("worker-" + i);
         try (RandomAccessFile access = new RandomAccessFile(file.toFile(), "rw")) {
@@ -142,7 +139,7 @@ final class OverwriteExperiment implements Experiment {
     void run() throws IOException {
       Progress progress = context.progress();
       progress.step("overwrite, " + distribution);
-      startServer();
+      store = ServedStore.create(context, NAME, creation());
       for (int i = 0; i < WORKERS; i++) {
         startWorker(i);
       }
@@ -162,30 +159,25 @@ final class OverwriteExperiment implements Experiment {
         worker.end();
         context.children().forget(worker);
       }
-      server.stop();
-      StoreVerifier.verify(data).findings().stream()
+      store.close();
+      StoreVerifier.verify(store.data()).findings().stream()
           .map(VerifyReport.Finding::what)
           .forEach(findings::add);
       progress.done("");
     }
 
-    private void startServer() {
-      server =
-          ServerChild.start(
-              context.children(),
-              context.jvm(),
-              data,
-              List.of(
-                  "--heads",
-                  "1",
-                  "--region-bytes",
-                  Long.toString(regionBytes),
-                  "--segment-bytes",
-                  "1M",
-                  "--capacity",
-                  Long.toString(capacity),
-                  "--buckets",
-                  Long.toString(Long.highestOneBit((long) WORKERS * keysOfWorker) * 4)));
+    private List<String> creation() {
+      return List.of(
+          "--heads",
+          "1",
+          "--region-bytes",
+          Long.toString(regionBytes),
+          "--segment-bytes",
+          "1M",
+          "--capacity",
+          Long.toString(capacity),
+          "--buckets",
+          Long.toString(Long.highestOneBit((long) WORKERS * keysOfWorker) * 4));
     }
 
     private void startWorker(int number) {
@@ -198,7 +190,7 @@ final class OverwriteExperiment implements Experiment {
                       .jvm()
                       .command(
                           OverwriteWorker.class,
-                          server.uri(),
+                          store.server().uri(),
                           directory.resolve("worker-" + number).toString(),
                           Integer.toString(number),
                           Integer.toString(keysOfWorker),
@@ -226,8 +218,8 @@ final class OverwriteExperiment implements Experiment {
           killWorker(slice / 4 % WORKERS, until);
         } else {
           count();
-          server.kill();
-          startServer();
+          store.server().kill();
+          store.startAgain();
         }
       }
       for (int i = 0; i < WORKERS; i++) {
@@ -260,7 +252,7 @@ final class OverwriteExperiment implements Experiment {
 
     private void sample() throws IOException {
       long bytes = 0;
-      try (Stream<Path> regions = Files.list(data)) {
+      try (Stream<Path> regions = Files.list(store.data())) {
         for (Path file : regions.toList()) {
           if (file.getFileName().toString().matches("(region|spare|left)-.*")) {
             bytes += size(file);
@@ -286,7 +278,7 @@ final class OverwriteExperiment implements Experiment {
 
     /** What the server that lives has done. */
     private void count() {
-      try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      try (ErdaClient client = store.connect()) {
         var figures = client.stats();
         copied += ServerFigures.figure(figures, "cleaner.bytes.copied");
         published += ServerFigures.figure(figures, "objects.bytes.published");

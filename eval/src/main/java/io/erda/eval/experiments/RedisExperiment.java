@@ -7,14 +7,12 @@ import io.erda.eval.Experiment;
 import io.erda.eval.process.AwakeCores;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.ServerChild;
 import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,18 +62,11 @@ final class RedisExperiment implements Experiment {
     MemorySegment[] keys = Dataset.keys(dataset.sequence(gets, 7));
     MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8).copyFrom(dataset.value(1));
     MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
-    Path redisDirectory =
-        context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
-    RedisServer redis = RedisServer.start(context.children(), redisDirectory);
-    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-redis-");
     long allPuts = objects + (long) puts * 2 * (rounds + 4);
-    ServerChild server =
-        ServerChild.start(
-            context.children(),
-            context.jvm(),
-            data,
-            StoreSize.flags(objects, allPuts, VALUE_BYTES + Dataset.KEY_BYTES));
-    try (ErdaClient erda = ErdaClient.connect(server.uri());
+    List<String> creation = StoreSize.flags(objects, allPuts, VALUE_BYTES + Dataset.KEY_BYTES);
+    try (RedisServer redis = RedisServer.start(context.children(), context.newDirectory(name()));
+        ServedStore store = ServedStore.create(context, name(), creation);
+        ErdaClient erda = store.connect();
         RedisClient peer = RedisClient.connect(redis.socket(), Dataset.KEY_BYTES, VALUE_BYTES)) {
       dataset.load(erda, context.progress());
       loadRedis(peer, dataset);
@@ -94,10 +85,7 @@ final class RedisExperiment implements Experiment {
         awake = sideBySide.get().run(1, rounds, context.progress());
       }
       context.progress().done("");
-      Report report = report(asItIs, awake, benchmark(context, redis));
-      server.stop();
-      redis.stop();
-      return report;
+      return report(asItIs, awake, benchmark(context, redis));
     }
   }
 

@@ -31,22 +31,22 @@ final class ScalingExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    YcsbStore store = YcsbStore.start(context, context.quick() ? 10_000 : 100_000, 0);
-    LoadChild first = store.newLoad();
-    LoadChild second = store.newLoad();
-    long operations = context.quick() ? 100_000 : 1_000_000;
-    context.progress().step("one thread, two threads, two processes");
-    Rounds rounds =
-        new Rounds()
-            .measure("one thread", () -> rate(first, store, 1, operations))
-            .measure("two threads", () -> rate(first, store, 2, 2 * operations))
-            .measure("two processes", () -> rateOfTwo(first, second, store, operations))
-            .run(1, context.quick() ? 1 : 5, context.progress());
-    context.progress().done("");
-    first.end();
-    second.end();
-    store.server().stop();
-    return report(rounds);
+    try (YcsbStore store = YcsbStore.start(context, context.quick() ? 10_000 : 100_000, 0)) {
+      LoadChild first = store.newLoad();
+      LoadChild second = store.newLoad();
+      long operations = context.quick() ? 100_000 : 1_000_000;
+      context.progress().step("one thread, two threads, two processes");
+      Rounds rounds =
+          new Rounds()
+              .measure("one thread", () -> rate(first, store, 1, operations))
+              .measure("two threads", () -> rate(first, store, 2, 2 * operations))
+              .measure("two processes", () -> rateOfTwo(first, second, store, operations))
+              .run(1, context.quick() ? 1 : 5, context.progress());
+      context.progress().done("");
+      first.end();
+      second.end();
+      return report(rounds);
+    }
   }
 
   private static double rate(LoadChild load, YcsbStore store, int threads, long operations) {

@@ -35,21 +35,21 @@ final class ServerCpuExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    YcsbStore store = YcsbStore.start(context, context.quick() ? 10_000 : 100_000, 0);
-    LoadChild load = store.newLoad();
-    context.progress().step("YCSB-C");
-    LoadResult trial =
-        load.run(store.phase("workloadc", 1, 300_000).withWarmup(100_000), done -> {});
-    long operations = (long) (trial.throughputOpsPerSecond() * (context.quick() ? 1 : SECONDS));
-    LoadPhase reads = store.phase("workloadc", 1, operations).withWarmup(10_000);
-    Measured oneSided = measure(store.server(), load, reads);
-    context.progress().done("");
-    context.progress().step("control: one read in a hundred asks the server");
-    Measured control = measure(store.server(), load, reads.withServerReadsPerMillion(10_000));
-    context.progress().done("");
-    load.end();
-    store.server().stop();
-    return report(oneSided, control);
+    try (YcsbStore store = YcsbStore.start(context, context.quick() ? 10_000 : 100_000, 0)) {
+      LoadChild load = store.newLoad();
+      context.progress().step("YCSB-C");
+      LoadResult trial =
+          load.run(store.phase("workloadc", 1, 300_000).withWarmup(100_000), done -> {});
+      long operations = (long) (trial.throughputOpsPerSecond() * (context.quick() ? 1 : SECONDS));
+      LoadPhase reads = store.phase("workloadc", 1, operations).withWarmup(10_000);
+      Measured oneSided = measure(store.server(), load, reads);
+      context.progress().done("");
+      context.progress().step("control: one read in a hundred asks the server");
+      Measured control = measure(store.server(), load, reads.withServerReadsPerMillion(10_000));
+      context.progress().done("");
+      load.end();
+      return report(oneSided, control);
+    }
   }
 
   /** Shares of one core, 1 = all of it. */

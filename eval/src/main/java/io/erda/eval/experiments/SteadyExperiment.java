@@ -6,11 +6,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.process.CpuTime;
-import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.HdrHistogram.Histogram;
@@ -68,7 +66,6 @@ final class SteadyExperiment implements Experiment {
 
   @Override
   public Report run(Context context) {
-    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-steady-");
     int rounds = context.quick() ? 1 : ROUNDS;
     List<Rate> rates = new ArrayList<>();
     long puts = 0;
@@ -76,13 +73,9 @@ final class SteadyExperiment implements Experiment {
       rates.add(new Rate(gapUs));
       puts += (ROUND_NS + WARM_UP_NS) / (gapUs * 1000L) * rounds;
     }
-    ServerChild server =
-        ServerChild.start(
-            context.children(),
-            context.jvm(),
-            data,
-            StoreSize.flags(1000, puts + 1_000_000, VALUE_BYTES + 64));
-    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+    List<String> creation = StoreSize.flags(1000, puts + 1_000_000, VALUE_BYTES + 64);
+    try (ServedStore store = ServedStore.create(context, name(), creation);
+        ErdaClient client = store.connect()) {
       MemorySegment key = Arena.ofAuto().allocate(16, 8);
       MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8);
       for (int round = 0; round < rounds; round++) {
@@ -90,14 +83,13 @@ final class SteadyExperiment implements Experiment {
         for (Rate rate : rates) {
           Histogram unused = new Histogram(10_000_000_000L, 1);
           puts(client, key, value, rate.gapUs, WARM_UP_NS, unused);
-          CpuTime before = server.cpu();
+          CpuTime before = store.server().cpu();
           rate.elapsedNs += puts(client, key, value, rate.gapUs, ROUND_NS, rate.times);
-          rate.serverNs += server.cpu().since(before);
+          rate.serverNs += store.server().cpu().since(before);
         }
         context.progress().done("");
       }
     }
-    server.stop();
     return report(rates);
   }
 

@@ -4,13 +4,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
-import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -71,33 +69,28 @@ final class UtilisationExperiment implements Experiment {
   private record Measured(
       double copiedPerByte, double putsPerSecond, long cleanings, String full) {}
 
-  private static Measured measure(Context context, long capacity, int percent) {
+  private Measured measure(Context context, long capacity, int percent) {
     int padded = ObjectLayout.padded(ObjectLayout.bytes(Dataset.KEY_BYTES, VALUE_BYTES));
     int objects = (int) (capacity * percent / 100 / padded);
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
-    Path data =
-        context.children().temporaryDirectory(context.temporaryDirectory(), "erda-utilisation-");
-    ServerChild server =
-        ServerChild.start(
-            context.children(),
-            context.jvm(),
-            data,
-            List.of(
-                "--heads",
-                "1",
-                "--region-bytes",
-                Long.toString(capacity / 64),
-                "--segment-bytes",
-                "512K",
-                "--capacity",
-                Long.toString(capacity),
-                "--buckets",
-                Long.toString(Long.highestOneBit(objects) * 4)));
+    List<String> creation =
+        List.of(
+            "--heads",
+            "1",
+            "--region-bytes",
+            Long.toString(capacity / 64),
+            "--segment-bytes",
+            "512K",
+            "--capacity",
+            Long.toString(capacity),
+            "--buckets",
+            Long.toString(Long.highestOneBit(objects) * 4));
     String full = null;
     Map<String, Long> before = Map.of();
     Map<String, Long> after;
     double seconds = 1;
-    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+    try (ServedStore store = ServedStore.create(context, name(), creation);
+        ErdaClient client = store.connect()) {
       long puts = capacity / padded;
       before = client.stats();
       try {
@@ -117,7 +110,6 @@ final class UtilisationExperiment implements Experiment {
       }
       after = client.stats();
     }
-    server.stop();
     double written = difference(before, after, "objects.bytes.published");
     return new Measured(
         difference(before, after, "cleaner.bytes.copied") / written,

@@ -5,11 +5,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.process.EchoChild;
-import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -54,51 +52,49 @@ final class WakeupExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-wakeup-");
     int busyCount = context.quick() ? 50_000 : 500_000;
     int sleepyCount = context.quick() ? 50 : 300;
-    ServerChild server =
-        ServerChild.start(
-            context.children(), context.jvm(), data, StoreSize.flags(1000, 3L * busyCount, 256));
-    Histogram polling = histogram();
-    Histogram sleeping = histogram();
-    Histogram bare = histogram();
-    try (EchoChild echo = EchoChild.start(context.children(), context.jvm(), data);
-        BareRequests requests = BareRequests.connect(data)) {
-      context.progress().step("requests to a polling and to a sleeping server");
-      times(requests::roundTripNs, busyCount);
-      for (int i = 0; i < WARM_UPS; i++) {
-        LockSupport.parkNanos(WARM_UP_PAUSE_NS);
-        requests.roundTripNs();
-        LockSupport.parkNanos(WARM_UP_PAUSE_NS);
-        echo.roundTripNs();
-      }
-      for (int round = 0; round < ROUNDS; round++) {
-        // Hot again after the sleeps before.
-        times(requests::roundTripNs, busyCount / (10 * ROUNDS));
-        polling.add(times(requests::roundTripNs, busyCount / ROUNDS));
-        for (int i = 0; i < sleepyCount / ROUNDS; i++) {
-          Thread.sleep(PAUSE_MS);
-          sleeping.recordValue(requests.roundTripNs());
-          Thread.sleep(PAUSE_MS);
-          bare.recordValue(echo.roundTripNs());
+    List<String> creation = StoreSize.flags(1000, 3L * busyCount, 256);
+    try (ServedStore store = ServedStore.create(context, name(), creation)) {
+      Histogram polling = histogram();
+      Histogram sleeping = histogram();
+      Histogram bare = histogram();
+      try (EchoChild echo = EchoChild.start(context.children(), context.jvm(), store.data());
+          BareRequests requests = BareRequests.connect(store.data())) {
+        context.progress().step("requests to a polling and to a sleeping server");
+        times(requests::roundTripNs, busyCount);
+        for (int i = 0; i < WARM_UPS; i++) {
+          LockSupport.parkNanos(WARM_UP_PAUSE_NS);
+          requests.roundTripNs();
+          LockSupport.parkNanos(WARM_UP_PAUSE_NS);
+          echo.roundTripNs();
         }
+        for (int round = 0; round < ROUNDS; round++) {
+          // Hot again after the sleeps before.
+          times(requests::roundTripNs, busyCount / (10 * ROUNDS));
+          polling.add(times(requests::roundTripNs, busyCount / ROUNDS));
+          for (int i = 0; i < sleepyCount / ROUNDS; i++) {
+            Thread.sleep(PAUSE_MS);
+            sleeping.recordValue(requests.roundTripNs());
+            Thread.sleep(PAUSE_MS);
+            bare.recordValue(echo.roundTripNs());
+          }
+        }
+        context.progress().done("");
       }
-      context.progress().done("");
+      Histogram puts;
+      Histogram sleepyPuts;
+      try (ErdaClient client = store.connect()) {
+        MemorySegment key = Arena.ofAuto().allocate(16, 8);
+        MemorySegment value = Arena.ofAuto().allocate(100, 8);
+        context.progress().step("puts");
+        times(() -> putNs(client, key, value), busyCount / 2);
+        puts = times(() -> putNs(client, key, value), busyCount / 2);
+        sleepyPuts = timesWithPauses(() -> putNs(client, key, value), sleepyCount);
+        context.progress().done("");
+      }
+      return report(polling, sleeping, bare, puts, sleepyPuts);
     }
-    Histogram puts;
-    Histogram sleepyPuts;
-    try (ErdaClient client = ErdaClient.connect(server.uri())) {
-      MemorySegment key = Arena.ofAuto().allocate(16, 8);
-      MemorySegment value = Arena.ofAuto().allocate(100, 8);
-      context.progress().step("puts");
-      times(() -> putNs(client, key, value), busyCount / 2);
-      puts = times(() -> putNs(client, key, value), busyCount / 2);
-      sleepyPuts = timesWithPauses(() -> putNs(client, key, value), sleepyCount);
-      context.progress().done("");
-    }
-    server.stop();
-    return report(polling, sleeping, bare, puts, sleepyPuts);
   }
 
   private static Histogram histogram() {

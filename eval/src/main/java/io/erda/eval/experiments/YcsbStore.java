@@ -6,23 +6,18 @@ import io.erda.eval.load.LoadPhase;
 import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.Properties;
 
-/**
- * A server with YCSB records of one field of 1 KiB, and a process that loads it: what several
- * experiments begin with.
- */
-final class YcsbStore {
+/** A served store of YCSB records of one field of 1 KiB. Closing ends the server. */
+final class YcsbStore implements AutoCloseable {
   static final int VALUE_BYTES = 1024;
 
-  private final Context context;
-  private final ServerChild server;
+  private final ServedStore store;
   private final long records;
 
-  private YcsbStore(Context context, ServerChild server, long records) {
-    this.context = context;
-    this.server = server;
+  private YcsbStore(ServedStore store, long records) {
+    this.store = store;
     this.records = records;
   }
 
@@ -32,40 +27,40 @@ final class YcsbStore {
    * @param puts that are to follow at most
    */
   static YcsbStore start(Context context, long records, long puts) {
-    Path data = context.children().temporaryDirectory(context.temporaryDirectory(), "erda-eval-");
-    ServerChild server =
-        ServerChild.start(
-            context.children(),
-            context.jvm(),
-            data,
-            StoreSize.flags(records, records + puts, VALUE_BYTES + 64));
-    YcsbStore store = new YcsbStore(context, server, records);
+    List<String> creation = StoreSize.flags(records, records + puts, VALUE_BYTES + 64);
+    ServedStore store = ServedStore.create(context, "ycsb", creation);
     LoadChild load = store.newLoad();
     context.progress().step("load " + Table.count(records) + " records");
-    load.run(LoadPhase.of(true, 1, records, store.properties("workloadc")), done -> {});
+    load.run(LoadPhase.of(true, 1, records, properties("workloadc", records)), done -> {});
     load.end();
     context.progress().done("");
-    return store;
+    return new YcsbStore(store, records);
   }
 
   ServerChild server() {
-    return server;
+    return store.server();
   }
 
   LoadChild newLoad() {
-    return LoadChild.start(context.children(), context.jvm(), server.uri());
+    return store.newLoad();
   }
 
   /** A phase of transactions of a workload. */
   LoadPhase phase(String workload, int threads, long operations) {
-    return LoadPhase.of(false, threads, operations, properties(workload));
+    return LoadPhase.of(false, threads, operations, properties(workload, records));
   }
 
-  private Properties properties(String workload) {
+  /** A workload over so many records of one field of 1 KiB. */
+  static Properties properties(String workload, long records) {
     Properties properties = Workloads.load(workload);
     properties.setProperty("recordcount", Long.toString(records));
     properties.setProperty("fieldcount", "1");
     properties.setProperty("fieldlength", Integer.toString(VALUE_BYTES));
     return properties;
+  }
+
+  @Override
+  public void close() {
+    store.close();
   }
 }

@@ -1,10 +1,8 @@
 package io.erda.eval.peers;
 
 import io.erda.eval.peers.Column.Cell;
-import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.process.ProcessException;
-import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -24,27 +22,20 @@ final class KillCheck {
     stage.context().progress().step("kill processes and look what is there");
     for (PeerSystem system : systems) {
       stage.context().progress().at(system.title());
-      Path directory = stage.newDirectory();
-      try {
-        String durability = loadAndKill(system, directory);
-        figures.addDurability(system, durability, lost(system, directory));
-      } finally {
-        stage.remove(directory);
+      try (MeasuredPeer peer = MeasuredPeer.create(stage, system, cell, false)) {
+        peer.process().load();
+        String durability = peer.process().durability();
+        peer.process().close();
+        figures.addDurability(system, durability, lost(peer));
       }
     }
     stage.context().progress().done("");
   }
 
-  private String loadAndKill(PeerSystem system, Path directory) {
-    try (PeerProcess process = stage.start(system, directory, cell, false)) {
-      process.load();
-      return process.durability();
-    }
-  }
-
-  private String lost(PeerSystem system, Path directory) {
-    try (PeerProcess process = stage.start(system, directory, cell, false)) {
-      process.verify();
+  private static String lost(MeasuredPeer peer) {
+    try {
+      peer.startAgain();
+      peer.process().verify();
       return "";
     } catch (ProcessException e) {
       return e.getMessage();

@@ -1,10 +1,8 @@
 package io.erda.eval.peers;
 
 import io.erda.eval.peers.Column.Cell;
-import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.report.Rounds;
-import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -42,11 +40,8 @@ final class LoadMeasurement {
   }
 
   private double load(PeerSystem system, boolean pipelined) {
-    Path directory = stage.newDirectory();
-    try (PeerProcess process = stage.start(system, directory, cell, pipelined)) {
-      return process.load();
-    } finally {
-      stage.remove(directory);
+    try (MeasuredPeer peer = MeasuredPeer.create(stage, system, cell, pipelined)) {
+      return peer.process().load();
     }
   }
 }

@@ -1,11 +1,8 @@
 package io.erda.eval.peers;
 
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.peers.Column.Cell;
 import io.erda.eval.peers.process.PeerLibraries;
-import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -21,25 +18,5 @@ record Stage(Context context, PeerLibraries libraries, Sizes sizes) {
     return Stream.of(PeerSystem.values())
         .filter(system -> libraries.missing(system).isEmpty())
         .toList();
-  }
-
-  Path newDirectory() {
-    return context.children().temporaryDirectory(context.temporaryDirectory(), "erda-peers-");
-  }
-
-  void remove(Path directory) {
-    context.children().removeNow(directory);
-  }
-
-  PeerProcess start(PeerSystem system, Path directory, Cell cell, boolean pipelined) {
-    return PeerProcess.start(
-        context.children(),
-        context.jvm(),
-        libraries,
-        system,
-        directory,
-        cell.objects(),
-        cell.valueBytes(),
-        pipelined);
   }
 }

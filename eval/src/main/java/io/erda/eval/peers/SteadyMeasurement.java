@@ -5,7 +5,6 @@ import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
-import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +28,7 @@ final class SteadyMeasurement {
 
   /** Measures systems, all open at the same time. */
   void together(List<PeerSystem> systems, PeerFigures figures) {
-    Map<PeerSystem, PeerProcess> processes = new EnumMap<>(PeerSystem.class);
-    Map<PeerSystem, Path> directories = new EnumMap<>(PeerSystem.class);
+    Map<PeerSystem, MeasuredPeer> peers = new EnumMap<>(PeerSystem.class);
     try {
       for (PeerSystem system : systems) {
         stage
@@ -43,15 +41,13 @@ final class SteadyMeasurement {
                     + " objects of "
                     + cell.valueBytes()
                     + " bytes");
-        directories.put(system, stage.newDirectory());
-        PeerProcess process = stage.start(system, directories.get(system), cell, false);
-        processes.put(system, process);
-        bringToSteadyState(process);
+        MeasuredPeer peer = MeasuredPeer.create(stage, system, cell, false);
+        peers.put(system, peer);
+        bringToSteadyState(peer.process());
       }
-      takeTurns(processes, figures);
+      takeTurns(peers, figures);
     } finally {
-      processes.values().forEach(PeerProcess::close);
-      directories.values().forEach(stage::remove);
+      peers.values().forEach(MeasuredPeer::close);
     }
   }
 
@@ -69,16 +65,16 @@ final class SteadyMeasurement {
     stage.context().progress().done("");
   }
 
-  private void takeTurns(Map<PeerSystem, PeerProcess> processes, PeerFigures figures) {
+  private void takeTurns(Map<PeerSystem, MeasuredPeer> peers, PeerFigures figures) {
     stage.context().progress().step("in turns");
     Rounds rounds = new Rounds();
-    processes.forEach((system, process) ->
+    peers.forEach((system, peer) ->
         rounds
-            .measure(system + " get", () -> process.get(stage.sizes().turn()))
-            .measure(system + " put", () -> process.put(stage.sizes().turn())));
+            .measure(system + " get", () -> peer.process().get(stage.sizes().turn()))
+            .measure(system + " put", () -> peer.process().put(stage.sizes().turn())));
     rounds.run(0, stage.rounds(), stage.context().progress());
     stage.context().progress().done("");
-    for (PeerSystem system : processes.keySet()) {
+    for (PeerSystem system : peers.keySet()) {
       figures.add(get, system, rounds.values(system + " get"));
       figures.add(put, system, rounds.values(system + " put"));
     }

@@ -13,7 +13,7 @@ import java.util.Optional;
  * A Redis server on a Unix socket that keeps nothing on disk. Owned by the {@link Children} it was
  * started with.
  */
-public final class RedisServer {
+public final class RedisServer implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
 
   private final Children children;
@@ -80,7 +80,8 @@ public final class RedisServer {
     return socket;
   }
 
-  public void stop() {
+  @Override
+  public void close() {
     child.end();
     children.forget(child);
   }

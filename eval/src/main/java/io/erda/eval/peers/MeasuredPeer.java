@@ -1,0 +1,64 @@
+package io.erda.eval.peers;
+
+import io.erda.eval.peers.Column.Cell;
+import io.erda.eval.peers.process.PeerProcess;
+import io.erda.eval.peers.process.PeerSystem;
+import java.nio.file.Path;
+
+/**
+ * A system with a store in a directory of its own. Closing kills its processes and removes the
+ * directory at once, because the next store may need the space.
+ */
+final class MeasuredPeer implements AutoCloseable {
+  private final Stage stage;
+  private final PeerSystem system;
+  private final Cell cell;
+  private final boolean pipelined;
+  private final Path directory;
+  private PeerProcess process;
+
+  private MeasuredPeer(Stage stage, PeerSystem system, Cell cell, boolean pipelined) {
+    this.stage = stage;
+    this.system = system;
+    this.cell = cell;
+    this.pipelined = pipelined;
+    this.directory = stage.context().newDirectory("peers");
+  }
+
+  /**
+   * Makes an empty store, and returns when it is open.
+   *
+   * @param cell what it will hold
+   * @param pipelined whether its puts are many at once
+   */
+  static MeasuredPeer create(Stage stage, PeerSystem system, Cell cell, boolean pipelined) {
+    MeasuredPeer peer = new MeasuredPeer(stage, system, cell, pipelined);
+    peer.startAgain();
+    return peer;
+  }
+
+  /** The process that uses the store, or was the last to. */
+  PeerProcess process() {
+    return process;
+  }
+
+  /** Opens the store in other processes, when the last have been killed. */
+  void startAgain() {
+    process =
+        PeerProcess.start(
+            stage.context().children(),
+            stage.context().jvm(),
+            stage.libraries(),
+            system,
+            directory,
+            cell.objects(),
+            cell.valueBytes(),
+            pipelined);
+  }
+
+  @Override
+  public void close() {
+    process.close();
+    stage.context().children().removeNow(directory);
+  }
+}
