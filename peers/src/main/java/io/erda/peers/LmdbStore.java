@@ -1,9 +1,7 @@
 package io.erda.peers;
 
 import io.erda.eval.peers.store.PeerPlace;
-import io.erda.eval.peers.store.PeerStore;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import org.lmdbjava.Dbi;
 import org.lmdbjava.DbiFlags;
@@ -15,7 +13,7 @@ import org.lmdbjava.Txn;
  * LMDB that writes into its map and leaves it to the kernel when that goes to the disk. A put is a
  * transaction; puts in batches share one. A get renews one transaction, to see what is new.
  */
-public final class LmdbStore implements PeerStore {
+public final class LmdbStore extends DirectBufferStore {
   /** A page that random inserts have half filled, a copy of it that is free, and room besides. */
   private static final int MAP_FACTOR = 6;
 
@@ -24,16 +22,12 @@ public final class LmdbStore implements PeerStore {
   private final Env<ByteBuffer> env;
   private final Dbi<ByteBuffer> database;
   private final Txn<ByteBuffer> reading;
-  private final ByteBuffer key = buffer(KEY_BYTES);
-  private final ByteBuffer value;
-  private final ByteBuffer got;
   private final boolean inBatches;
   private Txn<ByteBuffer> writing;
   private int writes;
 
   public LmdbStore(PeerPlace place) {
-    this.value = buffer(place.valueBytes());
-    this.got = buffer(place.valueBytes());
+    super(place.valueBytes());
     this.inBatches = place.pipelined();
     this.env =
         Env.create()
@@ -44,25 +38,6 @@ public final class LmdbStore implements PeerStore {
     this.database = env.openDbi("objects", DbiFlags.MDB_CREATE);
     this.reading = env.txnRead();
     reading.reset();
-  }
-
-  private static ByteBuffer buffer(int bytes) {
-    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
-  }
-
-  @Override
-  public ByteBuffer key() {
-    return key;
-  }
-
-  @Override
-  public ByteBuffer value() {
-    return value;
-  }
-
-  @Override
-  public ByteBuffer got() {
-    return got;
   }
 
   @Override

@@ -1,9 +1,6 @@
 package io.erda.peers;
 
 import io.erda.eval.peers.store.PeerPlace;
-import io.erda.eval.peers.store.PeerStore;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.rocksdb.BlockBasedTableConfig;
@@ -21,7 +18,7 @@ import org.rocksdb.WriteOptions;
  * RocksDB with its log, which nobody syncs. It compresses nothing, has Bloom filters, and a cache
  * for all blocks up to a gigabyte.
  */
-public final class RocksDbStore implements PeerStore {
+public final class RocksDbStore extends DirectBufferStore {
   private static final long CACHE_BYTES_MAX = 1L << 30;
   private static final long SETTLE_NS_MAX = TimeUnit.SECONDS.toNanos(10);
   private static final int BLOOM_BITS = 10;
@@ -38,13 +35,9 @@ public final class RocksDbStore implements PeerStore {
   private final WriteBatch batch = new WriteBatch();
   private final boolean inBatches;
   private final RocksDB database;
-  private final ByteBuffer key = buffer(KEY_BYTES);
-  private final ByteBuffer value;
-  private final ByteBuffer got;
 
   public RocksDbStore(PeerPlace place) throws RocksDBException {
-    this.value = buffer(place.valueBytes());
-    this.got = buffer(place.valueBytes());
+    super(place.valueBytes());
     this.inBatches = place.pipelined();
     long bytes = place.objects() * (place.valueBytes() + KEY_BYTES);
     this.cache = new LRUCache(Math.min(CACHE_BYTES_MAX, 2 * bytes + (8 << 20)));
@@ -54,25 +47,6 @@ public final class RocksDbStore implements PeerStore {
         .setTableFormatConfig(
             new BlockBasedTableConfig().setBlockCache(cache).setFilterPolicy(bloom));
     this.database = RocksDB.open(options, place.location());
-  }
-
-  private static ByteBuffer buffer(int bytes) {
-    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
-  }
-
-  @Override
-  public ByteBuffer key() {
-    return key;
-  }
-
-  @Override
-  public ByteBuffer value() {
-    return value;
-  }
-
-  @Override
-  public ByteBuffer got() {
-    return got;
   }
 
   @Override
