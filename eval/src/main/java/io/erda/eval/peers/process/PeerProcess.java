@@ -20,14 +20,14 @@ public final class PeerProcess implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
   private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(30);
 
-  private static final String OPEN = "open ";
-
+  private final PeerSystem system;
   private final Children children;
   private final ServerChild server;
   private final Child child;
   private String durability;
 
-  private PeerProcess(Children children, ServerChild server, Child child) {
+  private PeerProcess(PeerSystem system, Children children, ServerChild server, Child child) {
+    this.system = system;
     this.children = children;
     this.server = server;
     this.child = child;
@@ -74,9 +74,10 @@ public final class PeerProcess implements AutoCloseable {
                 Long.toString(objects),
                 Integer.toString(valueBytes),
                 Boolean.toString(pipelined)));
-    PeerProcess process = new PeerProcess(children, server, child);
+    PeerProcess process = new PeerProcess(system, children, server, child);
     try {
-      process.durability = child.await(OPEN, START_TIMEOUT).substring(OPEN.length());
+      String opened = child.await(PeerAnswer.OPEN, START_TIMEOUT);
+      process.durability = PeerAnswer.durability(system.title(), opened);
       return process;
     } catch (ProcessException e) {
       process.close();
@@ -123,8 +124,7 @@ public final class PeerProcess implements AutoCloseable {
 
   private double ask(String line) {
     child.tell(line);
-    String[] words = child.await("done ", ANSWER_TIMEOUT).split(" ");
-    return Double.parseDouble(words[2]) / Double.parseDouble(words[1]);
+    return PeerAnswer.nsPerOperation(system.title(), child.await(PeerAnswer.DONE, ANSWER_TIMEOUT));
   }
 
   /** The process that uses the store. */

@@ -45,7 +45,7 @@ public final class PeerWorker {
             Boolean.parseBoolean(arguments[4]));
     Class<? extends PeerStore> adapter = Class.forName(arguments[0]).asSubclass(PeerStore.class);
     try (PeerStore store = adapter.getConstructor(PeerPlace.class).newInstance(place)) {
-      System.out.println("open " + store.durability());
+      System.out.println(PeerAnswer.open(store.durability()));
       new PeerWorker(store, place.objects(), place.valueBytes()).serve();
     }
     // Threads that a store has left behind keep no process.
@@ -113,7 +113,7 @@ public final class PeerWorker {
   }
 
   private static String done(long operations, long startNs) {
-    return "done " + operations + " " + (System.nanoTime() - startNs);
+    return PeerAnswer.done(operations, System.nanoTime() - startNs);
   }
 
   private void put(long number) {
