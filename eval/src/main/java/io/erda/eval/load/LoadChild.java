@@ -52,8 +52,17 @@ public final class LoadChild {
         return LoadResult.parse(line.substring(RESULT.length()));
       }
       if (line.startsWith(PROGRESS)) {
-        progress.accept(Long.parseLong(line.substring(PROGRESS.length())));
+        progress.accept(done(line.substring(PROGRESS.length())));
       }
+    }
+  }
+
+  private static long done(String operations) {
+    try {
+      return Long.parseLong(operations);
+    } catch (NumberFormatException e) {
+      throw new ProcessException(
+          "the load process has done '" + operations + "' operations, which is no number", e);
     }
   }
 

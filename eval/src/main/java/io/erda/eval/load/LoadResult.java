@@ -1,7 +1,8 @@
 package io.erda.eval.load;
 
-import java.util.HashMap;
-import java.util.Map;
+import io.erda.eval.process.ProcessException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What one measured phase of load did. Crosses the process border as one line.
@@ -17,27 +18,36 @@ public record LoadResult(
     long elapsedNs,
     Percentiles read,
     Percentiles update) {
+  private static final String FORM =
+      "operations=%s errors=%s updates=%s elapsedNs=%s read=%s update=%s";
+  private static final String NUMBER = "(\\d{1,18})";
+  private static final Pattern LINE =
+      Pattern.compile(FORM.formatted(NUMBER, NUMBER, NUMBER, NUMBER, "(\\S+)", "(\\S+)"));
+
   public double throughputOpsPerSecond() {
     return elapsedNs == 0 ? 0 : operations * 1e9 / elapsedNs;
   }
 
   String format() {
-    return "operations=%d errors=%d updates=%d elapsedNs=%d read=%s update=%s"
-        .formatted(operations, errors, updates, elapsedNs, read.format(), update.format());
+    return FORM.formatted(operations, errors, updates, elapsedNs, read.format(), update.format());
   }
 
+  /**
+   * Reads what {@link #format} wrote.
+   *
+   * @throws ProcessException when that is something else
+   */
   static LoadResult parse(String line) {
-    Map<String, String> fields = new HashMap<>();
-    for (String field : line.strip().split(" ")) {
-      int equals = field.indexOf('=');
-      fields.put(field.substring(0, equals), field.substring(equals + 1));
+    Matcher fields = LINE.matcher(line);
+    if (!fields.matches()) {
+      throw new ProcessException("the load process answered '" + line + "', which is no result");
     }
     return new LoadResult(
-        Long.parseLong(fields.get("operations")),
-        Long.parseLong(fields.get("errors")),
-        Long.parseLong(fields.get("updates")),
-        Long.parseLong(fields.get("elapsedNs")),
-        Percentiles.parse(fields.get("read")),
-        Percentiles.parse(fields.get("update")));
+        Long.parseLong(fields.group(1)),
+        Long.parseLong(fields.group(2)),
+        Long.parseLong(fields.group(3)),
+        Long.parseLong(fields.group(4)),
+        Percentiles.parse(fields.group(5)),
+        Percentiles.parse(fields.group(6)));
   }
 }

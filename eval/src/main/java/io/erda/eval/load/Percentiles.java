@@ -1,5 +1,8 @@
 package io.erda.eval.load;
 
+import io.erda.eval.process.ProcessException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -8,6 +11,9 @@ import org.HdrHistogram.Histogram;
  * @param count 0: there were none, the others say nothing then
  */
 public record Percentiles(long count, long p50, long p99, long p999, long max) {
+  private static final Pattern FORM =
+      Pattern.compile("(\\d{1,18}),(\\d{1,18}),(\\d{1,18}),(\\d{1,18}),(\\d{1,18})");
+
   static Percentiles of(Histogram histogram) {
     return new Percentiles(
         histogram.getTotalCount(),
@@ -22,13 +28,22 @@ public record Percentiles(long count, long p50, long p99, long p999, long max) {
     return count + "," + p50 + "," + p99 + "," + p999 + "," + max;
   }
 
+  /**
+   * Reads what {@link #format} wrote.
+   *
+   * @throws ProcessException when that is something else
+   */
   static Percentiles parse(String text) {
-    String[] parts = text.split(",");
+    Matcher numbers = FORM.matcher(text);
+    if (!numbers.matches()) {
+      throw new ProcessException(
+          "the load process answered '" + text + "', not COUNT,P50,P99,P999,MAX");
+    }
     return new Percentiles(
-        Long.parseLong(parts[0]),
-        Long.parseLong(parts[1]),
-        Long.parseLong(parts[2]),
-        Long.parseLong(parts[3]),
-        Long.parseLong(parts[4]));
+        Long.parseLong(numbers.group(1)),
+        Long.parseLong(numbers.group(2)),
+        Long.parseLong(numbers.group(3)),
+        Long.parseLong(numbers.group(4)),
+        Long.parseLong(numbers.group(5)));
   }
 }

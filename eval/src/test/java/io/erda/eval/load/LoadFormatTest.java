@@ -1,11 +1,15 @@
 package io.erda.eval.load;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.erda.eval.process.ProcessException;
 import io.erda.ycsb.Workloads;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What crosses the border to the load process comes back as it was. */
+/** What crosses the border to the load process comes back as it was, or is refused. */
 class LoadFormatTest {
   @Test
   void phases() {
@@ -29,5 +33,31 @@ class LoadFormatTest {
             new Percentiles(0, 0, 0, 0, 0));
     assertEquals(result, LoadResult.parse(result.format()));
     assertEquals(5, result.throughputOpsPerSecond());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "operations=10 errors=1 updates=4",
+        "operations=10 errors=1 updates=4 elapsedNs=2 read=6,1,2,3,4",
+        "operations=10 errors=1 updates=4 elapsedNs=2 read=6,1,2,3,4 update=",
+        "operations=10 errors=1 elapsedNs=2 read=6,1,2,3,4 update=0,0,0,0,0",
+        "operations=10 errors=1 updates=4 elapsedNs= read=6,1,2,3,4 update=0,0,0,0,0",
+        "operations=many errors=1 updates=4 elapsedNs=2 read=6,1,2,3,4 update=0,0,0,0,0",
+        "operations=-10 errors=1 updates=4 elapsedNs=2 read=6,1,2,3,4 update=0,0,0,0,0",
+        "operations=10000000000000000000 errors=1 updates=4 elapsedNs=2 read=6,1,2,3,4 update=0"
+      })
+  void resultsThatAreNone(String line) {
+    ProcessException e = assertThrows(ProcessException.class, () -> LoadResult.parse(line));
+    assertEquals("the load process answered '" + line + "', which is no result", e.getMessage());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "6", "6,1,2,3", "6,1,2,3,", "6,1,2,3,4,5", "6,1,2,3,-4", "6,1,2,3,x"})
+  void percentilesThatAreNone(String text) {
+    ProcessException e = assertThrows(ProcessException.class, () -> Percentiles.parse(text));
+    assertEquals(
+        "the load process answered '" + text + "', not COUNT,P50,P99,P999,MAX", e.getMessage());
   }
 }
