@@ -5,15 +5,16 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.process.AwakeCores;
-import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.redis.RedisBenchmark;
 import io.erda.eval.redis.RedisClient;
+import io.erda.eval.redis.RedisException;
 import io.erda.eval.redis.RedisServer;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -89,7 +90,7 @@ final class RedisExperiment implements Experiment {
     }
   }
 
-  private static Report report(Rounds asItIs, Rounds awake, Optional<String> benchmark) {
+  private static Report report(Rounds asItIs, Rounds awake, String benchmark) {
     double reads = readRatio(asItIs);
     double updates = updateRatio(asItIs);
     Table table =
@@ -119,7 +120,7 @@ final class RedisExperiment implements Experiment {
               updates,
               UPDATE_RATIO_MIN));
     }
-    return new Report(table + benchmark.orElse(""), json, missed);
+    return new Report(table + benchmark, json, missed);
   }
 
   private static void row(
@@ -155,51 +156,22 @@ final class RedisExperiment implements Experiment {
   }
 
   /** What Redis's own benchmark says of the same server, so that nobody need believe our client. */
-  private static Optional<String> benchmark(Context context, RedisServer redis) {
-    return RedisServer.program("redis-benchmark")
-        .map(program -> {
-          Child child =
-              context
-                  .children()
-                  .start(
-                      "redis-benchmark",
-                      List.of(
-                          program.toString(),
-                          "-s",
-                          redis.socket().toString(),
-                          "-c",
-                          "1",
-                          "-P",
-                          "1",
-                          "-d",
-                          Integer.toString(VALUE_BYTES),
-                          "-n",
-                          context.quick() ? "5000" : "50000",
-                          "-r",
-                          "100000",
-                          "-t",
-                          "set,get",
-                          "-q"));
-          StringBuilder text =
-              new StringBuilder("redis-benchmark -c 1 -P 1 -d 1024 on the same server:\n");
-          try {
-            while (true) {
-              String line = child.poll(Duration.ofSeconds(60));
-              if (line == null) {
-                break;
-              }
-              for (String part : line.split("\r")) {
-                if (part.contains("requests per second")) {
-                  text.append("  ").append(part.strip()).append('\n');
-                }
-              }
-            }
-          } catch (ProcessException e) {
-            // Its end is how it says that it is done.
-          }
-          context.children().forget(child);
-          return text.toString();
-        });
+  private static String benchmark(Context context, RedisServer redis) {
+    Optional<Path> program = RedisServer.program("redis-benchmark");
+    if (program.isEmpty()) {
+      return "";
+    }
+    StringBuilder text =
+        new StringBuilder("redis-benchmark -c 1 -P 1 -d 1024 on the same server:\n");
+    int requests = context.quick() ? 5_000 : 50_000;
+    try {
+      RedisBenchmark.run(context.children(), program.get(), redis.socket(), VALUE_BYTES, requests)
+          .forEach(line -> text.append("  ").append(line).append('\n'));
+    } catch (RedisException e) {
+      // What was measured here stands without it.
+      text.append("  ").append(e.getMessage()).append('\n');
+    }
+    return text.toString();
   }
 
   private static void loadRedis(RedisClient peer, Dataset dataset) {

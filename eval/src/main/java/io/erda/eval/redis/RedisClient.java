@@ -17,6 +17,9 @@ import java.nio.file.Path;
 public final class RedisClient implements AutoCloseable {
   private static final byte[] CRLF = {'\r', '\n'};
 
+  /** Values that are longer than an {@code int} can say have no place in a buffer. */
+  private static final int LENGTH_DIGITS_MAX = 9;
+
   private final SocketChannel channel;
   private final ByteBuffer request;
   private final ByteBuffer answer;
@@ -68,11 +71,19 @@ public final class RedisClient implements AutoCloseable {
     if (answer.get(0) != '$') {
       throw unexpected(headerEnd);
     }
-    int length = number(1, headerEnd);
+    int length = length(headerEnd);
     if (length < 0) {
       return -1;
     }
-    receiveUntil(headerEnd + 2 + length + 2);
+    if (length > into.byteSize()) {
+      throw new RedisException(
+          "Redis has a value of " + length + " bytes, longer than " + into.byteSize());
+    }
+    int valueEnd = headerEnd + 2 + length;
+    receiveUntil(valueEnd + 2);
+    if (answer.get(valueEnd) != '\r' || answer.get(valueEnd + 1) != '\n') {
+      throw new RedisException("Redis sent a value that is not " + length + " bytes long");
+    }
     MemorySegment.copy(answerMemory, headerEnd + 2, into, 0, length);
     return length;
   }
@@ -145,6 +156,9 @@ public final class RedisClient implements AutoCloseable {
       for (; searched < received; searched++) {
         if (answer.get(searched) == '\r') {
           receiveUntil(searched + 2);
+          if (answer.get(searched + 1) != '\n') {
+            throw unexpected(searched);
+          }
           return searched;
         }
       }
@@ -159,6 +173,9 @@ public final class RedisClient implements AutoCloseable {
   }
 
   private void receive() {
+    if (!answer.hasRemaining()) {
+      throw new RedisException("Redis's answer is longer than " + answer.capacity() + " bytes");
+    }
     try {
       if (channel.read(answer) < 0) {
         throw new RedisException("Redis closed the connection");
@@ -168,18 +185,29 @@ public final class RedisClient implements AutoCloseable {
     }
   }
 
-  private int number(int from, int to) {
-    boolean negative = answer.get(from) == '-';
-    int number = 0;
-    for (int at = negative ? from + 1 : from; at < to; at++) {
-      number = number * 10 + answer.get(at) - '0';
+  /** The length in the first line: digits, or -1. */
+  private int length(int end) {
+    if (end == 3 && answer.get(1) == '-' && answer.get(2) == '1') {
+      return -1;
     }
-    return negative ? -number : number;
+    if (end == 1 || end > 1 + LENGTH_DIGITS_MAX) {
+      throw unexpected(end);
+    }
+    int length = 0;
+    for (int at = 1; at < end; at++) {
+      int digit = answer.get(at) - '0';
+      if (digit < 0 || digit > 9) {
+        throw unexpected(end);
+      }
+      length = length * 10 + digit;
+    }
+    return length;
   }
 
   private RedisException unexpected(int end) {
     byte[] line = new byte[end];
     answer.get(0, line);
-    return new RedisException("Redis answered: " + new String(line, US_ASCII));
+    String text = new String(line, US_ASCII).replaceAll("[^ -~]", "?");
+    return new RedisException("Redis answered: " + text);
   }
 }

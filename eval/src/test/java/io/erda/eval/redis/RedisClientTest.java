@@ -11,10 +11,15 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The bytes that the client sends, and what it makes of answers that come in pieces; against a
@@ -56,6 +61,81 @@ class RedisClientTest {
           assertEquals("Redis answered: -ERR no", e.getMessage());
         },
         "-ERR no\r\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "$",
+        "$5",
+        "$5\r",
+        "$5\r\n",
+        "$5\r\nhel",
+        "$5\r\nhello",
+        "$5\r\nhello\r",
+        "-ERR",
+        "no line"
+      })
+  void anAnswerThatIsCutOffIsReported(String answer) throws Exception {
+    assertGetFails("Redis closed the connection", answer);
+  }
+
+  @ParameterizedTest
+  @MethodSource
+  void garbageIsReported(String message, String answer) throws Exception {
+    assertGetFails(message, answer);
+  }
+
+  static List<Arguments> garbageIsReported() {
+    return List.of(
+        Arguments.of("Redis answered: hello", "hello\r\n"),
+        Arguments.of("Redis answered: ", "\r\n"),
+        Arguments.of("Redis answered: +OK", "+OK\r\n"),
+        Arguments.of("Redis answered: $", "$\r\n"),
+        Arguments.of("Redis answered: $five", "$five\r\n"),
+        Arguments.of("Redis answered: $-2", "$-2\r\n"),
+        Arguments.of("Redis answered: $5 ", "$5 \r\nhello\r\n"),
+        Arguments.of("Redis answered: $4294967301", "$4294967301\r\nhello\r\n"),
+        Arguments.of("Redis answered: $5", "$5\rhello\r\n"),
+        Arguments.of("Redis answered: ??ab?", "\u0001\nab\u00e9\r\n"),
+        Arguments.of("Redis has a value of 11 bytes, longer than 10", "$11\r\nhello world\r\n"),
+        Arguments.of("Redis sent a value that is not 5 bytes long", "$5\r\nhello world\r\n"),
+        Arguments.of("Redis's answer is longer than 74 bytes", "x".repeat(100)));
+  }
+
+  private void assertGetFails(String message, String answer) throws Exception {
+    MemorySegment into = MemorySegment.ofArray(new byte[10]);
+    talk(
+        client -> {
+          RedisException e = assertThrows(RedisException.class, () -> client.get(key, into));
+          assertEquals(message, e.getMessage());
+        },
+        answer);
+  }
+
+  @Test
+  void aSetThatIsNotAcknowledgedIsReported() throws Exception {
+    talk(
+        client -> {
+          RedisException e =
+              assertThrows(
+                  RedisException.class, () -> client.set(key, MemorySegment.ofArray(value)));
+          assertEquals("Redis answered: :1", e.getMessage());
+        },
+        ":1\r\n");
+  }
+
+  @Test
+  void aSetWhoseAnswerIsCutOffIsReported() throws Exception {
+    talk(
+        client -> {
+          RedisException e =
+              assertThrows(
+                  RedisException.class, () -> client.set(key, MemorySegment.ofArray(value)));
+          assertEquals("Redis closed the connection", e.getMessage());
+        },
+        "+OK\r");
   }
 
   private interface Talk {

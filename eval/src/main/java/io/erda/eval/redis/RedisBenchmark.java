@@ -1,0 +1,89 @@
+package io.erda.eval.redis;
+
+import io.erda.eval.process.Child;
+import io.erda.eval.process.Children;
+import io.erda.eval.process.ProcessException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** Redis's own benchmark, with one connection and no pipelining. */
+public final class RedisBenchmark {
+  private static final Duration SILENCE_MAX = Duration.ofSeconds(60);
+  private static final List<String> TESTS = List.of("SET", "GET");
+
+  private RedisBenchmark() {}
+
+  /**
+   * Runs it against a server.
+   *
+   * @param program where it is, see {@link RedisServer#program}
+   * @return what it says of SET and of GET, a line each
+   * @throws RedisException when it doesn't
+   */
+  public static List<String> run(
+      Children children, Path program, Path socket, int valueBytes, int requests) {
+    Child child =
+        children.start(
+            "redis-benchmark",
+            List.of(
+                program.toString(),
+                "-s",
+                socket.toString(),
+                "-c",
+                "1",
+                "-P",
+                "1",
+                "-d",
+                Integer.toString(valueBytes),
+                "-n",
+                Integer.toString(requests),
+                "-r",
+                "100000",
+                "-t",
+                "set,get",
+                "-q"));
+    List<String> lines = linesOf(child);
+    children.forget(child);
+    try {
+      return results(lines);
+    } catch (RedisException e) {
+      throw new RedisException(e.getMessage() + child.errorTail(), e);
+    }
+  }
+
+  /** All that it writes until it ends, or says nothing for long. */
+  private static List<String> linesOf(Child child) {
+    List<String> lines = new ArrayList<>();
+    try {
+      for (String line = child.poll(SILENCE_MAX); line != null; line = child.poll(SILENCE_MAX)) {
+        lines.add(line);
+      }
+    } catch (ProcessException e) {
+      // Its end is how it says that it is done.
+    }
+    return lines;
+  }
+
+  /**
+   * The results among all lines: most say how far it is, and are written over on a terminal.
+   *
+   * @throws RedisException when one is missing
+   */
+  static List<String> results(List<String> lines) {
+    List<String> results = new ArrayList<>();
+    for (String test : TESTS) {
+      Pattern result = Pattern.compile(test + ": \\d+(\\.\\d+)? requests per second.*");
+      results.add(
+          lines.stream()
+              .map(String::strip)
+              .filter(line -> result.matcher(line).matches())
+              .findFirst()
+              .orElseThrow(
+                  () -> new RedisException("redis-benchmark printed no result of " + test)));
+    }
+    return results;
+  }
+}
