@@ -7,12 +7,17 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What the threads of a process have spent on processors, by the scheduler's own account ({@code
  * /proc/PID/task/TID/schedstat}, in nanoseconds), at one moment.
  */
 public final class CpuTime {
+  /** Nanoseconds on a processor, nanoseconds in its queue, and how often it was given one. */
+  private static final Pattern SCHEDSTAT = Pattern.compile("(\\d{1,18}) \\d+ \\d+\n");
+
   private final Map<String, Long> nsByThread;
 
   private CpuTime(Map<String, Long> nsByThread) {
@@ -51,10 +56,23 @@ public final class CpuTime {
     return sum;
   }
 
+  /**
+   * The first of the three numbers of a {@code schedstat}.
+   *
+   * @throws IOException when it is something else
+   */
+  static long onProcessorNs(String schedstat) throws IOException {
+    Matcher numbers = SCHEDSTAT.matcher(schedstat);
+    if (!numbers.matches()) {
+      throw new IOException("'" + schedstat.strip() + "' is no schedstat");
+    }
+    return Long.parseLong(numbers.group(1));
+  }
+
   private static void read(Path thread, Map<String, Long> ns) throws IOException {
     try {
       String text = Files.readString(thread.resolve("schedstat"));
-      ns.put(thread.getFileName().toString(), Long.parseLong(text.substring(0, text.indexOf(' '))));
+      ns.put(thread.getFileName().toString(), onProcessorNs(text));
     } catch (NoSuchFileException e) {
       if (Files.exists(thread)) {
         throw new IOException("this kernel has no schedstat");
