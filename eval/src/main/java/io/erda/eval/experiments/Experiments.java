@@ -19,6 +19,7 @@ public final class Experiments {
           new GrowthExperiment(),
           new CleaningExperiment(),
           new OverwriteExperiment(),
+          new FootprintExperiment(),
           new UtilisationExperiment(),
           new PeersExperiment());
 

@@ -20,14 +20,12 @@ import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 /**
  * A store of fixed size that two processes overwrite many times its capacity, while they and the
@@ -251,28 +249,12 @@ final class OverwriteExperiment implements Experiment {
     }
 
     private void sample() throws IOException {
-      long bytes = 0;
-      try (Stream<Path> regions = Files.list(store.data())) {
-        for (Path file : regions.toList()) {
-          if (file.getFileName().toString().matches("(region|spare|left)-.*")) {
-            bytes += size(file);
-          }
-        }
-      }
-      bytesMax = Math.max(bytesMax, bytes);
+      bytesMax = Math.max(bytesMax, RegionFiles.bytes(store.data()));
       try {
         Thread.sleep(SAMPLE.toMillis());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new ProcessException("interrupted", e);
-      }
-    }
-
-    private static long size(Path file) {
-      try {
-        return Files.size(file);
-      } catch (IOException e) {
-        return 0;
       }
     }
 
