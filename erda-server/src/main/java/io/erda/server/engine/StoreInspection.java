@@ -74,7 +74,7 @@ public final class StoreInspection {
   /** Looks at every entry. */
   public void run() {
     lookAtEntries((what, done, all) -> {});
-    unnamed.tellAll();
+    unnamed.tellAll(this::hasTwin);
   }
 
   /**
@@ -89,7 +89,7 @@ public final class StoreInspection {
     if (!proven() || !unnamed.isEmpty()) {
       new LogInspection(engine, findings, unnamed, !proven()).run(progress);
     }
-    unnamed.tellAll();
+    unnamed.tellAll(this::hasTwin);
   }
 
   /**

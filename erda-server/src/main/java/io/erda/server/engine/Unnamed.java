@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongPredicate;
 
 /**
  * Findings about entries whose key can't be told from what they name, or not for certain: kept by
@@ -22,8 +23,13 @@ final class Unnamed {
 
   /** What was found about a tag, and the keys that were told of it. */
   private static final class About {
+    final long keyWord;
     final List<String> findings = new ArrayList<>(1);
     final Set<ByteBuffer> keys = new HashSet<>(1);
+
+    About(long keyWord) {
+      this.keyWord = keyWord;
+    }
   }
 
   private final Findings findings;
@@ -51,7 +57,7 @@ final class Unnamed {
       return;
     }
     count++;
-    About about = byTag.computeIfAbsent(keyWord & TAG, tag -> new About());
+    About about = byTag.computeIfAbsent(keyWord & TAG, tag -> new About(keyWord));
     about.findings.add(what);
     if (told != null) {
       about.keys.add(ByteBuffer.wrap(told));
@@ -75,11 +81,19 @@ final class Unnamed {
     return byTag.containsKey(keyWord & TAG);
   }
 
-  /** Tells what no key was told of, without keys. */
-  void tellAll() {
+  /**
+   * Tells without a key what no key was told of, and what may concern another key than the only one
+   * that was told of it.
+   *
+   * @param shared whether two entries have a key word
+   */
+  void tellAll(LongPredicate shared) {
     for (About about : byTag.values()) {
       if (about.keys.isEmpty()) {
         about.findings.forEach(what -> findings.found(null, what));
+      } else if (about.keys.size() == 1 && shared.test(about.keyWord)) {
+        about.findings.forEach(
+            what -> findings.found(null, what + "; or the object of another key of this hash"));
       }
     }
     byTag.clear();
