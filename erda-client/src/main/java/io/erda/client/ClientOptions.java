@@ -27,10 +27,12 @@ public record ClientOptions(
   /** A value of {@link #pollingNs}: the server says how long. */
   public static final long SERVER_HINT = -1;
 
+  /** The largest {@link #pipelineDepth}. */
+  public static final int PIPELINE_DEPTH_MAX = 64;
+
   private static final Duration TIMEOUT_MAX = Duration.ofDays(1);
   private static final int READ_BYTES_MIN = 64;
   private static final int READ_BYTES_MAX = 1 << 20;
-  private static final int PIPELINE_DEPTH_MAX = 64;
 
   public static final ClientOptions DEFAULT =
       new ClientOptions(Duration.ofSeconds(5), Duration.ofSeconds(10), null, SERVER_HINT, 1280, 32);

@@ -1,5 +1,6 @@
 package io.erda.ycsb;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
 import io.erda.ycsb.RecordFormat.DamagedRecordException;
@@ -14,6 +15,7 @@ import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.DBException;
 import site.ycsb.Status;
+import site.ycsb.measurements.Measurements;
 
 /**
  * YCSB's database over an Erda client, for the stock {@code site.ycsb.Client}: {@code -db
@@ -27,6 +29,8 @@ import site.ycsb.Status;
  * <ul>
  *   <li>{@code erda.uri}: the store, e.g. {@code erda+shm:/var/lib/erda}. Required.
  *   <li>{@code erda.table}: whether the table's name is part of the key; {@code true} by default.
+ *   <li>{@code batchsize}: how many inserts of a thread are in flight at most, 1 to 64; 1 by
+ *       default.
  * </ul>
  *
  * <p>Answers: {@code NOT_FOUND} when the key is absent, {@code ERROR} and a line on standard error
@@ -38,6 +42,14 @@ import site.ycsb.Status;
  * every key-value store behind YCSB. When it is given at least {@code fieldcount} fields (YCSB's
  * property, 10 by default; {@code writeallfields=true} makes the core workload do so) it is one put
  * without a read, and then creates a record that is absent.
+ *
+ * <p>With a {@code batchsize} of more than 1 a thread has a second connection, for its inserts.
+ * {@link #insert} waits only for room there, and answers {@code BATCHED_OK}: the insert is in
+ * flight. Other operations of the thread finish what is in flight first, so they see it; other
+ * threads see an insert when it is done. When inserts in flight failed, the thread's next operation
+ * answers {@code ERROR} for all of them and does nothing itself. What no operation has reported,
+ * {@link #cleanup} throws, and counts as {@code ERROR} of INSERT in YCSB's measurements: YCSB's
+ * client only prints what {@code cleanup} throws.
  */
 public final class ErdaDb extends DB {
   /** The store to connect to. */
@@ -46,15 +58,53 @@ public final class ErdaDb extends DB {
   /** Whether the table's name is part of the key. */
   public static final String TABLE = "erda.table";
 
+  /** How many inserts of a thread are in flight at most. */
+  public static final String BATCH_SIZE = "batchsize";
+
   private static final int ERRORS_SHOWN_MAX = 10;
+
+  /** YCSB's name of the operation in its measurements. */
+  private static final String INSERT = "INSERT";
 
   private final RecordFormat format = new RecordFormat();
   private ErdaClient client;
+
+  /** Null with a batch size of 1: inserts are done one at a time, over {@link #client}. */
+  private InsertPipeline inserts;
+
+  /** Null with a batch size of 1. */
+  private Measurements measurements;
+
   private RecordKey keys;
   private int fieldsOfRecord;
   private byte[] value = new byte[16 << 10];
   private MemorySegment valueSegment = MemorySegment.ofArray(value);
   private int errors;
+
+  /**
+   * What {@link #BATCH_SIZE} is in these properties.
+   *
+   * @throws DBException when it is not a number, or out of its range
+   */
+  public static int batchSize(Properties properties) throws DBException {
+    String text = properties.getProperty(BATCH_SIZE, "1");
+    int size;
+    try {
+      size = Integer.parseInt(text.strip());
+    } catch (NumberFormatException e) {
+      size = 0; // out of its range, too
+    }
+    if (size < 1 || size > ClientOptions.PIPELINE_DEPTH_MAX) {
+      throw new DBException(
+          "property "
+              + BATCH_SIZE
+              + " must be a number from 1 to "
+              + ClientOptions.PIPELINE_DEPTH_MAX
+              + ": "
+              + text);
+    }
+    return size;
+  }
 
   @Override
   public void init() throws DBException {
@@ -66,24 +116,81 @@ public final class ErdaDb extends DB {
     }
     keys = new RecordKey(Boolean.parseBoolean(properties.getProperty(TABLE, "true")));
     fieldsOfRecord = fieldCount(properties.getProperty("fieldcount", "10"));
+    int batchSize = batchSize(properties);
+    measurements = batchSize > 1 ? Measurements.getMeasurements() : null;
     try {
       client = ErdaClient.connect(uri);
+      if (batchSize > 1) {
+        inserts =
+            new InsertPipeline(
+                uri, batchSize, (table, key, error) -> error("insert", table, key, error));
+      }
     } catch (ErdaException e) {
+      endClient();
       throw new DBException(e.getMessage(), e);
     }
   }
 
+  /**
+   * Finishes what is in flight and ends the connections.
+   *
+   * @throws DBException when batched inserts failed and no operation has reported it
+   */
   @Override
-  public void cleanup() {
+  public void cleanup() throws DBException {
+    int failed = 0;
+    try {
+      failed = endInserts();
+    } finally {
+      endClient();
+    }
+    if (failed > 0) {
+      for (int i = 0; i < failed; i++) {
+        measurements.reportStatus(INSERT, Status.ERROR);
+      }
+      throw new DBException(
+          "batched inserts that failed, which no operation has reported: " + failed);
+    }
+  }
+
+  private void endClient() {
     if (client != null) {
       client.close();
       client = null;
     }
   }
 
+  /** Returns how many inserts failed, of which no operation has told. */
+  private int endInserts() {
+    InsertPipeline ending = inserts;
+    if (ending == null) {
+      return 0;
+    }
+    inserts = null;
+    try (ending) {
+      ending.finish();
+    }
+    return ending.takeFailures();
+  }
+
+  /**
+   * Finishes the inserts in flight. Returns whether inserts failed of which no operation has told:
+   * then this one does.
+   */
+  private boolean insertsFailed() {
+    if (inserts == null) {
+      return false;
+    }
+    inserts.finish();
+    return inserts.takeFailures() > 0;
+  }
+
   @Override
   public Status read(
       String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
+    if (insertsFailed()) {
+      return Status.ERROR;
+    }
     try {
       int length = get(keys.of(table, key));
       if (length < 0) {
@@ -99,6 +206,9 @@ public final class ErdaDb extends DB {
 
   @Override
   public Status update(String table, String key, Map<String, ByteIterator> values) {
+    if (insertsFailed()) {
+      return Status.ERROR;
+    }
     try {
       MemorySegment erdaKey = keys.of(table, key);
       if (values.size() >= fieldsOfRecord) {
@@ -119,10 +229,21 @@ public final class ErdaDb extends DB {
 
   @Override
   public Status insert(String table, String key, Map<String, ByteIterator> values) {
+    if (inserts != null) {
+      // Before the values are encoded, which can be done once: YCSB may try the insert again.
+      inserts.hear();
+      if (inserts.takeFailures() > 0) {
+        return Status.ERROR;
+      }
+    }
     try {
       format.encode(values);
-      put(keys.of(table, key));
-      return Status.OK;
+      if (inserts == null) {
+        put(keys.of(table, key));
+        return Status.OK;
+      }
+      inserts.submit(table, key, keys.of(table, key), encoded());
+      return Status.BATCHED_OK;
     } catch (ErdaException e) {
       return error("insert", table, key, e);
     }
@@ -130,6 +251,9 @@ public final class ErdaDb extends DB {
 
   @Override
   public Status delete(String table, String key) {
+    if (insertsFailed()) {
+      return Status.ERROR;
+    }
     try {
       return client.delete(keys.of(table, key)) ? Status.OK : Status.NOT_FOUND;
     } catch (ErdaException e) {
@@ -160,7 +284,11 @@ public final class ErdaDb extends DB {
   }
 
   private void put(MemorySegment key) {
-    client.put(key, MemorySegment.ofArray(format.bytes()).asSlice(0, format.length()));
+    client.put(key, encoded());
+  }
+
+  private MemorySegment encoded() {
+    return MemorySegment.ofArray(format.bytes()).asSlice(0, format.length());
   }
 
   private Status error(String operation, String table, String key, RuntimeException e) {

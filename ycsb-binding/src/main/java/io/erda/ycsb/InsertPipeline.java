@@ -1,0 +1,145 @@
+package io.erda.ycsb;
+
+import io.erda.client.ClientOptions;
+import io.erda.client.ErdaAsyncClient;
+import io.erda.client.ErdaUri;
+import io.erda.client.OperationHandler;
+import io.erda.protocol.ErdaException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The batched inserts of one YCSB thread: up to a number of them are in flight on a connection of
+ * their own. How one ended is heard in a later call. Failures are told to a listener, and counted
+ * until somebody takes the count. One thread.
+ */
+final class InsertPipeline implements AutoCloseable {
+  /** Hears of each insert that failed after it was submitted. */
+  interface FailureListener {
+    void onInsertFailed(String table, String key, ErdaException error);
+  }
+
+  /**
+   * After so many turns in vain it sleeps. A turn with its yield takes some hundred nanoseconds, so
+   * that is about as long as a sleep and its wake-up take.
+   */
+  private static final int IDLE_TURNS_MAX = 128;
+
+  /** A sleep is bounded: time-outs of inserts are looked at between two. */
+  private static final long AWAIT_NS = 100_000_000;
+
+  private final ErdaAsyncClient client;
+  private final FailureListener listener;
+
+  /** What is in flight, by token. */
+  private final String[] tables;
+
+  private final String[] keys;
+
+  /** A stack: the first {@link #freeCount} are the tokens of which nothing is in flight. */
+  private final int[] freeTokens;
+
+  private int freeCount;
+  private int failures;
+  private int idleTurns;
+
+  /**
+   * Begins to connect; does not wait for it.
+   *
+   * @param depth how many inserts are in flight at most
+   */
+  InsertPipeline(String uri, int depth, FailureListener listener) {
+    this.listener = listener;
+    tables = new String[depth];
+    keys = new String[depth];
+    freeTokens = new int[depth];
+    for (int token = 0; token < depth; token++) {
+      freeTokens[freeCount++] = token;
+    }
+    client =
+        ErdaAsyncClient.connect(
+            ErdaUri.parse(uri), ClientOptions.DEFAULT.withPipelineDepth(depth), new Outcomes());
+  }
+
+  /**
+   * Submits an insert, and waits for room before. Its memory may be reused when this returns.
+   *
+   * @throws ErdaException.BadSize when the store does not take it; nothing is submitted then
+   */
+  void submit(String table, String key, MemorySegment erdaKey, MemorySegment value) {
+    while (freeCount == 0) {
+      turn();
+    }
+    int token = freeTokens[freeCount - 1];
+    if (!client.put(token, erdaKey, value)) {
+      throw new IllegalStateException(
+          "no room for a put, with " + client.inFlight() + " in flight");
+    }
+    freeCount--;
+    tables[token] = table;
+    keys[token] = key;
+  }
+
+  /** Hears of what has ended, and does not wait. */
+  void hear() {
+    client.doWork();
+  }
+
+  /** Returns when nothing is in flight. An operation's time is bounded, and so is this. */
+  void finish() {
+    while (client.inFlight() > 0) {
+      turn();
+    }
+  }
+
+  /** How many inserts have failed since the last call. */
+  int takeFailures() {
+    int taken = failures;
+    failures = 0;
+    return taken;
+  }
+
+  /** What is still in flight fails. */
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  private void turn() {
+    if (client.doWork() > 0) {
+      idleTurns = 0;
+    } else if (++idleTurns < IDLE_TURNS_MAX) {
+      Thread.yield();
+    } else {
+      client.await(AWAIT_NS);
+      idleTurns = 0;
+    }
+  }
+
+  private void free(long token) {
+    freeTokens[freeCount++] = (int) token;
+  }
+
+  private final class Outcomes implements OperationHandler {
+    @Override
+    public void onPut(long token) {
+      free(token);
+    }
+
+    @Override
+    public void onError(long token, ErdaException error) {
+      free(token);
+      failures++;
+      listener.onInsertFailed(tables[(int) token], keys[(int) token], error);
+    }
+
+    @Override
+    public void onGet(long token, MemorySegment memory, long offset, long length) {
+      throw new IllegalStateException("a get, where only puts are submitted");
+    }
+
+    @Override
+    public void onDelete(long token, boolean existed) {
+      throw new IllegalStateException("a delete, where only puts are submitted");
+    }
+  }
+}
