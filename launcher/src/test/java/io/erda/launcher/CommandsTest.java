@@ -256,6 +256,19 @@ class CommandsTest {
         2, "recordcount is negative: -5", "ycsb", "load", "-P", file, "-p", "recordcount=-5");
     assertFails(
         2, "fieldcount is not a number: x", "ycsb", "load", "-P", file, "-p", "fieldcount=x");
+    for (String batch : List.of("0", "-1", "many", "65")) {
+      assertFails(
+          2,
+          "batchsize must be a number from 1 to 64: " + batch,
+          "ycsb",
+          "load",
+          "-P",
+          file,
+          "-p",
+          "erda.uri=erda+shm:" + data,
+          "-p",
+          "batchsize=" + batch);
+    }
     assertFails(2, "-target", "ycsb", "load", "-P", file, "-target", "-3");
     assertFails(2, "-P is a directory", "ycsb", "load", "-P", directory.toString());
     assertFails(2, "-threads", "ycsb", "load", "-P", file, "-threads", "0");

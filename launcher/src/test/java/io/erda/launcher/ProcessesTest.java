@@ -121,9 +121,15 @@ class ProcessesTest {
       Child load = children.start("YCSB", stock);
       assertTrue(load.await("[INSERT], Return=OK", LONG).endsWith("200"));
       assertEquals(0, load.awaitEnd(LONG));
-      Child run = children.start("erda ycsb", ycsb(workload, uri, "recordcount=200"));
+      Child run = children.start("erda ycsb", ycsb("run", workload, uri, "recordcount=200"));
       assertEquals(0, run.awaitEnd(LONG), run::errorTail);
-      Child missing = children.start("erda ycsb", ycsb(workload, uri, "recordcount=100000"));
+      List<String> more = List.of("recordcount=400", "insertstart=200", "insertcount=200");
+      Child batched = children.start("erda ycsb", ycsb("load", workload, batched(uri, more)));
+      assertTrue(batched.await("[INSERT], Return=BATCHED_OK", LONG).endsWith("200"));
+      assertEquals(0, batched.awaitEnd(LONG), batched::errorTail);
+      Child all = children.start("erda ycsb", ycsb("run", workload, uri, "recordcount=400"));
+      assertEquals(0, all.awaitEnd(LONG), all::errorTail);
+      Child missing = children.start("erda ycsb", ycsb("run", workload, uri, "recordcount=100000"));
       assertEquals(1, missing.awaitEnd(LONG));
       assertTrue(missing.errorTail().contains("NOT_FOUND"), missing::errorTail);
       server.stop();
@@ -175,10 +181,33 @@ class ProcessesTest {
     assertEmpty(stores);
   }
 
-  private static List<String> ycsb(String workload, String... properties) {
+  /** YCSB's client only prints what a binding throws at the end, and ends with 0. */
+  @Test
+  void aBatchedLoadIntoAFullStoreFails() throws Exception {
+    String workload = Path.of("..", "workloads", "workloada").toString();
+    List<String> tiny =
+        List.of("--region-bytes", "1M", "--segment-bytes", "512K", "--capacity", "2M");
+    try (Children children = new Children()) {
+      ServerChild server = ServerChild.start(children, jvm(), directory.resolve("data"), tiny);
+      String uri = "erda.uri=" + server.uri();
+      // Few enough to be in flight at once: no operation may be left to report a failure.
+      List<String> large = List.of("recordcount=12", "fieldcount=1", "fieldlength=250000");
+      Child load = children.start("erda ycsb", ycsb("load", workload, batched(uri, large)));
+      assertEquals(1, load.awaitEnd(LONG), load::errorTail);
+      assertTrue(load.errorTail().contains("INSERT ERROR"), load::errorTail);
+      server.stop();
+    }
+  }
+
+  private static String[] batched(String uri, List<String> properties) {
+    return Stream.concat(Stream.of(uri, "batchsize=16"), properties.stream())
+        .toArray(String[]::new);
+  }
+
+  private static List<String> ycsb(String phase, String workload, String... properties) {
     List<String> arguments =
         new java.util.ArrayList<>(
-            List.of("ycsb", "run", "-P", workload, "-p", "operationcount=400"));
+            List.of("ycsb", phase, "-P", workload, "-p", "operationcount=400"));
     for (String property : properties) {
       arguments.addAll(List.of("-p", property));
     }
