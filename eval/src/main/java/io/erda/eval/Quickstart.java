@@ -24,7 +24,8 @@ import java.util.Properties;
 
 /**
  * A server in a process of its own, YCSB from another: load, then C, B, A and update-only, Zipfian
- * 0.99, one field of the value's size.
+ * 0.99, one field of the value's size. The load has several inserts in flight for each thread, the
+ * workloads one operation.
  *
  * <p>Latencies are those that a YCSB thread sees, binding included. The server's processor time is
  * that of all its threads by the scheduler's account, less what it spends in as much idle time. NVM
@@ -150,7 +151,11 @@ public final class Quickstart {
         LoadPhase.of(true, options.threads(), options.records(), properties("workloadc"));
     LoadResult result = load.run(phase, done -> progress.at(percent(done, options.records())));
     progress.done(
-        Table.count(result.throughputOpsPerSecond()) + " inserts/s" + errors(result, load));
+        Table.count(result.throughputOpsPerSecond())
+            + " inserts/s, up to "
+            + LoadPhase.INSERTS_IN_FLIGHT
+            + " in flight for each thread"
+            + errors(result, load));
     return result;
   }
 

@@ -60,6 +60,7 @@ class ProcessesTest {
             json.toString());
     assertEquals(0, exitCode, err::toString);
     assertTrue(out.toString().contains("update-only"), out::toString);
+    assertTrue(err.toString().contains("up to 16 in flight for each thread"), err::toString);
     JsonNode result = new ObjectMapper().readTree(json.toFile());
     assertEquals(300, result.get("records").asInt());
     assertEquals(100, result.get("valueBytes").asInt());

@@ -1,5 +1,6 @@
 package io.erda.eval.load;
 
+import io.erda.ycsb.ErdaDb;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
@@ -21,6 +22,12 @@ public record LoadPhase(
     long warmup,
     int serverReadsPerMillion,
     Map<String, String> properties) {
+  /**
+   * How many inserts each thread has in flight when it loads records. Nothing is measured of a
+   * phase that loads but its rate. Transactions are done one at a time.
+   */
+  public static final int INSERTS_IN_FLIGHT = 16;
+
   private static final String SEPARATOR = "\t";
 
   public LoadPhase {
@@ -32,6 +39,9 @@ public record LoadPhase(
       boolean insert, int threads, long operations, Properties workload, String... overrides) {
     Map<String, String> all = new TreeMap<>();
     workload.stringPropertyNames().forEach(name -> all.put(name, workload.getProperty(name)));
+    if (insert) {
+      all.put(ErdaDb.BATCH_SIZE, Integer.toString(INSERTS_IN_FLIGHT));
+    }
     for (String override : overrides) {
       int equals = override.indexOf('=');
       all.put(override.substring(0, equals), override.substring(equals + 1));

@@ -1,10 +1,13 @@
 package io.erda.eval.load;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.erda.eval.process.ProcessException;
+import io.erda.ycsb.ErdaDb;
 import io.erda.ycsb.Workloads;
+import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,6 +22,16 @@ class LoadFormatTest {
             .withServerReadsPerMillion(10_000);
     assertEquals(phase, LoadPhase.parse(phase.format()));
     assertEquals("a=b c", phase.properties().get("x"));
+  }
+
+  @Test
+  void onlyAPhaseThatLoadsHasSeveralInsertsInFlight() {
+    Properties workload = Workloads.load("workloadd"); // its transactions insert, too
+    LoadPhase load = LoadPhase.of(true, 2, 1000, workload);
+    assertEquals("16", LoadPhase.parse(load.format()).properties().get(ErdaDb.BATCH_SIZE));
+    assertNull(LoadPhase.of(false, 2, 1000, workload).properties().get(ErdaDb.BATCH_SIZE));
+    LoadPhase one = LoadPhase.of(true, 2, 1000, workload, ErdaDb.BATCH_SIZE + "=1");
+    assertEquals("1", one.properties().get(ErdaDb.BATCH_SIZE));
   }
 
   @Test

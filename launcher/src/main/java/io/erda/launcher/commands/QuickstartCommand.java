@@ -1,6 +1,7 @@
 package io.erda.launcher.commands;
 
 import io.erda.eval.Quickstart;
+import io.erda.eval.load.LoadPhase;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import java.io.IOException;
@@ -22,6 +23,9 @@ import picocli.CommandLine.Spec;
     showDefaultValues = true,
     footer = {
       "",
+      "A thread has up to "
+          + LoadPhase.INSERTS_IN_FLIGHT
+          + " inserts in flight while it loads, and one operation in the workloads.",
       "Latencies are those of a YCSB thread, in nanoseconds, binding included. Server CPU is what"
           + " all threads of the server",
       "spent by the scheduler's account, less what they spend idle. NVM bytes are what server and"
