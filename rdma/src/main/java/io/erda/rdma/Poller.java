@@ -6,13 +6,13 @@ import java.util.function.LongSupplier;
  * Decides how an agent waits: it polls for a bounded time after its last work, then says that it is
  * time to sleep. One thread; no allocation.
  *
- * <pre>
- *   while (running) {
- *     if (poller.mayPoll(agent.doWork())) continue;
- *     if (armAll() && agent.doWork() == 0 && device.await(timeoutNs)) poller.woken();
- *     else poller.reset();
- *   }
- * </pre>
+ * <pre>{@code
+ * while (running) {
+ *   if (poller.mayPoll(agent.doWork())) continue;
+ *   if (armAll() && agent.doWork() == 0 && device.await(timeoutNs)) poller.woken();
+ *   else poller.reset();
+ * }
+ * }</pre>
  *
  * <p>Cost: while it polls it takes a core, up to the budget after each burst of work. The first
  * {@code spinNs} of that are pause instructions (tens of nanoseconds a turn); from then on each

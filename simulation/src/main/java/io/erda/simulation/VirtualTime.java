@@ -102,14 +102,6 @@ public final class VirtualTime implements LongSupplier {
     return runUntil(nowNs + durationNs);
   }
 
-  /**
-   * Moves the clock without letting events happen: time that a node spends inside one step. They
-   * happen late then.
-   */
-  public void spend(long durationNs) {
-    nowNs += durationNs;
-  }
-
   private boolean before(long timeNs, long tie, int other) {
     return timeNs < timesNs[other] || (timeNs == timesNs[other] && tie < ties[other]);
   }
