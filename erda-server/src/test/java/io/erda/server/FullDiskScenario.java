@@ -17,6 +17,7 @@ import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -273,10 +274,19 @@ final class FullDiskScenario {
     long shown = 0;
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
-        shown += (Files.size(file) + 4095) & -4096L;
+        shown += (size(file) + 4095) & -4096L;
       }
     }
     return disk.getTotalSpace() - disk.getUnallocatedSpace() - shown;
+  }
+
+  /** Files come and go while they are looked at. */
+  private static long size(Path file) throws IOException {
+    try {
+      return Files.size(file);
+    } catch (NoSuchFileException e) {
+      return 0;
+    }
   }
 
   /** Reads every key again and again; says so before it is stopped, and after it goes on. */

@@ -123,6 +123,8 @@ class FullDiskTest {
       try {
         assertTrue(child.waitFor(120, TimeUnit.SECONDS), "hangs: " + text(output));
       } finally {
+        // One that is stopped half-way leaves those behind that it has started.
+        child.descendants().forEach(ProcessHandle::destroyForcibly);
         child.destroyForcibly().waitFor();
       }
       assertEquals(0, child.exitValue(), () -> text(output));
