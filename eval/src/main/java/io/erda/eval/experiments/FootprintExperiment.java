@@ -145,13 +145,11 @@ final class FootprintExperiment implements Experiment {
   }
 
   private static long liveBytes() {
-    return (long) OBJECTS
-        * ObjectLayout.padded(ObjectLayout.bytes(Dataset.KEY_BYTES, VALUE_BYTES));
+    return (long) OBJECTS * ObjectLayout.padded(ObjectLayout.bytes(Dataset.KEY_BYTES, VALUE_BYTES));
   }
 
   private static long fileBytesAllowed() {
-    return TIMES_LIVE_MAX * liveBytes()
-        + REGIONS_BEYOND_MAX * ServerOptions.DEFAULTS.regionBytes();
+    return TIMES_LIVE_MAX * liveBytes() + REGIONS_BEYOND_MAX * ServerOptions.DEFAULTS.regionBytes();
   }
 
   private static Report report(Course course, Map<String, Long> figures) {
