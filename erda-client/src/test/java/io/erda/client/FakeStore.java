@@ -13,12 +13,12 @@ import io.erda.logstore.ObjectWriter;
 import io.erda.logstore.Region;
 import io.erda.pmem.Backing;
 import io.erda.protocol.Handshake;
-import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Message;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
 import io.erda.protocol.Root;
+import io.erda.protocol.WelcomeBuilder;
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.ConnectionRequest;
@@ -97,7 +97,7 @@ final class FakeStore implements LongSupplier {
 
   EmbeddedDevice device;
   Answer answer = (type, request) -> Result.OK;
-  UnaryOperator<Welcome> welcome = said -> said;
+  UnaryOperator<WelcomeBuilder> welcome = said -> said;
 
   /** Changes the bytes of a welcome. */
   UnaryOperator<MemorySegment> welcomeBytes = bytes -> bytes;
@@ -290,24 +290,25 @@ final class FakeStore implements LongSupplier {
       request.reject(Handshake.encode(refusal));
       return;
     }
-    Welcome said =
-        new Welcome(
-            id,
-            getRoot(Root.INCARNATION_OFFSET),
-            rootRegion.remoteKey(),
-            SEED,
-            REGION_BYTES,
-            SEGMENT_BYTES,
-            HEADS,
-            Promise.PROCESS,
-            0,
-            peers.size() + 1,
-            9,
-            64,
-            200_000,
-            Protocol.MESSAGE_BYTES_MAX,
-            50_000);
-    peers.add(new Peer(request.accept(welcomeBytes.apply(Handshake.encode(welcome.apply(said))))));
+    WelcomeBuilder said =
+        new WelcomeBuilder()
+            .store(id)
+            .incarnation(getRoot(Root.INCARNATION_OFFSET))
+            .rootKey(rootRegion.remoteKey())
+            .hashSeed(SEED)
+            .regionBytes(REGION_BYTES)
+            .segmentBytes(SEGMENT_BYTES)
+            .heads(HEADS)
+            .promise(Promise.PROCESS)
+            .putMode(0)
+            .clientId(peers.size() + 1)
+            .connectionEpoch(9)
+            .keyBytesMax(64)
+            .valueBytesMax(200_000)
+            .messageBytesMax(Protocol.MESSAGE_BYTES_MAX)
+            .pollingNs(50_000);
+    MemorySegment bytes = Handshake.encode(welcome.apply(said).build());
+    peers.add(new Peer(request.accept(welcomeBytes.apply(bytes))));
   }
 
   void disconnect() {

@@ -46,7 +46,7 @@ public final class Handshake {
       int protocolVersion, int layoutVersion, Promise required, long processId, UUID store) {}
 
   /**
-   * The server's acceptance.
+   * The server's acceptance; {@link WelcomeBuilder} makes one.
    *
    * <pre>
    *   0  magic 4 | 4  protocol version 4 | 8  layout version 4 | 12  kind = 2 4 | 16  store UUID 16 | 32  incarnation 8
@@ -151,22 +151,23 @@ public final class Handshake {
     if (promise == null) {
       return null;
     }
-    return new Welcome(
-        uuid(from, 16),
-        from.get(LONG, 32),
-        from.get(LONG, 40),
-        from.get(LONG, 48),
-        from.get(LONG, 56),
-        from.get(INT, 64),
-        from.get(INT, 68),
-        promise,
-        from.get(INT, 76),
-        from.get(INT, 80),
-        from.get(INT, 84),
-        from.get(INT, 88),
-        from.get(INT, 92),
-        from.get(INT, 96),
-        from.get(INT, 100));
+    return new WelcomeBuilder()
+        .store(uuid(from, 16))
+        .incarnation(from.get(LONG, 32))
+        .rootKey(from.get(LONG, 40))
+        .hashSeed(from.get(LONG, 48))
+        .regionBytes(from.get(LONG, 56))
+        .segmentBytes(from.get(INT, 64))
+        .heads(from.get(INT, 68))
+        .promise(promise)
+        .putMode(from.get(INT, 76))
+        .clientId(from.get(INT, 80))
+        .connectionEpoch(from.get(INT, 84))
+        .keyBytesMax(from.get(INT, 88))
+        .valueBytesMax(from.get(INT, 92))
+        .messageBytesMax(from.get(INT, 96))
+        .pollingNs(from.get(INT, 100))
+        .build();
   }
 
   public static MemorySegment encode(Refusal refusal) {

@@ -49,6 +49,33 @@ class FormatTest {
   }
 
   @Test
+  void welcomeIsAsDocumented() throws IOException {
+    Handshake.Welcome welcome = welcome().build();
+    assertArrayEquals(example("welcome"), bytes(Handshake.encode(welcome)));
+    assertEquals(welcome, Handshake.decodeWelcome(MemorySegment.ofArray(example("welcome"))));
+  }
+
+  /** Every component has a value of its own, so that none passes for another one. */
+  private static WelcomeBuilder welcome() {
+    return new WelcomeBuilder()
+        .store(new UUID(0x0011_2233_4455_6677L, 0x8899_aabb_ccdd_eeffL))
+        .incarnation(7)
+        .rootKey(0x10001)
+        .hashSeed(42)
+        .regionBytes(64 << 20)
+        .segmentBytes(8 << 20)
+        .heads(4)
+        .promise(Promise.PROCESS)
+        .putMode(0)
+        .clientId(3)
+        .connectionEpoch(8)
+        .keyBytesMax(2048)
+        .valueBytesMax(8_388_533)
+        .messageBytesMax(4096)
+        .pollingNs(50_000);
+  }
+
+  @Test
   void leaseIsAsDocumented() throws IOException {
     MemorySegment message = MemorySegment.ofArray(new byte[Message.LEASE_REQUEST_BYTES]);
     Message.putHeader(message, 0, Message.LEASE, Result.OK, Message.LEASE_REQUEST_BYTES, 4, 3, 7);
@@ -152,23 +179,7 @@ class FormatTest {
 
   @Test
   void handshakeRecordsRoundTrip() {
-    Handshake.Welcome welcome =
-        new Handshake.Welcome(
-            new UUID(1, 2),
-            3,
-            4,
-            5,
-            1L << 30,
-            8 << 20,
-            4,
-            Promise.POWER,
-            0,
-            6,
-            7,
-            2048,
-            8_000_000,
-            4096,
-            50_000);
+    Handshake.Welcome welcome = welcome().promise(Promise.POWER).putMode(1).build();
     MemorySegment encoded = Handshake.encode(welcome);
     assertTrue(encoded.byteSize() <= 192);
     assertEquals(welcome, Handshake.decodeWelcome(encoded));
@@ -189,24 +200,7 @@ class FormatTest {
           Handshake.encode(
               new Handshake.Hello(
                   Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, new UUID(3, 4)))),
-      bytes(
-          Handshake.encode(
-              new Handshake.Welcome(
-                  new UUID(1, 2),
-                  3,
-                  4,
-                  5,
-                  1L << 30,
-                  8 << 20,
-                  4,
-                  Promise.POWER,
-                  0,
-                  6,
-                  7,
-                  2048,
-                  8_000_000,
-                  4096,
-                  1))),
+      bytes(Handshake.encode(welcome().build())),
       bytes(Handshake.encode(new Handshake.Refusal(1, "no")))
     };
     for (int run = 0; run < 20_000; run++) {

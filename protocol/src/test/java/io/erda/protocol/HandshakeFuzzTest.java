@@ -24,22 +24,23 @@ class HandshakeFuzzTest {
           Handshake.encode(new Hello(1, 1, Promise.POWER, 4711, STORE)),
           Handshake.encode(new Hello(1, 1, null, 1, null)),
           Handshake.encode(
-              new Welcome(
-                  STORE,
-                  7,
-                  0x10001,
-                  42,
-                  1 << 30,
-                  1 << 23,
-                  4,
-                  Promise.PROCESS,
-                  0,
-                  3,
-                  7,
-                  2048,
-                  1 << 20,
-                  4096,
-                  50_000)),
+              new WelcomeBuilder()
+                  .store(STORE)
+                  .incarnation(7)
+                  .rootKey(0x10001)
+                  .hashSeed(42)
+                  .regionBytes(1 << 30)
+                  .segmentBytes(1 << 23)
+                  .heads(4)
+                  .promise(Promise.PROCESS)
+                  .putMode(0)
+                  .clientId(3)
+                  .connectionEpoch(7)
+                  .keyBytesMax(2048)
+                  .valueBytesMax(1 << 20)
+                  .messageBytesMax(4096)
+                  .pollingNs(50_000)
+                  .build()),
           Handshake.encode(new Refusal(Refusal.CONNECTIONS, "all 3 connections are taken")),
           Handshake.encode(new Refusal(9, "ü".repeat(200))));
 

@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
+import io.erda.protocol.WelcomeBuilder;
 import io.erda.rdma.ConnectionRequest;
 import java.lang.foreign.MemorySegment;
 
@@ -62,22 +63,23 @@ final class Admission {
     int clientId = nextClientId++;
     int connectionEpoch = (int) engine.root().incarnation();
     Handshake.Welcome welcome =
-        new Handshake.Welcome(
-            engine.storeId(),
-            engine.root().incarnation(),
-            port.root.remoteKey(),
-            engine.superblock().hashSeed(),
-            engine.superblock().geometry().regionBytes(),
-            engine.superblock().geometry().segmentBytes(),
-            engine.superblock().geometry().heads(),
-            engine.promise(),
-            0,
-            clientId,
-            connectionEpoch,
-            engine.keyBytesMax(),
-            engine.valueBytesMax(),
-            Protocol.MESSAGE_BYTES_MAX,
-            options.pollingNs());
+        new WelcomeBuilder()
+            .store(engine.storeId())
+            .incarnation(engine.root().incarnation())
+            .rootKey(port.root.remoteKey())
+            .hashSeed(engine.superblock().hashSeed())
+            .regionBytes(engine.superblock().geometry().regionBytes())
+            .segmentBytes(engine.superblock().geometry().segmentBytes())
+            .heads(engine.superblock().geometry().heads())
+            .promise(engine.promise())
+            .putMode(0)
+            .clientId(clientId)
+            .connectionEpoch(connectionEpoch)
+            .keyBytesMax(engine.keyBytesMax())
+            .valueBytesMax(engine.valueBytesMax())
+            .messageBytesMax(Protocol.MESSAGE_BYTES_MAX)
+            .pollingNs(options.pollingNs())
+            .build();
     connections.add(
         new Connection(
             requests,
