@@ -10,6 +10,7 @@ import io.erda.simulation.StoreStatistics;
 import io.erda.simulation.system.Configuration;
 import io.erda.simulation.system.Fault;
 import io.erda.simulation.system.RunResult;
+import io.erda.simulation.system.RunResultBuilder;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -84,16 +85,24 @@ class SimulateCommandTest {
 
   private RunResult failsAtNine(long seed) {
     seeds.add(seed);
-    return new RunResult(
-        seed,
-        Configuration.random(new SplittableRandom(seed)),
-        10,
-        9,
-        1,
-        1000,
-        Map.of(Fault.SERVER_CRASH_IN_RECOVERY, 1L, Fault.CLIENT_CRASH, 1L, Fault.POWER_FAILURE, 1L),
-        new StoreStatistics(0, 0, 0, 0, 0, 0, 0),
-        seed == 9 ? "an acknowledged put is gone" : null);
+    return new RunResultBuilder()
+        .seed(seed)
+        .configuration(Configuration.random(new SplittableRandom(seed)))
+        .operations(10)
+        .ok(9)
+        .unknown(1)
+        .simulatedNs(1000)
+        .faults(
+            Map.of(
+                Fault.SERVER_CRASH_IN_RECOVERY,
+                1L,
+                Fault.CLIENT_CRASH,
+                1L,
+                Fault.POWER_FAILURE,
+                1L))
+        .stores(new StoreStatistics(0, 0, 0, 0, 0, 0, 0))
+        .failure(seed == 9 ? "an acknowledged put is gone" : null)
+        .build();
   }
 
   private SimulateCommand parsed(SimulateCommand command, String... args) {

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What came of one run.
+ * What came of one run; {@link RunResultBuilder} makes it.
  *
  * @param operations invoked
  * @param ok of them acknowledged, with a result
@@ -36,35 +36,6 @@ public record RunResult(
     long doublings,
     long moves,
     String failure) {
-  /** Makes the result of a run in which nothing else was noted. */
-  public RunResult(
-      long seed,
-      Configuration configuration,
-      int operations,
-      int ok,
-      int unknown,
-      long simulatedNs,
-      Map<Fault, Long> faults,
-      StoreStatistics stores,
-      String failure) {
-    this(
-        seed,
-        configuration,
-        operations,
-        ok,
-        unknown,
-        simulatedNs,
-        faults,
-        stores,
-        Map.of(),
-        Set.of(),
-        null,
-        0,
-        0,
-        0,
-        failure);
-  }
-
   /** Failure, configuration and how to run it again. */
   public String report() {
     return "seed "

@@ -155,22 +155,23 @@ public final class SystemSimulation {
     if (world.network.unfencedStores() > 0) {
       world.faults.put(Fault.STORE_OF_THE_LEFT, world.network.unfencedStores());
     }
-    return new RunResult(
-        seed,
-        configuration,
-        world.workload.history.size(),
-        world.workload.history.count(Outcome.OK),
-        world.workload.history.count(Outcome.UNKNOWN),
-        world.time.nowNs() - beganNs,
-        world.faults,
-        world.disk.statistics(),
-        world.crashes,
-        places,
-        world.failed() ? story() : null,
-        host.cleanings(),
-        host.doublings(),
-        world.view.moves(),
-        world.workload.failure());
+    return new RunResultBuilder()
+        .seed(seed)
+        .configuration(configuration)
+        .operations(world.workload.history.size())
+        .ok(world.workload.history.count(Outcome.OK))
+        .unknown(world.workload.history.count(Outcome.UNKNOWN))
+        .simulatedNs(world.time.nowNs() - beganNs)
+        .faults(world.faults)
+        .stores(world.disk.statistics())
+        .crashes(world.crashes)
+        .places(places)
+        .history(world.failed() ? story() : null)
+        .cleanings(host.cleanings())
+        .doublings(host.doublings())
+        .moves(world.view.moves())
+        .failure(world.workload.failure())
+        .build();
   }
 
   /** What everyone did, and what the memory holds now. */

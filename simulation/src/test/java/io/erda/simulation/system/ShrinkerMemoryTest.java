@@ -47,22 +47,7 @@ final class ShrinkerMemoryTest {
   }
 
   private static RunResult asFailed(RunResult run) {
-    return new RunResult(
-        run.seed(),
-        run.configuration(),
-        run.operations(),
-        run.ok(),
-        run.unknown(),
-        run.simulatedNs(),
-        run.faults(),
-        run.stores(),
-        run.crashes(),
-        run.places(),
-        run.history(),
-        run.cleanings(),
-        run.doublings(),
-        run.moves(),
-        "made up");
+    return new RunResultBuilder(run).failure("made up").build();
   }
 
   /** What died is held until its run is over: a run does not start processes without end. */
