@@ -178,7 +178,8 @@ class ProcessesTest {
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);
     assertTrue(result.operations() > 100, result::toString);
     assertTrue(result.space().regionsFreed() > 0, result::toString);
-    assertTrue(5 * result.serverKillsInRecovery() >= result.serverKills(), result::toString);
+    assertTrue(
+        5 * result.servers().killsInRecovery() >= result.servers().kills(), result::toString);
     assertEmpty(stores);
   }
 

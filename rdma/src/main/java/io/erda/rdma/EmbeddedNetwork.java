@@ -87,8 +87,6 @@ public final class EmbeddedNetwork {
         region.address,
         region.memory.byteSize(),
         region.access,
-        0,
-        0,
         null);
   }
 

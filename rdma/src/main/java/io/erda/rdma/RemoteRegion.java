@@ -13,8 +13,7 @@ import java.lang.foreign.MemorySegment;
  * @param address where the memory begins
  * @param length bytes
  * @param access what its owner allows, of {@link Access}
- * @param inode of the file it is mapped from, and {@code fileOffset} where in it; 0 without a file
- * @param mapping what it is mapped among, or null when it is no mapping of ours
+ * @param mapping of a file, or null when it is no mapping of ours
  */
 record RemoteRegion(
     long key,
@@ -24,9 +23,16 @@ record RemoteRegion(
     long address,
     long length,
     int access,
-    long inode,
-    long fileOffset,
-    Mappings.Group mapping) {
+    Mapping mapping) {
+  /**
+   * How a region is mapped.
+   *
+   * @param inode of the file
+   * @param fileOffset where in it the region begins
+   * @param group what it is mapped among
+   */
+  record Mapping(long inode, long fileOffset, Mappings.Group group) {}
+
   boolean contains(long offset, int bytes) {
     return offset >= 0 && bytes >= 0 && bytes <= length - offset;
   }
@@ -50,15 +56,6 @@ record RemoteRegion(
   /** Names the same memory by another key. */
   RemoteRegion under(long newKey, long newKeyAddress, int newAccess) {
     return new RemoteRegion(
-        newKey,
-        newKeyAddress,
-        memory,
-        writable,
-        address,
-        length,
-        newAccess,
-        inode,
-        fileOffset,
-        mapping);
+        newKey, newKeyAddress, memory, writable, address, length, newAccess, mapping);
   }
 }

@@ -167,9 +167,7 @@ final class ShmRegistryView implements AutoCloseable {
             memory.address(),
             slot.length,
             slot.access,
-            slot.inode,
-            slot.offset,
-            mappings.made());
+            new RemoteRegion.Mapping(slot.inode, slot.offset, mappings.made()));
     // The file that was mapped is the file that was registered only if the key is still valid: it
     // is revoked before a name is reused.
     if (!isValid(key, at)) {
@@ -212,8 +210,8 @@ final class ShmRegistryView implements AutoCloseable {
   private RemoteRegion again(long key, long at, Slot slot, boolean toWrite) {
     for (Iterator<RemoteRegion> each = left.iterator(); each.hasNext(); ) {
       RemoteRegion known = each.next();
-      if (known.inode() == slot.inode
-          && known.fileOffset() == slot.offset
+      if (known.mapping().inode() == slot.inode
+          && known.mapping().fileOffset() == slot.offset
           && known.length() == slot.length
           && (known.writable() || !toWrite)) {
         each.remove();
@@ -242,7 +240,7 @@ final class ShmRegistryView implements AutoCloseable {
   }
 
   private void release(RemoteRegion region) {
-    mappings.release(region.mapping(), region.memory());
+    mappings.release(region.mapping().group(), region.memory());
   }
 
   private String name(long slotAt) {

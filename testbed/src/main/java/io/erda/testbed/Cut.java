@@ -11,9 +11,7 @@ import java.util.List;
  * @param powerClaimed whether the store had promised to survive this
  * @param problems what was wrong, one line each; empty when all was as promised
  * @param lostKeys keys of which something acknowledged was lost
- * @param opened whether the store opened
- * @param inCleaning whether the opening found a cleaning to go on with
- * @param inDoubling whether it found a doubling to go on with
+ * @param opening what came of the opening after it
  */
 record Cut(
     Disk.Kind disk,
@@ -22,9 +20,21 @@ record Cut(
     boolean powerClaimed,
     List<String> problems,
     int lostKeys,
-    boolean opened,
-    boolean inCleaning,
-    boolean inDoubling) {
+    Opening opening) {
+  /**
+   * An opening of the store.
+   *
+   * @param opened whether the store opened
+   * @param inCleaning whether the opening found a cleaning to go on with
+   * @param inDoubling whether it found a doubling to go on with
+   */
+  record Opening(boolean opened, boolean inCleaning, boolean inDoubling) {
+    static final Opening FAILED = new Opening(false, false, false);
+
+    /** Nothing had been interrupted. */
+    static final Opening QUIET = new Opening(true, false, false);
+  }
+
   /** What the store was doing. */
   enum Phase {
     /** The first opening. */

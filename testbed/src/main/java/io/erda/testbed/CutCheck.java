@@ -76,9 +76,7 @@ final class CutCheck {
         claim.power(),
         List.copyOf(problems),
         lost,
-        opened,
-        inCleaning,
-        inDoubling);
+        new Cut.Opening(opened, inCleaning, inDoubling));
   }
 
   private void verify(Path data, Ledger.Claim claim) throws IOException {

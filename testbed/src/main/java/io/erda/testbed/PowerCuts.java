@@ -314,9 +314,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
               cut.claim().power(),
               List.of("the check failed: " + e),
               0,
-              false,
-              false,
-              false);
+              Cut.Opening.FAILED);
     }
     boolean failed = result.failed();
     tally.add(result);
@@ -348,7 +346,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
 
   @Override
   public void trouble(Disk.Kind disk, String order, Cut.Phase phase, List<String> lines) {
-    Cut cut = new Cut(disk, order, phase, false, lines, 0, true, false, false);
+    Cut cut = new Cut(disk, order, phase, false, lines, 0, Cut.Opening.QUIET);
     tally.addTrouble();
     failed(cut, session, "in the guest");
   }

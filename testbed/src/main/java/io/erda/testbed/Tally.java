@@ -59,7 +59,7 @@ final class Tally {
       counts[1] += cut.failed() ? 1 : 0;
     }
     orders.forEach((order, n) -> out.printf("  %-36s %4d %4d%n", order, n[0], n[1]));
-    long unopened = cuts.stream().filter(c -> !c.opened() && !c.failed()).count();
+    long unopened = cuts.stream().filter(c -> !c.opening().opened() && !c.failed()).count();
     if (unopened > 0) {
       out.println(unopened + " stores that had promised nothing did not open");
     }
@@ -84,11 +84,11 @@ final class Tally {
         in(some, Cut.Phase.RECOVERY),
         in(some, Cut.Phase.LOAD),
         in(some, Cut.Phase.VERIFY),
-        some.stream().filter(Cut::inCleaning).count(),
-        some.stream().filter(Cut::inDoubling).count(),
+        some.stream().filter(c -> c.opening().inCleaning()).count(),
+        some.stream().filter(c -> c.opening().inDoubling()).count(),
         some.stream().filter(Cut::powerClaimed).count(),
         some.stream().filter(Cut::failed).count(),
-        some.stream().filter(c -> c.failed() && !c.opened()).count(),
+        some.stream().filter(c -> c.failed() && !c.opening().opened()).count(),
         some.stream().mapToInt(Cut::lostKeys).sum());
   }
 

@@ -27,6 +27,6 @@ final class TallyTest {
   }
 
   private static Cut cut(List<String> problems) {
-    return new Cut(Disk.Kind.EXT4, "server", Cut.Phase.LOAD, true, problems, 0, true, false, false);
+    return new Cut(Disk.Kind.EXT4, "server", Cut.Phase.LOAD, true, problems, 0, Cut.Opening.QUIET);
   }
 }

@@ -371,19 +371,14 @@ public final class Torture {
             sum("table.doublings"),
             sum("requests.refused.full"));
     requireWork(space);
-    TortureResult.Clients did = clients.result();
     return new TortureResult(
-        serverKills,
-        serverKillsInRecovery,
-        killsInCleaning,
-        killsInDoubling,
-        stops,
-        did,
+        new TortureResult.Servers(
+            serverKills, serverKillsInRecovery, killsInCleaning, killsInDoubling, stops),
+        clients.result(),
+        new TortureResult.Embedded(embedded.openings(), embedded.kills()),
         operations,
         unknownOutcomes,
         slowestAccessNs,
-        embedded.openings(),
-        embedded.kills(),
         space,
         violations);
   }

@@ -5,31 +5,44 @@ import java.util.List;
 /**
  * What happened.
  *
+ * @param embedded openings between two servers, by a process of its own
  * @param slowestAccessNs after a client's kill: the longest put and get of another client
- * @param killsInCleaning kills of a server after which the next one found a cleaning to go on with
- * @param killsInDoubling the same of a doubling of the table
- * @param embeddedOpenings between two servers, by a process of its own
- * @param embeddedKills of those processes
  * @param space what the servers' figures said before they were killed, so it is at least that
  * @param violations empty when all is well; for people
  */
 public record TortureResult(
-    int serverKills,
-    int serverKillsInRecovery,
-    int killsInCleaning,
-    int killsInDoubling,
-    int stopsAcrossRestart,
+    Servers servers,
     Clients clients,
+    Embedded embedded,
     int operations,
     int unknownOutcomes,
     long slowestAccessNs,
-    int embeddedOpenings,
-    int embeddedKills,
     Space space,
     List<String> violations) {
   public TortureResult {
     violations = List.copyOf(violations);
   }
+
+  /**
+   * What was done to server processes.
+   *
+   * @param killsInCleaning kills after which the next server found a cleaning to go on with
+   * @param killsInDoubling the same of a doubling of the table
+   * @param stopsAcrossRestart clients that were stopped while a server was killed and another began
+   */
+  public record Servers(
+      int kills,
+      int killsInRecovery,
+      int killsInCleaning,
+      int killsInDoubling,
+      int stopsAcrossRestart) {}
+
+  /**
+   * Stores that were opened in a process of their own.
+   *
+   * @param kills of those processes
+   */
+  public record Embedded(int openings, int kills) {}
 
   /**
    * What client processes did.
