@@ -321,6 +321,8 @@ public final class Cleaner {
   // Ending.
 
   private void done() {
+    assert places.size() == 0 && copier.isEmpty() && !copier.copying()
+        : "a region goes whose objects are being copied";
     Region victim = cleaning.victim();
     CopySpace copySpace = cleaning.copySpace();
     Ended ended = ended(cleaning, true);

@@ -186,6 +186,7 @@ final class Cleaning {
       }
       writers.end(victim);
     }
+    assert !linked.hasOpenExtents(victim) : "who writes there may publish behind the sweep";
     beginSweep();
     return Outcome.GOES_ON;
   }

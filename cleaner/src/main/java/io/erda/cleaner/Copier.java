@@ -117,6 +117,7 @@ final class Copier {
       return false;
     }
     Region into = copySpace.region();
+    assert count == 0 || target == into.memory() : "one drain is for all copies of a batch";
     source = region;
     target = into.memory();
     sourcePlace = place;
@@ -165,6 +166,8 @@ final class Copier {
 
   /** The copies are durable, and their places used up, before the first word names one. */
   void beginNaming(CopySpace copySpace) {
+    assert count > 0 && !copying && target == copySpace.region().memory()
+        : count + " copies" + (copying ? ", the last one under way" : "");
     target.drain();
     space.advance(copySpace, copySpace.next());
     named = 0;

@@ -22,6 +22,8 @@ final class PlaceSet {
 
   /** REQUIRES: nothing was taken since the set was empty, or the place is behind what was taken. */
   void add(long place) {
+    assert place >= cursor && (place & 7) == 0
+        : "place " + place + ", and those before " + cursor + " were taken";
     long bit = place >>> 3;
     int part = (int) (bit >>> PART_BITS);
     if (parts[part] == null) {

@@ -135,6 +135,7 @@ final class Victims {
   }
 
   void refuse(Region region, boolean forGood) {
+    assert forGood || live.known() : "-1 would stand for good";
     refused.put(region.generation(), forGood ? -1 : live.of(region));
   }
 

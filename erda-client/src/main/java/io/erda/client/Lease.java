@@ -60,6 +60,7 @@ final class Lease {
 
   /** REQUIRES: {@link #fits}. */
   long take(int padded) {
+    assert fits(padded) : padded + " bytes, " + remaining() + " are left";
     long place = cursor;
     cursor += padded;
     return place;

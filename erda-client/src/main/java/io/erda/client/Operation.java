@@ -119,6 +119,7 @@ abstract class Operation {
   }
 
   final void open() {
+    assert step == IDLE : describe() + " begins in the place of one that has not ended";
     error = null;
     stamped = false;
     stalled = false;
@@ -130,6 +131,7 @@ abstract class Operation {
   }
 
   final void finish() {
+    assert step != DONE : describe() + " ends twice";
     step = DONE;
     stalled = false;
     session = null;
@@ -201,6 +203,7 @@ abstract class Operation {
   /** An exception ended the work on it, nobody knows where. REQUIRES: its connection was failed. */
   final void cutShort(String why) {
     Session used = session;
+    assert used == null || used.failed() : "its connection is still used";
     fail(
         mayHaveBeenSent() && used != null && !used.neverTaken(slot)
             ? used.unknown(slot, describe())

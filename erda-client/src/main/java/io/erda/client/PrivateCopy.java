@@ -74,12 +74,14 @@ final class PrivateCopy {
   /** REQUIRES: the length is in range. */
   void key(byte[] key) {
     keyLength = key.length;
+    assert isKeyInRange() : keyLength;
     MemorySegment.copy(key, 0, ALL, JAVA_BYTE, keyAt, key.length);
   }
 
   /** REQUIRES: the length is in range. */
   void key(MemorySegment key) {
     keyLength = (int) key.byteSize();
+    assert isKeyInRange() : keyLength;
     long to = keyAt & ADDRESS;
     int last = keyLength - Long.BYTES;
     if (last < 0) {
@@ -92,6 +94,11 @@ final class PrivateCopy {
       ALL.set(JAVA_LONG_UNALIGNED, to + at, key.get(JAVA_LONG_UNALIGNED, at));
     }
     ALL.set(JAVA_LONG_UNALIGNED, to + last, key.get(JAVA_LONG_UNALIGNED, last));
+  }
+
+  /** The key is stored by address: a longer one would overwrite what lies behind it. */
+  private boolean isKeyInRange() {
+    return keyLength >= 1 && keyLength <= Protocol.KEY_BYTES_MAX;
   }
 
   long keyWord(KeyHash hash, int heads) {
@@ -151,12 +158,18 @@ final class PrivateCopy {
 
   /** Copies the value. REQUIRES: the object is whole, and has so many bytes of value. */
   void copyValue(byte[] into, long length) {
+    assert holdsValue(length) : length;
     MemorySegment.copy(ALL, JAVA_BYTE, objectAt + valueOffset(), into, 0, (int) length);
   }
 
   /** Copies the value. REQUIRES: as above, and {@code into} is long enough. */
   void copyValue(MemorySegment into, long length) {
+    assert holdsValue(length) : length;
     MemorySegment.copy(ALL, objectAt + valueOffset(), into, 0, length);
+  }
+
+  private boolean holdsValue(long length) {
+    return length >= 0 && valueOffset() + length <= objectCapacity;
   }
 
   private long valueOffset() {

@@ -147,6 +147,7 @@ final class Requests {
     if (outstanding >= outstandingMax) {
       return false;
     }
+    assert types[slot] == 0 : "the request before it in slot " + slot + " is not answered";
     long id = WorkId.of(++serial, slot);
     Message.putHeader(memory, base, type, 0, length, id, clientId, connectionEpoch);
     try {

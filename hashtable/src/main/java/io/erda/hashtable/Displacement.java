@@ -77,6 +77,11 @@ final class Displacement {
   void move(long source, long destination) {
     long keyWord = keyWord(segment, source);
     long versionWord = versionWord(segment, source);
+    assert isDecided(versionWord) : source + ": " + VersionWord.toString(versionWord);
+    assert keyWord(segment, destination) == 0 && versionWord(segment, destination) == 0
+        : "slot " + destination + " is not free";
+    assert Intent.inNeighbourhood(destination, Entry.bucket(keyWord, buckets))
+        : "slot " + destination + " is out of reach for " + hex(keyWord);
     storeIntent(source, destination, keyWord, versionWord, TableLayout.MOVING);
     counter.beginMove();
     carry(source, destination, keyWord, versionWord);
@@ -90,8 +95,9 @@ final class Displacement {
    * <p>REQUIRES: the entry is in use and not pending.
    */
   void empty(long slot) {
-    storeIntent(
-        slot, slot, keyWord(segment, slot), versionWord(segment, slot), TableLayout.EMPTYING);
+    long versionWord = versionWord(segment, slot);
+    assert isDecided(versionWord) : slot + ": " + VersionWord.toString(versionWord);
+    storeIntent(slot, slot, keyWord(segment, slot), versionWord, TableLayout.EMPTYING);
     clearSource(slot);
     clearIntent();
   }
@@ -125,8 +131,14 @@ final class Displacement {
     clearIntent();
   }
 
+  /** Whether an entry is in use and not pending, with this word. */
+  private static boolean isDecided(long versionWord) {
+    return versionWord != 0 && !VersionWord.pending(versionWord);
+  }
+
   private void storeIntent(
       long source, long destination, long keyWord, long versionWord, long valid) {
+    assert TableLayout.load(segment, TableLayout.VALID_OFFSET) == 0 : "an intent is there already";
     memory.putLongRelease(TableLayout.SOURCE_OFFSET, source);
     memory.putLongRelease(TableLayout.DESTINATION_OFFSET, destination);
     memory.putLongRelease(TableLayout.INTENT_KEY_WORD_OFFSET, keyWord);

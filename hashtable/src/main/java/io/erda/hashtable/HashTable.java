@@ -389,12 +389,15 @@ public final class HashTable {
    * #stage}.
    */
   void fillStaged(long slot, long versionWord) {
+    assert versionWord(slot) == 0 && isInPlace(slot) : "slot " + slot + " was not staged";
     putVersionWord(slot, versionWord);
     countOccupied(slot);
   }
 
   /** Marks an entry as moved and flushes the mark. REQUIRES: its copy is durable. */
   void markMoved(long slot) {
+    assert inUse(versionWord(slot)) && !VersionWord.pending(versionWord(slot))
+        : slot + ": " + VersionWord.toString(versionWord(slot));
     putVersionWord(slot, VersionWord.MOVED);
     countFreed(slot);
   }
@@ -471,7 +474,10 @@ public final class HashTable {
    * before the version word is stored.
    */
   private void fill(long slot, long keyWord, long versionWord) {
+    assert versionWord(slot) == 0 && keyWord(slot) == 0
+        : "slot " + slot + " is not free, or not clean";
     putKeyWord(slot, keyWord);
+    assert isInPlace(slot) : "slot " + slot + " is out of reach for its key";
     memory.drain();
     putVersionWord(slot, versionWord);
     countOccupied(slot);
@@ -534,5 +540,6 @@ public final class HashTable {
 
   private void countFreed(long slot) {
     occupied -= slot < counted ? 1 : 0;
+    assert occupied >= 0 : "slot " + slot + " was freed and not in use";
   }
 }

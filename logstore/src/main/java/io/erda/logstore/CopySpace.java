@@ -14,6 +14,8 @@ public final class CopySpace {
   private long wasted;
 
   CopySpace(Region region, Region victim, LogGeometry geometry, long begin, long end) {
+    assert region != victim && region.head() == victim.head() && begin <= end
+        : begin + " to " + end + " of " + region + " for copies out of " + victim;
     this.region = region;
     this.victim = victim;
     this.geometry = geometry;

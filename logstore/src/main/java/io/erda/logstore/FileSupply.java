@@ -165,6 +165,8 @@ public final class FileSupply {
    */
   public boolean reuse(Region region) {
     life.requireInUse();
+    assert linked.state(region) == null || linked.state(region).region != region
+        : linked.state(region) + " is not retired";
     int kept = forCleaner() + (idle ? 0 : KEPT);
     if (spares.count() >= Math.min(kept, linked.freeRegions())) {
       return false;

@@ -128,6 +128,8 @@ final class Linking {
         slot, RegionTable.linkWord(region.head(), region.index(), region.generation()));
     table.drain();
     RegionState former = linked.newest(region.head());
+    assert former == null || former.region.generation() < region.generation()
+        : "generation " + region.generation() + " behind " + former;
     if (former != null) {
       marks.seal(former);
     }

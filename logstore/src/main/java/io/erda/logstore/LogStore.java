@@ -277,6 +277,8 @@ public final class LogStore implements AutoCloseable {
     extent.close();
     openBytes -= extent.length();
     openExtents--;
+    assert openBytes >= 0 && (openBytes == 0) == (openExtents == 0)
+        : openExtents + " open extents of " + openBytes + " bytes";
     RegionState state = linked.state(extent.region());
     state.ended(extent);
     marks.lowMoved(state);

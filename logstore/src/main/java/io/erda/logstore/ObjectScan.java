@@ -54,6 +54,9 @@ final class ObjectScan {
       long from,
       long to,
       Visitor visitor) {
+    assert ((from | to) & 7) == 0 && from <= to : "from " + from + " to " + to;
+    assert (fromOffset - (int) (from >>> 3)) % (LogGeometry.REGION_BYTES_MIN >>> 3) == 0
+        : "place " + from + " never has the offset " + fromOffset;
     int count = (int) ((to - from) >>> 3);
     if (words.length < count) {
       words = new long[count];

@@ -51,6 +51,8 @@ final class RegionState {
   void opened(Extent extent) {
     assert extent.region() == region && (last == null || last.end() <= extent.place())
         : extent + " does not lie behind " + last;
+    assert extent.end() == append && append <= high
+        : extent + " ends elsewhere than what is handed out, " + append + ", or above " + high;
     extent.previous = last;
     if (last == null) {
       first = extent;

@@ -146,6 +146,8 @@ final class RegionTable {
   }
 
   static long linkWord(int head, int index, int generation) {
+    assert head >>> 8 == 0 && index >>> 16 == 0 && generation > 0
+        : "head " + head + ", index " + index + ", generation " + generation + " fit no link word";
     return (long) STATE_LINKED << 56 | (long) head << 48 | (long) index << 32 | generation;
   }
 

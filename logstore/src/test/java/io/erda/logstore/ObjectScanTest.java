@@ -63,8 +63,9 @@ class ObjectScanTest {
       if (random.nextBoolean()) {
         random.nextBytes(bytes);
       }
-      int fromOffset = random.nextInt(1 << 20);
+      long regionBegin = random.nextInt(1 << 7) * LogGeometry.REGION_BYTES_MIN;
       long from = random.nextInt(8) * 8L;
+      int fromOffset = (int) ((regionBegin + from) >>> 3);
       long to = bytes.length - random.nextInt(4) * 8L;
       int written = writeObjects(memory, fromOffset, from, to, random);
       damageSome(bytes, random);

@@ -43,6 +43,7 @@ final class Claims {
 
   /** A responder calls it, and looks at the requester's state after it. */
   void claim(long received) {
+    assert received >= claimed : "what was claimed stays claimed: " + claimed;
     claimed = received;
     Words.release(claimedWord, received);
     VarHandle.fullFence();

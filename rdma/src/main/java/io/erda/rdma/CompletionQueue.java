@@ -28,6 +28,7 @@ final class CompletionQueue {
   }
 
   void add(long wrId, int opcode, int status, int byteLength) {
+    assert !isFull() : "a completion that nobody took would be lost";
     int at = tail & mask;
     ids[at] = wrId;
     outcomes[at] = (long) byteLength << 32 | opcode << 8 | status;

@@ -49,6 +49,8 @@ final class RegistryLayout {
   private RegistryLayout() {}
 
   static long key(long sequence, int slot) {
+    assert sequence > 0 && sequence >>> 46 == 0 && slot >= 0 && slot < SLOTS
+        : "sequence " + sequence + " and slot " + slot + " make no key";
     return sequence << SLOT_BITS | slot;
   }
 

@@ -58,7 +58,10 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private final MessageBuffers messageBuffers;
   private final MemoryRegion memory;
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
+
+  /** By slot; 0 where a request is awaited, or has no answer yet. */
   private final int[] responseLengths = new int[SLOTS];
+
   private final FaultPoint faults = new FaultPoint();
   private int handled;
   private boolean gone;
@@ -242,6 +245,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
    * @param length with its header
    */
   void respond(int slot, int type, int result, int length) {
+    assert responseLengths[slot] == 0 : "the request in slot " + slot + " is answered twice";
     MemorySegment buffers = buffers();
     Message.putHeader(
         buffers,
@@ -273,6 +277,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   }
 
   private void postReceive(int slot) {
+    responseLengths[slot] = 0;
     if (!queuePair.postReceive(slot, memory, requestAt(slot), SLOT_BYTES)) {
       gone = true;
     }

@@ -66,6 +66,8 @@ final class Departures implements AutoCloseable {
    * @param clients that were connected then, and knew a map with it
    */
   void add(Region region, long epoch, long untilNs, List<Client> clients) {
+    assert waiting.isEmpty() || waiting.peekLast().epoch < epoch
+        : "the map of epoch " + epoch + " comes behind that of " + waiting.peekLast().epoch;
     RegionReleasedEvent released = Events.begin(RegionReleasedEvent::new);
     waiting.add(new Departure(region, epoch, untilNs, new ArrayList<>(clients), released));
   }

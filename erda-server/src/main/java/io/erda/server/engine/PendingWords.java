@@ -51,6 +51,7 @@ final class PendingWords {
    * same store. REQUIRES: it is not live.
    */
   long over(long word, int offset) {
+    assert !isLive(word) : "its put decides it: " + VersionWord.toString(word);
     long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
     return VersionWord.update(base, offset, pendingFirst);
   }
@@ -67,6 +68,7 @@ final class PendingWords {
    * @return false when the entry does not hold the word any more
    */
   boolean commit(long entry, long keyWord, long word) {
+    assert VersionWord.pending(word) : "committed twice: " + VersionWord.toString(word);
     return tables.storeWord(entry, keyWord, word, VersionWord.commit(word));
   }
 

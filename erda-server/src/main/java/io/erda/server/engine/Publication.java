@@ -114,6 +114,7 @@ final class Publication {
     }
     commit(batch, committed, count);
     for (int i = 0; i < count; i++) {
+      assert batch[i].isDecided() : "acknowledged as " + batch[i].stage;
       settleLater(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
     }
     if (!pending.pendingFirst()) {

@@ -2,6 +2,7 @@ package io.erda.server.engine;
 
 import io.erda.logstore.Extent;
 import io.erda.logstore.Region;
+import io.erda.protocol.Result;
 
 /**
  * One put or delete that waits for publication, and then its outcome. Reused: no allocation per
@@ -41,6 +42,11 @@ final class PublishRequest {
   int keyLength;
   long entry;
   long word;
+
+  /** Whether it is refused, may be acknowledged, or had nothing to delete. */
+  boolean isDecided() {
+    return result != Result.OK || stage == Stage.COMMITTED || (delete && !existed);
+  }
 
   Region region() {
     return extent.region();

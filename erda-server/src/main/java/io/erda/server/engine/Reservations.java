@@ -66,6 +66,8 @@ final class Reservations {
   private void forget(Reservation removed) {
     Extent extent = removed.extent;
     openBytes -= extent.length();
+    assert openBytes >= 0 && (openBytes == 0) == open.isEmpty()
+        : open.size() + " reservations of " + openBytes + " bytes";
     revoke.accept(removed.key);
     int head = extent.region().head();
     if (newest[head] == removed) {

@@ -60,6 +60,7 @@ final class RootFile implements StructureCounter {
 
   @Override
   public void endMove() {
+    assert (structureCounter() & 1) != 0 : "no move began: " + structureCounter();
     store(Root.STRUCTURE_COUNTER_OFFSET, (structureCounter() | 1) + 1);
   }
 

@@ -114,6 +114,8 @@ public final class StoreInspection {
       progress.at("entries", looked, slots);
       work = walk.doWork(SLOTS_PER_STEP, this::inspect);
     }
+    assert entries == values + tombstones + undecided + damaged
+        : entries + " entries, and another number of each kind together";
   }
 
   private void check(Tables.Generation generation) {

@@ -65,6 +65,8 @@ public final class Tables implements AutoCloseable {
 
   /** Repairs what a crash left, and moves entries from now on. */
   void begin(Generation twice) {
+    assert next == null && twice.number == current.number + 1
+        : "table " + twice.number + " beside " + inUse();
     doubling = Doubling.open(current.table, twice.table);
     next = twice;
     owedSlots = 0;
@@ -72,6 +74,7 @@ public final class Tables implements AutoCloseable {
 
   /** The new table is the only one. Returns the old one. */
   Generation end() {
+    assert doubling.done() : "entries are left in table " + current.number;
     Generation old = current;
     current = next;
     next = null;

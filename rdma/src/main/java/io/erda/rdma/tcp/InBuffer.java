@@ -65,6 +65,7 @@ final class InBuffer {
   }
 
   void take(int taken) {
+    assert (taken & 7) == 0 && taken <= available() : taken + " bytes of " + available();
     from += taken;
   }
 

@@ -18,6 +18,7 @@ final class Window {
   }
 
   void send(int length) {
+    assert hasRoom(length) : length + " bytes more than the other end has room for";
     sent += bytes(length);
   }
 
