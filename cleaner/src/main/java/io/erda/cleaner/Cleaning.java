@@ -259,13 +259,12 @@ final class Cleaning {
         carries = true;
         places.add(geometry.place(VersionWord.older(word)));
       } else {
-        long without = VersionWord.withOlder(word, VersionWord.NONE);
-        if (without == 0) {
-          // A committed word always has a newest version, so this one is damaged, and the cleaner
-          // may not free it.
+        if (VersionWord.newest(word) == VersionWord.NONE) {
+          // A committed word always has a newest version, so this one is damaged, and what it names
+          // may be all that is left of its key.
           damagedWord = true;
         } else {
-          entries.replace(slot, keyWord, word, without);
+          entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
         }
       }
     }
