@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -1215,6 +1216,70 @@ public abstract class DeviceContract {
       }
     }
     return played;
+  }
+
+  /**
+   * As {@link #noWakeUpIsMissed}, with several balls between the same two threads: while one peer
+   * is spoken to, whoever stands between the ends is awake for another.
+   */
+  @Test
+  void noWakeUpIsMissedAmongSeveralPeers() throws Exception {
+    assumeTrue(fixture.hasThreads());
+    int balls = 4;
+    int rounds = Integer.getInteger("erda.rounds", 10_000);
+    QueuePair[] here = new QueuePair[balls];
+    QueuePair[] there = new QueuePair[balls];
+    for (int i = 0; i < balls; i++) {
+      int before = i;
+      here[i] = client.connect(fixture.address(), NOTHING, PATIENCE);
+      requester = here[i];
+      there[i] = nextRequest().accept(NOTHING);
+      until(() -> atClient.of(Opcode.CONNECT).size() > before);
+      there[i].postReceive(i, serverLocal, 64L * i, 8);
+      here[i].postReceive(i, clientRegion, 64L * i, 8);
+    }
+    requester = null;
+    CompletableFuture<Integer> echo =
+        CompletableFuture.supplyAsync(
+            () -> throwBack(server, there, serverLocal, rounds, rounds), THREADS);
+    CompletableFuture<Integer> serve =
+        CompletableFuture.supplyAsync(
+            () -> {
+              for (QueuePair each : here) {
+                each.postSend(0, clientRegion, 8, 8, Flags.NONE);
+              }
+              return throwBack(client, here, clientRegion, rounds, rounds - 1);
+            },
+            THREADS);
+    assertEquals(balls * rounds, serve.get(50, TimeUnit.SECONDS));
+    assertEquals(balls * rounds, echo.get(50, TimeUnit.SECONDS));
+  }
+
+  /**
+   * Each queue pair has a ball, which comes {@code rounds} times and is thrown back {@code thrown}
+   * times. Returns how often one came before a sleep was not woken.
+   */
+  private static int throwBack(
+      Device device, QueuePair[] queuePairs, MemoryRegion region, int rounds, int thrown) {
+    int[] came = new int[queuePairs.length];
+    CompletionHandler back =
+        (wrId, opcode, status, byteLength, imm) -> {
+          int ball = (int) wrId;
+          if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && came[ball]++ < thrown) {
+            queuePairs[ball].postReceive(ball, region, 64L * ball, 8);
+            queuePairs[ball].postSend(0, region, 8, 8, Flags.NONE);
+          }
+        };
+    while (Arrays.stream(came).sum() < queuePairs.length * rounds) {
+      boolean armed = true;
+      for (QueuePair each : queuePairs) {
+        armed &= each.poll(back, 4) == 0 && each.arm();
+      }
+      if (armed && !device.await(10_000_000_000L)) {
+        break;
+      }
+    }
+    return Arrays.stream(came).sum();
   }
 
   // What tests share.

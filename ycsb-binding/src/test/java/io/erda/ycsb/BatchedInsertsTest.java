@@ -190,7 +190,7 @@ class BatchedInsertsTest {
     }
   }
 
-  /** Of what was lost with the server something is reported, and nothing is waited for for ever. */
+  /** The server goes away under batched inserts: failures are reported, and every call ends. */
   @Test
   void aServerThatIsGoneIsReported() throws Exception {
     ErdaServer server = ErdaServer.start(data, OPTIONS);

@@ -13,7 +13,9 @@ final class Exchange {
   /** Where the peer may WRITE. */
   final Grants grants = new Grants();
 
-  /** There is something to be looked at; set before the I/O thread is signalled. */
+  /**
+   * There is something to be looked at: set when it is there, before the I/O thread is signalled.
+   */
   volatile boolean dirty;
 
   /** Bytes of the peer's messages that were consumed. */

@@ -547,13 +547,10 @@ final class ServedConnection implements CompletionHandler {
 
   /** Passes on what the server has sent, as far as the peer has room and takes it. */
   private void passMessages() {
-    do {
-      while (phase == Phase.OPEN && mayPass()) {
-        if (executor.poll(this, 1) == 0) {
-          break;
-        }
-      }
-    } while (phase == Phase.OPEN && mayPass() && !executor.arm());
+    boolean more = true;
+    while (more && phase == Phase.OPEN && mayPass()) {
+      more = executor.poll(this, 1) > 0;
+    }
   }
 
   private boolean mayPass() {

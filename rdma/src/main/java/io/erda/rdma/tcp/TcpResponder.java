@@ -106,8 +106,11 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   @Override
   public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
     MemoryRegion from = local(local, localOffset, length);
-    exchange.dirty = true;
-    return inner.postSend(wrId, from, localOffset, length, flags);
+    boolean posted = inner.postSend(wrId, from, localOffset, length, flags);
+    // Behind the post: an I/O thread that is awake for another peer would look too early else, and
+    // not again.
+    signal();
+    return posted;
   }
 
   @Override
