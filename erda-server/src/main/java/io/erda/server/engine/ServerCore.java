@@ -38,6 +38,9 @@ public final class ServerCore implements AutoCloseable {
   /** Steps of a cleaning while no client wants anything. */
   private static final int CLEANER_STEPS = 64;
 
+  /** An idle server looks at its clients after so much cleaning, at the end of a step. */
+  private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
+
   /** How long after a request a client is thought to want more. */
   private static final long BUSY_NS = 100_000;
 
@@ -248,12 +251,17 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private int clean() {
+    // A client that sends a request, or connects, waits until these steps are done: of a busy
+    // server they are few, of an idle one they end when they took long, as they do where the store
+    // drains to a slow disk.
+    long begunNs = nanoTime.getAsLong();
+    boolean busy = stepNs - lastRequestNs < BUSY_NS;
+    int steps = busy ? cleaner.pace() : CLEANER_STEPS;
     int work = 0;
-    // A client that sends a request now waits until these steps are done.
-    int steps = stepNs - lastRequestNs < BUSY_NS ? cleaner.pace() : CLEANER_STEPS;
     for (int step = 0; step < steps; step++) {
       work = cleaner.doWork(stepNs);
-      if (work == 0 || !cleaner.working()) {
+      boolean tookLong = !busy && nanoTime.getAsLong() - begunNs > IDLE_CLEANING_NS_MAX;
+      if (work == 0 || !cleaner.working() || tookLong) {
         break;
       }
     }
