@@ -95,7 +95,7 @@ final class ConditionalTest {
       value = Promise.class,
       names = {"PROCESS", "POWER"})
   void noAdditionGetsLost(Promise promise) throws Exception {
-    int additions = promise == Promise.POWER ? 100 : 3000;
+    int additions = promise == Promise.POWER ? 100 : 1000;
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options(promise));
         ErdaClient control = ErdaClient.connect(server.uri())) {
       control.put(KEY, number(0));
