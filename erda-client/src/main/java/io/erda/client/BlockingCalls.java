@@ -74,6 +74,28 @@ final class BlockingCalls {
     core.doWork();
     Put put = core.freePut();
     put.build(key, value);
+    run(put);
+    return put.existed;
+  }
+
+  /**
+   * A put, or a delete when {@code value} is null, if the key has no value ({@code expected} is
+   * null) or has the one that is expected. Returns whether it was done.
+   */
+  boolean putIf(MemorySegment key, MemorySegment expected, MemorySegment value) {
+    core.doWork();
+    Put put = core.freePut();
+    put.build(key, value);
+    if (expected == null) {
+      put.onlyIfAbsent();
+    } else {
+      put.onlyIfEqual(expected);
+    }
+    run(put);
+    return !put.conflict;
+  }
+
+  private void run(Put put) {
     try {
       put.begin();
       drive(put);
@@ -84,7 +106,6 @@ final class BlockingCalls {
       throw free(put);
     }
     put.step = Operation.IDLE;
-    return put.existed;
   }
 
   /** Asks the server to clean a head, −1 for all; the figures when it has noted that. */

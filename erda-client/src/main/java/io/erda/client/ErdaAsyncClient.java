@@ -130,7 +130,63 @@ public final class ErdaAsyncClient implements AutoCloseable {
     try {
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
-      return submit(token, key, value);
+      return submit(token, Condition.ALWAYS, key, null, value);
+    } finally {
+      leave(outermost);
+    }
+  }
+
+  /**
+   * Submits a put that is done if the key has no value. Its end is told by {@link
+   * OperationHandler#onConditional}.
+   *
+   * @return false, and nothing is submitted, when the pipeline is full
+   * @throws ErdaException.BadSize when key or value are longer than the store takes
+   */
+  public boolean putIfAbsent(long token, MemorySegment key, MemorySegment value) {
+    boolean outermost = confinement.enter();
+    try {
+      store.requireKey(key.byteSize());
+      store.requireValue(key.byteSize(), value.byteSize());
+      return submit(token, Condition.ABSENT, key, null, value);
+    } finally {
+      leave(outermost);
+    }
+  }
+
+  /**
+   * Submits a put that is done if the key has the value that is expected. Its end is told by {@link
+   * OperationHandler#onConditional}.
+   *
+   * @return false, and nothing is submitted, when the pipeline is full
+   * @throws ErdaException.BadSize when key or values are longer than the store takes
+   */
+  public boolean compareAndSet(
+      long token, MemorySegment key, MemorySegment expected, MemorySegment value) {
+    boolean outermost = confinement.enter();
+    try {
+      store.requireKey(key.byteSize());
+      store.requireValue(key.byteSize(), expected.byteSize());
+      store.requireValue(key.byteSize(), value.byteSize());
+      return submit(token, Condition.EQUAL, key, expected, value);
+    } finally {
+      leave(outermost);
+    }
+  }
+
+  /**
+   * Submits a delete that is done if the key has the value that is expected. Its end is told by
+   * {@link OperationHandler#onConditional}.
+   *
+   * @return false, and nothing is submitted, when the pipeline is full
+   * @throws ErdaException.BadSize when key or value are longer than the store takes
+   */
+  public boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
+    boolean outermost = confinement.enter();
+    try {
+      store.requireKey(key.byteSize());
+      store.requireValue(key.byteSize(), expected.byteSize());
+      return submit(token, Condition.EQUAL, key, expected, null);
     } finally {
       leave(outermost);
     }
@@ -145,18 +201,36 @@ public final class ErdaAsyncClient implements AutoCloseable {
     boolean outermost = confinement.enter();
     try {
       store.requireKey(key.byteSize());
-      return submit(token, key, null);
+      return submit(token, Condition.ALWAYS, key, null, null);
     } finally {
       leave(outermost);
     }
   }
 
-  private boolean submit(long token, MemorySegment key, MemorySegment value) {
+  private enum Condition {
+    ALWAYS,
+    ABSENT,
+    EQUAL
+  }
+
+  private boolean submit(
+      long token,
+      Condition condition,
+      MemorySegment key,
+      MemorySegment expected,
+      MemorySegment value) {
     Put put = core.freePut();
     if (put == null) {
       return false;
     }
     put.build(key, value);
+    switch (condition) {
+      case ABSENT -> put.onlyIfAbsent();
+      case EQUAL -> put.onlyIfEqual(expected);
+      case ALWAYS -> {
+        // As it was built.
+      }
+    }
     put.token = token;
     put.begin();
     return true;

@@ -206,6 +206,81 @@ public final class ErdaClient implements AutoCloseable {
     }
   }
 
+  /** Stores a value if the key has none: see {@link #putIfAbsent(MemorySegment, MemorySegment)}. */
+  public boolean putIfAbsent(byte[] key, byte[] value) {
+    return putIfAbsent(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+  }
+
+  /**
+   * Stores a value if the key has none. One-sided where it has one; else the server decides where
+   * it stores the version word, so that of several clients one succeeds.
+   *
+   * @return whether the value was stored; false: the key had a value, and keeps it
+   */
+  public boolean putIfAbsent(MemorySegment key, MemorySegment value) {
+    confinement.enter();
+    try {
+      store.requireKey(key.byteSize());
+      store.requireValue(key.byteSize(), value.byteSize());
+      Get get = core.freeGet();
+      get.key(key);
+      calls.run(get);
+      // What finds a value takes no space in the log.
+      return get.length < 0 && calls.putIf(key, null, value);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /** Replaces a value: see {@link #compareAndSet(MemorySegment, MemorySegment, MemorySegment)}. */
+  public boolean compareAndSet(byte[] key, byte[] expected, byte[] value) {
+    return compareAndSet(
+        MemorySegment.ofArray(key), MemorySegment.ofArray(expected), MemorySegment.ofArray(value));
+  }
+
+  /**
+   * Replaces a value if it is the one that is expected. The server compares where it stores the
+   * version word, by length and a hash of 128 bits. A value that was replaced meanwhile and put
+   * back is the expected one. One round trip, done or not; it takes space in the log either way.
+   *
+   * @return whether the value was stored; false: the key has another value, or none
+   * @throws ErdaException.Damaged when the object of the key is damaged, too: nothing was changed
+   */
+  public boolean compareAndSet(MemorySegment key, MemorySegment expected, MemorySegment value) {
+    confinement.enter();
+    try {
+      store.requireKey(key.byteSize());
+      store.requireValue(key.byteSize(), expected.byteSize());
+      store.requireValue(key.byteSize(), value.byteSize());
+      return calls.putIf(key, expected, value);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /** Removes a key: see {@link #compareAndDelete(MemorySegment, MemorySegment)}. */
+  public boolean compareAndDelete(byte[] key, byte[] expected) {
+    return compareAndDelete(MemorySegment.ofArray(key), MemorySegment.ofArray(expected));
+  }
+
+  /**
+   * Removes a key and its value if that is the one that is expected, as {@link
+   * #compareAndSet(MemorySegment, MemorySegment, MemorySegment)} replaces one. Unlike {@link
+   * #delete(MemorySegment)} it needs space in the log.
+   *
+   * @return whether it was removed; false: the key has another value, or none
+   */
+  public boolean compareAndDelete(MemorySegment key, MemorySegment expected) {
+    confinement.enter();
+    try {
+      store.requireKey(key.byteSize());
+      store.requireValue(key.byteSize(), expected.byteSize());
+      return calls.putIf(key, expected, null);
+    } finally {
+      confinement.leave();
+    }
+  }
+
   /** The server's figures by name, in its order. */
   public Map<String, Long> stats() {
     confinement.enter();

@@ -36,6 +36,16 @@ public interface OperationHandler {
    */
   void onDelete(long token, boolean existed);
 
+  /**
+   * A {@code putIfAbsent}, {@code compareAndSet} or {@code compareAndDelete} ended. A handler of
+   * operations of these kinds overrides it.
+   *
+   * @param done whether the condition held, and so it is done with the promise of the store
+   */
+  default void onConditional(long token, boolean done) {
+    throw new UnsupportedOperationException("this handler takes no conditional operations");
+  }
+
   /** An operation failed. */
   void onError(long token, ErdaException error);
 }

@@ -106,8 +106,14 @@ final class PublishLastPut extends Put {
     Message.putInt(message, base + Message.PUBLISH_OFFSET, offset);
     Message.putInt(message, base + Message.PUBLISH_OBJECT_BYTES, bytes);
     Message.putInt(message, base + Message.PUBLISH_HEAD, head);
-    Message.putInt(message, base + Message.PUBLISH_FLAGS, delete ? Message.FLAG_DELETE : 0);
-    if (!requests.send(slot, Message.PUBLISH, Message.PUBLISH_REQUEST_BYTES)) {
+    Message.putInt(
+        message, base + Message.PUBLISH_FLAGS, condition | (delete ? Message.FLAG_DELETE : 0));
+    int length = Message.PUBLISH_REQUEST_BYTES;
+    if (condition == Message.FLAG_IF_EQUAL) {
+      putExpected(message, base);
+      length = Message.PUBLISH_IF_EQUAL_BYTES;
+    }
+    if (!requests.send(slot, Message.PUBLISH, length)) {
       stall();
       return;
     }
@@ -116,9 +122,18 @@ final class PublishLastPut extends Put {
     session.leases.placed(head, padded);
   }
 
+  private void putExpected(MemorySegment message, long base) {
+    long hash = base + Message.PUBLISH_EXPECTED_HASH;
+    Message.putInt(message, base + Message.PUBLISH_EXPECTED_LENGTH, expectedLength);
+    Message.putInt(message, base + Message.PUBLISH_EXPECTED_LENGTH + Integer.BYTES, 0);
+    Message.putLong(message, hash, expectedLow);
+    Message.putLong(message, hash + Long.BYTES, expectedHigh);
+  }
+
   @Override
   void onNoRoom(int result) {
-    if (delete && (result == Result.LOG_FULL || result == Result.DISK_FULL)) {
+    // ERASE knows no condition.
+    if (delete && condition == 0 && (result == Result.LOG_FULL || result == Result.DISK_FULL)) {
       step = POST_ERASE;
       postErase();
     } else {
@@ -148,6 +163,14 @@ final class PublishLastPut extends Put {
         int at = type == Message.ERASE ? Message.ERASED_EXISTED : Message.PUBLISHED_EXISTED;
         existed = Message.getInt(message, base + at) != 0;
         finish();
+      }
+      case Result.CONFLICT -> {
+        if (condition == 0) {
+          session.fail("the server found a conflict for a " + describe());
+        } else {
+          conflict = true;
+          finish();
+        }
       }
       case Result.NO_RESERVATION -> {
         session.leases.drop(head, reservation);

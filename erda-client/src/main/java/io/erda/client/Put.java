@@ -1,10 +1,12 @@
 package io.erda.client;
 
 import io.erda.hashtable.Entry;
+import io.erda.hashtable.ValueHash;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.ObjectWriter;
 import io.erda.pmem.FaultPoint;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Message;
 import io.erda.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
@@ -30,6 +32,7 @@ abstract class Put extends Operation {
   private static final int CAPACITY_MIN = 4096;
 
   private final FaultPoint faults = new FaultPoint();
+  private final ValueHash valueHash = new ValueHash();
   private final PutOrder turns;
   private RegisteredMemory own;
   private ObjectWriter writer;
@@ -41,6 +44,20 @@ abstract class Put extends Operation {
   MemoryRegion region;
 
   boolean delete;
+
+  /** For which values of the key it is done: 0 for all, or one of {@link Message}'s flags. */
+  int condition;
+
+  /** The length of the value that the key has to have, if it has to have one. */
+  int expectedLength;
+
+  /** The hash of that value. */
+  long expectedLow;
+
+  long expectedHigh;
+
+  /** Whether the condition did not hold, so that nothing was done. */
+  boolean conflict;
 
   /** Whether the key of a delete had a value. */
   boolean existed;
@@ -93,6 +110,7 @@ abstract class Put extends Operation {
     keyLength = (int) key.byteSize();
     valueLength = value == null ? 0 : (int) value.byteSize();
     delete = value == null;
+    condition = 0;
     bytes = ObjectLayout.bytes(keyLength, valueLength);
     ensureCapacity(ObjectLayout.padded(bytes));
     // A position mix of 0: the checksum of a position is this one xor its mix (ObjectLayout), and
@@ -103,8 +121,24 @@ abstract class Put extends Operation {
     faults.surface();
   }
 
+  /** It is done only where the key has no value. To be called behind {@link #build}. */
+  final void onlyIfAbsent() {
+    condition = Message.FLAG_IF_ABSENT;
+  }
+
+  /** It is done only where the key has this value. To be called behind {@link #build}. */
+  final void onlyIfEqual(MemorySegment expected) {
+    condition = Message.FLAG_IF_EQUAL;
+    expectedLength = Math.toIntExact(expected.byteSize());
+    valueHash.compute(expected, 0, expectedLength);
+    expectedLow = valueHash.low();
+    expectedHigh = valueHash.high();
+    faults.surface();
+  }
+
   void begin() {
     open();
+    conflict = false;
     order = turns.next();
     keyWord = 0;
     needsServer = true;
@@ -155,7 +189,7 @@ abstract class Put extends Operation {
 
   @Override
   final void onEnded() {
-    if (error == null) {
+    if (error == null && !conflict) {
       Counts counts = context.counts();
       counts.puts += delete ? 0 : 1;
       counts.deletes += delete ? 1 : 0;
@@ -165,13 +199,16 @@ abstract class Put extends Operation {
 
   @Override
   final String describe() {
-    return (delete ? "delete of " : "put of ")
+    return (condition == 0 ? "" : "conditional ")
+        + (delete ? "delete of " : "put of ")
         + KeyText.of(memory, OBJECT + ObjectLayout.KEY_OFFSET, keyLength);
   }
 
   @Override
   final void deliver(OperationHandler handler) {
-    if (delete) {
+    if (condition != 0) {
+      handler.onConditional(token, !conflict);
+    } else if (delete) {
       handler.onDelete(token, existed);
     } else {
       handler.onPut(token);

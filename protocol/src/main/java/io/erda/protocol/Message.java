@@ -28,8 +28,10 @@ import java.util.Arrays;
  * LEASE    request    24 head 4 | 28 bytes at least 4
  *          response   24 reservation ID 8 | 32 epoch 8 | 40 region index 4 | 44 generation 4 | 48 place 8 | 56 length 4 | 60 zero 4
  *                     64 remote key 8, with which this client alone may WRITE there
- * PUBLISH  request    24 reservation ID 8 | 32 offset 4 | 36 object bytes, unpadded 4 | 40 head 4 | 44 flags 4 (bit 0: delete)
- *          response   24 existed 4 (1: the key had a value before) | 28 zero 4
+ * PUBLISH  request    24 reservation ID 8 | 32 offset 4 | 36 object bytes, unpadded 4 | 40 head 4
+ *                     44 flags 4 (bit 0: delete; bit 1: only if the key has no value; bit 2: only if it has the value of)
+ *                     only with bit 2: 48 length 4 | 52 zero 4 | 56 hash 16
+ *          response   24 existed 4 (1: the key had a value before) | 28 zero 4; CONFLICT: the condition does not hold
  * END      request    24 reservation ID 8
  *          response   (header alone)
  * MAP      request    24 from 4 | 28 zero 4
@@ -90,9 +92,20 @@ public final class Message {
   public static final int PUBLISH_HEAD = BODY + 16;
   public static final int PUBLISH_FLAGS = BODY + 20;
   public static final int PUBLISH_REQUEST_BYTES = BODY + 24;
+  public static final int PUBLISH_EXPECTED_LENGTH = BODY + 24;
+  public static final int PUBLISH_EXPECTED_HASH = BODY + 32;
+
+  /** Of a request with {@link #FLAG_IF_EQUAL}. */
+  public static final int PUBLISH_IF_EQUAL_BYTES = BODY + 48;
 
   /** The object is a tombstone. */
   public static final int FLAG_DELETE = 1;
+
+  /** The object is published only where its key has no value. */
+  public static final int FLAG_IF_ABSENT = 2;
+
+  /** The object is published only where its key has a certain value. */
+  public static final int FLAG_IF_EQUAL = 4;
 
   public static final int PUBLISHED_EXISTED = BODY;
   public static final int PUBLISH_RESPONSE_BYTES = BODY + 8;

@@ -52,6 +52,9 @@ public final class Result {
   /** The server was told not to clean the log. */
   public static final int NO_CLEANING = 13;
 
+  /** The key has another value than the request is for. The key is untouched. */
+  public static final int CONFLICT = 14;
+
   /** The result in words, for messages. */
   public static String name(int result) {
     return switch (result) {
@@ -69,6 +72,7 @@ public final class Result {
       case NOT_NOW -> "not now";
       case NO_SUCH_HEAD -> "no such head";
       case NO_CLEANING -> "the server was told not to clean the log";
+      case CONFLICT -> "the key has another value";
       default -> "result " + result;
     };
   }

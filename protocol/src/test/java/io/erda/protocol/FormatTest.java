@@ -134,6 +134,22 @@ class FormatTest {
   }
 
   @Test
+  void publishIfEqualIsAsDocumented() throws IOException {
+    MemorySegment message = MemorySegment.ofArray(new byte[Message.PUBLISH_IF_EQUAL_BYTES]);
+    Message.putHeader(
+        message, 0, Message.PUBLISH, Result.OK, Message.PUBLISH_IF_EQUAL_BYTES, 5, 3, 7);
+    Message.putLong(message, Message.PUBLISH_RESERVATION, 0x0000_0100_0000_0001L);
+    Message.putInt(message, Message.PUBLISH_OFFSET, 8);
+    Message.putInt(message, Message.PUBLISH_OBJECT_BYTES, 1050);
+    Message.putInt(message, Message.PUBLISH_HEAD, 0);
+    Message.putInt(message, Message.PUBLISH_FLAGS, Message.FLAG_IF_EQUAL);
+    Message.putInt(message, Message.PUBLISH_EXPECTED_LENGTH, 3);
+    Message.putLong(message, Message.PUBLISH_EXPECTED_HASH, 0x0f3c_a07a_8cc8_bf40L);
+    Message.putLong(message, Message.PUBLISH_EXPECTED_HASH + 8, 0x1bcb_fc1b_e90c_1b30L);
+    assertArrayEquals(example("publish if equal"), bytes(message));
+  }
+
+  @Test
   void aRefusalThatSaysWhyIsAsDocumented() throws IOException {
     MemorySegment message = MemorySegment.ofArray(new byte[47]);
     int length = Message.putReason(message, 0, "table-1: msync failed: ");

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
+import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.DBException;
@@ -37,9 +38,9 @@ import site.ycsb.measurements.Measurements;
  * when the store or the record says so, {@code NOT_IMPLEMENTED} for {@link #scan}: a hash index
  * keeps no order.
  *
- * <p>{@link #update} replaces the named fields. It reads the record and puts it back merged, which
- * is not atomic: of two updates of different fields at the same moment one can get lost, as with
- * every key-value store behind YCSB. When it is given at least {@code fieldcount} fields (YCSB's
+ * <p>{@link #update} replaces the named fields. It reads the record and puts it back merged if it
+ * is still what was read, and else does so again: of two updates of different fields at the same
+ * moment none gets lost. When it is given at least {@code fieldcount} fields (YCSB's
  * property, 10 by default; {@code writeallfields=true} makes the core workload do so) it is one put
  * without a read, and then creates a record that is absent.
  *
@@ -211,20 +212,33 @@ public final class ErdaDb extends DB {
     }
     try {
       MemorySegment erdaKey = keys.of(table, key);
-      if (values.size() >= fieldsOfRecord) {
-        format.encode(values);
-      } else {
-        int length = get(erdaKey);
-        if (length < 0) {
-          return Status.NOT_FOUND;
-        }
-        format.merge(value, length, values);
+      if (values.size() < fieldsOfRecord) {
+        return merge(erdaKey, values);
       }
+      format.encode(values);
       put(erdaKey);
       return Status.OK;
     } catch (ErdaException | DamagedRecordException e) {
       return error("update", table, key, e);
     }
+  }
+
+  /** Replaces fields of what the record is when the server stores it. */
+  private Status merge(MemorySegment key, Map<String, ByteIterator> values) {
+    // YCSB's own values can be read once.
+    Map<String, ByteIterator> again = new HashMap<>();
+    values.forEach((field, text) -> again.put(field, new ByteArrayByteIterator(text.toArray())));
+    boolean stored = false;
+    while (!stored) {
+      int length = get(key);
+      if (length < 0) {
+        return Status.NOT_FOUND;
+      }
+      again.values().forEach(ByteIterator::reset);
+      format.merge(value, length, again);
+      stored = client.compareAndSet(key, valueSegment.asSlice(0, length), encoded());
+    }
+    return Status.OK;
   }
 
   @Override

@@ -10,6 +10,7 @@ import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.protocol.Result;
+import io.erda.server.engine.PublishRequest.Condition;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -248,12 +249,20 @@ final class Publication {
             region.memory().segment(),
             request.place + ObjectLayout.KEY_OFFSET,
             request.keyLength);
+    if (entry == Tables.NONE && request.condition == Condition.EQUAL) {
+      request.result = Result.CONFLICT;
+      return true;
+    }
     if (entry == Tables.NONE) {
       return request.delete || insert(request);
     }
     long word = tables.versionWord(entry);
     if (pending.isLive(word)) {
       return false;
+    }
+    request.result = test(request, VersionWord.committed(word));
+    if (request.result != Result.OK) {
+      return true;
     }
     request.existed = objects.isValue(region.head(), VersionWord.committed(word));
     if (request.delete && !request.existed && !VersionWord.pending(word)) {
@@ -265,6 +274,32 @@ final class Publication {
     }
     stored(request, entry, next, VersionWord.committed(word));
     return true;
+  }
+
+  /**
+   * Whether the condition of a request holds where {@code offset} is the newest committed version:
+   * OK, CONFLICT, or DAMAGED where nobody can tell.
+   */
+  private int test(PublishRequest request, int offset) {
+    if (request.condition == Condition.NONE) {
+      return Result.OK;
+    }
+    int head = request.region().head();
+    if (offset != VersionWord.NONE && !objects.valid(head, offset)) {
+      return Result.DAMAGED;
+    }
+    boolean exists = objects.isValue(head, offset);
+    boolean holds =
+        request.condition == Condition.ABSENT
+            ? !exists
+            : exists
+                && objects.isEqual(
+                    head,
+                    offset,
+                    request.expectedLength,
+                    request.expectedLow,
+                    request.expectedHigh);
+    return holds ? Result.OK : Result.CONFLICT;
   }
 
   private boolean insert(PublishRequest request) {

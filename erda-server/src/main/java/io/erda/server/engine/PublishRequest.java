@@ -25,6 +25,16 @@ final class PublishRequest {
     COMMITTED
   }
 
+  /** When it is done, and otherwise refused as a conflict. */
+  enum Condition {
+    /** Whatever the key has. */
+    NONE,
+    /** The key has no value. */
+    ABSENT,
+    /** The key has the value of {@link #expectedLength} and hash. */
+    EQUAL
+  }
+
   /** Null when nobody can leave that asked for it. */
   Requester requester;
 
@@ -33,6 +43,15 @@ final class PublishRequest {
   int offset;
   int bytes;
   boolean delete;
+
+  /** What its key must have for it to be done. */
+  Condition condition = Condition.NONE;
+
+  /** With {@link Condition#EQUAL}: length and hash of the value that is expected. */
+  int expectedLength;
+
+  long expectedLow;
+  long expectedHigh;
 
   Stage stage = Stage.NEW;
   int result;

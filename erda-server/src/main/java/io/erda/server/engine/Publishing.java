@@ -6,6 +6,7 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
+import io.erda.server.engine.PublishRequest.Condition;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -43,7 +44,7 @@ final class Publishing {
 
   void onPublish(
       Connection connection, int slot, MemorySegment in, long at, int received, long nowNs) {
-    if (received != Message.PUBLISH_REQUEST_BYTES) {
+    if (!wellFormed(in, at, received)) {
       connection.respond(slot, Message.PUBLISH, Result.BAD_REQUEST, Message.HEADER_BYTES);
       return;
     }
@@ -64,6 +65,20 @@ final class Publishing {
     if (count == BATCH_MAX) {
       publish();
     }
+  }
+
+  private static boolean wellFormed(MemorySegment in, long at, int received) {
+    if (received < Message.PUBLISH_REQUEST_BYTES) {
+      return false;
+    }
+    int flags = Message.getInt(in, at + Message.PUBLISH_FLAGS);
+    return switch (flags) {
+      case 0, Message.FLAG_DELETE, Message.FLAG_IF_ABSENT ->
+          received == Message.PUBLISH_REQUEST_BYTES;
+      case Message.FLAG_IF_EQUAL, Message.FLAG_IF_EQUAL | Message.FLAG_DELETE ->
+          received == Message.PUBLISH_IF_EQUAL_BYTES;
+      default -> false;
+    };
   }
 
   /**
@@ -101,8 +116,22 @@ final class Publishing {
     request.place = place;
     request.offset = offset;
     request.bytes = bytes;
-    request.delete = (Message.getInt(in, at + Message.PUBLISH_FLAGS) & Message.FLAG_DELETE) != 0;
+    int flags = Message.getInt(in, at + Message.PUBLISH_FLAGS);
+    request.delete = (flags & Message.FLAG_DELETE) != 0;
+    setCondition(request, flags, in, at);
     return Result.OK;
+  }
+
+  private static void setCondition(PublishRequest request, int flags, MemorySegment in, long at) {
+    if ((flags & Message.FLAG_IF_EQUAL) != 0) {
+      request.condition = Condition.EQUAL;
+      request.expectedLength = Message.getInt(in, at + Message.PUBLISH_EXPECTED_LENGTH);
+      request.expectedLow = Message.getLong(in, at + Message.PUBLISH_EXPECTED_HASH);
+      request.expectedHigh = Message.getLong(in, at + Message.PUBLISH_EXPECTED_HASH + Long.BYTES);
+    } else {
+      request.condition =
+          (flags & Message.FLAG_IF_ABSENT) != 0 ? Condition.ABSENT : Condition.NONE;
+    }
   }
 
   /** Publishes what was collected, and answers. */

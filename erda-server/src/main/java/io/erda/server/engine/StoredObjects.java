@@ -1,5 +1,6 @@
 package io.erda.server.engine;
 
+import io.erda.hashtable.ValueHash;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectChecksum;
@@ -11,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 /** The objects of the log, by the head and the offset that an entry names. One thread. */
 final class StoredObjects {
   private final LogStore log;
+  private final ValueHash valueHash = new ValueHash();
 
   StoredObjects(LogStore log) {
     this.log = log;
@@ -39,6 +41,21 @@ final class StoredObjects {
     Region region = log.region(head, offset);
     return region != null
         && !ObjectLayout.tombstone(region.memory().segment(), log.geometry().place(offset));
+  }
+
+  /** Whether the value at an offset has a length and a hash. REQUIRES: it is valid, and a value. */
+  boolean isEqual(int head, int offset, int length, long low, long high) {
+    MemorySegment memory = log.region(head, offset).memory().segment();
+    long place = log.geometry().place(offset);
+    // Loaded once and bounded: a writer may store there after its publication, against the rules.
+    int keyLength = ObjectLayout.keyLength(memory, place);
+    if (ObjectLayout.valueLength(memory, place) != length
+        || ObjectLayout.bytes(keyLength, length) > log.geometry().room(place)) {
+      return false;
+    }
+    long value = place + ObjectLayout.KEY_OFFSET + keyLength;
+    valueHash.compute(memory, value, length);
+    return valueHash.low() == low && valueHash.high() == high;
   }
 
   /** The key of an object that is whole. */

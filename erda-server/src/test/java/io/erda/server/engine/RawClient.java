@@ -187,13 +187,18 @@ final class RawClient {
   }
 
   int publish(Leased leased, long place, int bytes, int flags) {
+    putPublish(leased, place, bytes, flags);
+    MemorySegment response = ask(Message.PUBLISH, Message.PUBLISH_REQUEST_BYTES);
+    return Message.result(response, 0);
+  }
+
+  /** Builds a request to publish, without a value that is expected. */
+  void putPublish(Leased leased, long place, int bytes, int flags) {
     Message.putLong(request(), Message.PUBLISH_RESERVATION, leased.reservation);
     Message.putInt(request(), Message.PUBLISH_OFFSET, geometry().offset(leased.regionIndex, place));
     Message.putInt(request(), Message.PUBLISH_OBJECT_BYTES, bytes);
     Message.putInt(request(), Message.PUBLISH_HEAD, leased.head);
     Message.putInt(request(), Message.PUBLISH_FLAGS, flags);
-    MemorySegment response = ask(Message.PUBLISH, Message.PUBLISH_REQUEST_BYTES);
-    return Message.result(response, 0);
   }
 
   /** Remote key of a region, from the map. */

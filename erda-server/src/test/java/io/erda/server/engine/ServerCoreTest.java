@@ -154,6 +154,26 @@ class ServerCoreTest {
     assertEquals(0, core.engine().tables().size());
   }
 
+  /** A condition that is none, or for which something is missing or too much. */
+  @Test
+  void aPublicationWithAnotherConditionIsRefused() {
+    RawClient client = connect();
+    RawClient.Leased leased = client.lease(headOf(client, KEY), 64);
+    int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
+    for (int flags : new int[] {3, 4, 5, 6, 7, 8, 16, -1, Integer.MIN_VALUE}) {
+      assertEquals(
+          Result.BAD_REQUEST, client.publish(leased, leased.place(), bytes, flags), "" + flags);
+    }
+    for (int flags : new int[] {0, 1, 2, 3, 8}) {
+      client.putPublish(leased, leased.place(), bytes, flags);
+      MemorySegment response = client.ask(Message.PUBLISH, Message.PUBLISH_IF_EQUAL_BYTES);
+      assertEquals(Result.BAD_REQUEST, Message.result(response, 0), "" + flags);
+    }
+    assertEquals(0, core.engine().tables().size());
+    assertEquals(
+        Result.OK, client.publish(leased, leased.place(), bytes, Message.FLAG_IF_ABSENT));
+  }
+
   @Test
   void aMessageWhoseLengthFieldDoesNotAgreeEndsTheConnection() {
     RawClient client = connect();

@@ -35,6 +35,8 @@ final class BlockingCaller implements AutoCloseable {
           yield log.done(number, 0);
         }
         case DELETE -> log.done(number, erda.delete(log.key(key)) ? 1 : 0);
+        // The log of a history has no room for what is expected.
+        case PUT_IF, DELETE_IF -> throw new IllegalArgumentException(operation.name());
       };
     } catch (ErdaException e) {
       return log.failed(number, operation, key, e);

@@ -33,22 +33,37 @@ public final class History {
   private byte[] outcomes = new byte[64];
   private long[] keys = new long[64];
   private long[] values = new long[64];
+  private long[] expected = new long[64];
   private long[] invoked = new long[64];
   private long[] returned = new long[64];
   private final List<Mark> marks = new ArrayList<>();
 
   /**
-   * An operation begins.
+   * An operation without a condition begins.
    *
    * @param value of a put: its ID; else ignored
    * @return the operation, for {@link #ok} and {@link #failed}
    */
   public synchronized int invoke(int client, Operation operation, long key, long value) {
+    return invokeIf(client, operation, key, value, ABSENT);
+  }
+
+  /**
+   * An operation with a condition begins.
+   *
+   * @param value of a put: its ID; else ignored
+   * @param expectedValue the ID of the value that the key must have for it to be done, or {@link
+   *     #ABSENT}
+   * @return the operation, for {@link #ok} and {@link #failed}
+   */
+  public synchronized int invokeIf(
+      int client, Operation operation, long key, long value, long expectedValue) {
     return append(
         client,
         operation,
         key,
-        operation == Operation.PUT ? value : 0,
+        operation.puts() ? value : 0,
+        expectedValue,
         ++clock,
         NEVER,
         Outcome.UNKNOWN);
@@ -58,12 +73,15 @@ public final class History {
    * An operation is done.
    *
    * @param result of a get: the ID of the value or {@link #ABSENT}; of a delete: 1 when the key
-   *     existed, else 0; of a put: ignored
+   *     existed, else 0; of a put: ignored; of one with a condition: 1 when it was done, else 0
    */
   public synchronized void ok(int operation, long result) {
     complete(operation, Outcome.OK);
-    if (operations[operation] != Operation.PUT.ordinal()) {
+    Operation what = operation(operation);
+    if (!what.puts()) {
       values[operation] = result;
+    } else if (what == Operation.PUT_IF && result == 0) {
+      values[operation] = ABSENT;
     }
   }
 
@@ -98,7 +116,8 @@ public final class History {
   /**
    * Adds a whole operation.
    *
-   * @param value of a put: its ID; of an OK get or delete: the result, as for {@link #ok}
+   * @param value of a put: its ID, but {@link #ABSENT} of one whose condition did not hold; of an OK
+   *     get or delete: the result, as for {@link #ok}
    * @param invokedAt before it could have taken effect
    * @param returnedAt after it had, where the outcome is OK; equal times count as concurrent. Where
    *     the outcome is unknown: after it had or never will have; {@link #NEVER} where it may yet
@@ -111,6 +130,19 @@ public final class History {
       long invokedAt,
       long returnedAt,
       Outcome outcome) {
+    addIf(client, operation, key, value, ABSENT, invokedAt, returnedAt, outcome);
+  }
+
+  /** As {@link #add}, with the value that the operation is conditional on. */
+  synchronized void addIf(
+      int client,
+      Operation operation,
+      long key,
+      long value,
+      long expectedValue,
+      long invokedAt,
+      long returnedAt,
+      Outcome outcome) {
     if (returnedAt < invokedAt) {
       throw new IllegalArgumentException(
           "an operation of client "
@@ -120,7 +152,7 @@ public final class History {
               + ", invoked at "
               + invokedAt);
     }
-    append(client, operation, key, value, invokedAt, returnedAt, outcome);
+    append(client, operation, key, value, expectedValue, invokedAt, returnedAt, outcome);
   }
 
   private int append(
@@ -128,6 +160,7 @@ public final class History {
       Operation operation,
       long key,
       long value,
+      long expectedValue,
       long invokedAt,
       long returnedAt,
       Outcome outcome) {
@@ -142,6 +175,7 @@ public final class History {
     outcomes[size] = (byte) outcome.ordinal();
     keys[size] = key;
     values[size] = value;
+    expected[size] = expectedValue;
     invoked[size] = invokedAt;
     returned[size] = returnedAt;
     return size++;
@@ -154,6 +188,7 @@ public final class History {
     outcomes = Arrays.copyOf(outcomes, length);
     keys = Arrays.copyOf(keys, length);
     values = Arrays.copyOf(values, length);
+    expected = Arrays.copyOf(expected, length);
     invoked = Arrays.copyOf(invoked, length);
     returned = Arrays.copyOf(returned, length);
   }
@@ -208,7 +243,18 @@ public final class History {
           case FAILED -> "not done";
           case UNKNOWN -> "outcome unknown";
         };
+    String condition = expected[i] == ABSENT ? " if absent" : " if v" + expected[i];
     return switch (operation(i)) {
+      case PUT_IF ->
+          "put    key "
+              + keys[i]
+              + condition
+              + " = "
+              + value
+              + ": "
+              + (missed(i) ? "conflict" : how);
+      case DELETE_IF ->
+          "delete key " + keys[i] + condition + ": " + (missed(i) ? "conflict" : how);
       case PUT -> "put    key " + keys[i] + " = " + value + ": " + how;
       case GET -> "get    key " + keys[i] + ": " + (ok ? value : how);
       case DELETE ->
@@ -239,6 +285,18 @@ public final class History {
 
   long value(int operation) {
     return values[operation];
+  }
+
+  /** The value that it is conditional on. */
+  long expected(int operation) {
+    return expected[operation];
+  }
+
+  /** Whether its condition did not hold. */
+  boolean missed(int operation) {
+    return operation(operation).isConditional()
+        && outcome(operation) == Outcome.OK
+        && values[operation] == ABSENT;
   }
 
   long invoked(int operation) {

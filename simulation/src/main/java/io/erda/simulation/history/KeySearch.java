@@ -29,6 +29,11 @@ import java.util.Map;
  *       change places, since both are open in between.
  * </ul>
  *
+ * <p>Operations with a condition: one that was done is a get of what it expected and a put or delete
+ * in one step; one that was not done is a get of anything else. Two things are not looked at, so that
+ * a little more is explained than should be: the condition of one of unknown outcome whose value
+ * nobody saw, and whether a value that was missed is that of such a put.
+ *
  * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it
  * would have to (of those that differ only in which optional operations they used, a few). Only
  * when it finds nothing the full search decides.
@@ -56,6 +61,12 @@ final class KeySearch {
   private static final byte PUT = 2;
   private static final byte DELETE = 3;
 
+  /** A put or delete whose condition held. */
+  private static final byte SWAP = 4;
+
+  /** A put or delete whose condition did not hold. */
+  private static final byte MISS = 5;
+
   private final History history;
 
   /** The key's operations by invocation. Everything below is by index into it. */
@@ -66,14 +77,25 @@ final class KeySearch {
 
   private final byte[] kinds;
 
-  /** What it sees or, of a put, stores: the index of a put, or ABSENT. */
+  /** What it sees, must see or must not see: the index of a put, or ABSENT. */
   private final int[] wants;
 
   private final long[] ends;
+
+  /** By put: what sees its value and has not begun. */
   private final int[] laterGets;
 
-  /** Whether some get saw what a put stored. */
+  /** By put: what must not see its value and has not begun. */
+  private final int[] laterMisses;
+
+  /** Whether it is counted in {@link #laterGets}, or in {@link #laterMisses}. */
+  private final boolean[] counted;
+
+  /** Whether something saw what a put stored. */
   private final boolean[] seen;
+
+  /** Whether something must not see what a put stored. */
+  private final boolean[] avoided;
 
   private long[] optionalPuts;
   private long[] optionalDeletes;
@@ -84,6 +106,9 @@ final class KeySearch {
   private final int[] opOf = new int[64];
   private long open;
   private long readers;
+
+  /** What compares with a value, whether it must be that or must not. */
+  private long comparing;
   private long findingNothing;
   private long findingSomething;
   private int putsAvailable;
@@ -104,12 +129,15 @@ final class KeySearch {
     this.wants = new int[count];
     this.ends = new long[count];
     this.laterGets = new int[count];
+    this.laterMisses = new int[count];
+    this.counted = new boolean[count];
+    this.avoided = new boolean[count];
     this.seen = new boolean[count];
     this.slotOf = new int[count];
     this.optionalPuts = new long[8];
     this.optionalDeletes = new long[8];
     for (int i = 0; i < count; i++) {
-      if (operation(i) == Operation.PUT && putOf.put(value(i), i) != null) {
+      if (operation(i).puts() && !missed(i) && putOf.put(value(i), i) != null) {
         throw new IllegalArgumentException(
             "two puts of the value " + value(i) + " for the key " + history.key(operations[0]));
       }
@@ -146,6 +174,15 @@ final class KeySearch {
 
   long value(int i) {
     return history.value(operations[i]);
+  }
+
+  long expected(int i) {
+    return history.expected(operations[i]);
+  }
+
+  /** Whether its condition did not hold. */
+  boolean missed(int i) {
+    return history.missed(operations[i]);
   }
 
   long invoked(int i) {
@@ -228,32 +265,40 @@ final class KeySearch {
 
   // What each operation amounts to
 
-  /** Returns false when a get is wrong by itself. */
+  /** Returns false when something can't have been seen. */
   private boolean prepare(long from, long to, BitSet without) {
     Arrays.fill(laterGets, 0);
+    Arrays.fill(laterMisses, 0);
+    Arrays.fill(counted, false);
     Arrays.fill(seen, false);
+    Arrays.fill(avoided, false);
     optionalPutCount = 0;
     optionalDeleteCount = 0;
     putsAvailable = 0;
     deletesAvailable = 0;
     open = 0;
     readers = 0;
+    comparing = 0;
     findingNothing = 0;
     findingSomething = 0;
     for (int i = 0; i < count; i++) {
       boolean known = outcome(i) == Outcome.OK && returned(i) <= to;
       boolean out = outcome(i) == Outcome.FAILED || invoked(i) > to || without.get(i);
-      kinds[i] = out || (!known && operation(i) == Operation.GET) ? SKIP : kind(i);
+      boolean changes = operation(i) != Operation.GET && !missed(i);
+      kinds[i] = out || (!known && !changes) ? SKIP : kind(i);
       ends[i] = known ? returned(i) : History.NEVER;
-      wants[i] = operation(i) == Operation.PUT ? i : ABSENT;
+      wants[i] = ABSENT;
     }
     for (int i = 0; i < count; i++) {
-      if (kinds[i] == GET && returned(i) >= from && !see(i, to)) {
+      boolean sees = kinds[i] == GET || kinds[i] == SWAP && ends[i] != History.NEVER;
+      if (sees && ends[i] >= from && !see(i, to)) {
         return false;
       }
     }
     for (int i = 0; i < count; i++) {
-      if (kinds[i] != SKIP && ends[i] == History.NEVER) {
+      if (kinds[i] == MISS) {
+        avoid(i);
+      } else if (kinds[i] != SKIP && ends[i] == History.NEVER) {
         option(i);
       }
     }
@@ -261,38 +306,70 @@ final class KeySearch {
   }
 
   private byte kind(int i) {
+    if (missed(i)) {
+      return MISS;
+    }
     return switch (operation(i)) {
       case GET -> GET;
       case PUT -> PUT;
       case DELETE -> DELETE;
+      case PUT_IF, DELETE_IF -> SWAP;
     };
   }
 
   /**
-   * What a get saw did take effect: before that get returned, and before its own end. (Of unknown
+   * What was seen did take effect: before what saw it returned, and before its own end. (Of unknown
    * operations that nobody saw the end is not looked at: what they might explain is more than it
-   * need be.)
+   * need be.) An operation with a condition that took effect has seen something itself.
    */
-  private boolean see(int get, long to) {
-    if (value(get) == History.ABSENT) {
-      return true;
+  private boolean see(int reader, long to) {
+    for (int at = reader; ; at = wants[at]) {
+      long value = kinds[at] == GET ? value(at) : expected(at);
+      if (value == History.ABSENT) {
+        return true;
+      }
+      Integer put = putOf.get(value);
+      if (put == null || outcome(put) == Outcome.FAILED || invoked(put) > ends[at]) {
+        return false;
+      }
+      if (!counted[at]) {
+        counted[at] = true;
+        wants[at] = put;
+        laterGets[put]++;
+      }
+      seen[put] = true;
+      long end = Math.min(ends[put], ends[at]);
+      if (returned(put) <= to) {
+        end = Math.min(end, returned(put));
+      }
+      boolean sooner = end < ends[put];
+      ends[put] = end;
+      // One whose own outcome is unknown has been counted as soon as its end was known.
+      if (kinds[put] != SWAP || counted[put] && !sooner) {
+        return true;
+      }
     }
-    Integer put = putOf.get(value(get));
-    if (put == null || outcome(put) == Outcome.FAILED || invoked(put) > returned(get)) {
-      return false;
+  }
+
+  /** What must not be seen is kept apart from what else nobody sees. */
+  private void avoid(int i) {
+    if (expected(i) == History.ABSENT) {
+      return;
     }
-    wants[get] = put;
-    laterGets[put]++;
-    seen[put] = true;
-    ends[put] = Math.min(ends[put], ends[get]);
-    if (returned(put) <= to) {
-      ends[put] = Math.min(ends[put], returned(put));
+    Integer put = putOf.get(expected(i));
+    if (put == null || kinds[put] == SKIP || !seen[put] && ends[put] == History.NEVER) {
+      // Nobody ever saw it, and nobody need have.
+      kinds[i] = SKIP;
+      return;
     }
-    return true;
+    counted[i] = true;
+    wants[i] = put;
+    avoided[put] = true;
+    laterMisses[put]++;
   }
 
   private void option(int i) {
-    if (kinds[i] == PUT) {
+    if (operation(i).puts()) {
       if (optionalPutCount == optionalPuts.length) {
         optionalPuts = Arrays.copyOf(optionalPuts, 2 * optionalPutCount);
       }
@@ -330,15 +407,30 @@ final class KeySearch {
     slotOf[i] = slot;
     opOf[slot] = i;
     open |= bit;
-    if (kinds[i] == GET) {
-      readers |= bit;
-      findingNothing |= wants[i] == ABSENT ? bit : 0;
-      laterGets[Math.max(0, wants[i])] -= wants[i] == ABSENT ? 0 : 1;
-    } else if (kinds[i] == DELETE && value(i) == 0) {
-      readers |= bit;
-      findingNothing |= bit;
-    } else if (kinds[i] == DELETE) {
-      findingSomething |= bit;
+    switch (kinds[i]) {
+      case GET -> {
+        readers |= bit;
+        findingNothing |= wants[i] == ABSENT ? bit : 0;
+      }
+      case DELETE -> {
+        readers |= value(i) == 0 ? bit : 0;
+        findingNothing |= value(i) == 0 ? bit : 0;
+        findingSomething |= value(i) == 0 ? 0 : bit;
+      }
+      case SWAP -> {
+        comparing |= bit;
+        findingNothing |= wants[i] == ABSENT ? bit : 0;
+      }
+      case MISS -> {
+        readers |= bit;
+        comparing |= bit;
+      }
+      default -> {
+        // A put, which looks at nothing.
+      }
+    }
+    if (counted[i]) {
+      (kinds[i] == MISS ? laterMisses : laterGets)[wants[i]]--;
     }
     return true;
   }
@@ -347,6 +439,7 @@ final class KeySearch {
     long bit = 1L << slotOf[i];
     open &= ~bit;
     readers &= ~bit;
+    comparing &= ~bit;
     findingNothing &= ~bit;
     findingSomething &= ~bit;
   }
@@ -362,7 +455,7 @@ final class KeySearch {
       states.add(some | readers, ABSENT, 0, 0);
       states.add(some | readers, UNREAD, 0, 0);
       for (int i = 0; i < count && invoked(i) < from; i++) {
-        if (laterGets[i] > 0) {
+        if (laterGets[i] > 0 || laterMisses[i] > 0 || isCompared(i, some)) {
           states.add(some | readers, i, 0, 0);
         }
       }
@@ -398,13 +491,16 @@ final class KeySearch {
   private void offer(int slot, long taken, int value, int deletes, int puts) {
     long now = taken;
     for (long rest = readers & ~taken; rest != 0; rest &= rest - 1) {
-      if (wants[opOf[Long.numberOfTrailingZeros(rest)]] == value) {
+      int reader = opOf[Long.numberOfTrailingZeros(rest)];
+      if ((wants[reader] == value) == (kinds[reader] != MISS)) {
         now |= Long.lowestOneBit(rest);
       }
     }
     // Open gets of this value have taken effect by now: without later ones it is as good as any
-    // other that nobody sees.
-    int kept = value >= 0 && laterGets[value] == 0 ? UNREAD : value;
+    // other that nobody sees, nor compares with its own.
+    boolean matters =
+        value < 0 || laterGets[value] > 0 || laterMisses[value] > 0 || isCompared(value, now);
+    int kept = matters ? value : UNREAD;
     if ((now >>> slot & 1) != 0) {
       next.add(now & ~(1L << slot), kept, deletes, puts);
     } else {
@@ -412,7 +508,27 @@ final class KeySearch {
     }
   }
 
-  private void expand(int slot, long taken, int value, int deletes, int puts) {
+  /** Whether something that is open and has not taken effect compares with a value. */
+  private boolean isCompared(int value, long taken) {
+    for (long rest = comparing & ~taken; rest != 0; rest &= rest - 1) {
+      if (wants[opOf[Long.numberOfTrailingZeros(rest)]] == value) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether something that is open and has not taken effect waits for another value. */
+  private boolean isAvoided(int value, long taken) {
+    for (long rest = comparing & readers & ~taken; rest != 0; rest &= rest - 1) {
+      if (wants[opOf[Long.numberOfTrailingZeros(rest)]] == value) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void expand(int slot, long taken, int value, int deletes, int usedPuts) {
     if (value >= 0 && laterGets[value] > 0) {
       return;
     }
@@ -420,25 +536,34 @@ final class KeySearch {
     int delete = -1;
     for (long rest = open & ~readers & ~taken; rest != 0; rest &= rest - 1) {
       int other = Long.numberOfTrailingZeros(rest);
-      if ((findingSomething >>> other & 1) != 0) {
+      if ((comparing >>> other & 1) != 0) {
+        if (wants[opOf[other]] == value) {
+          boolean puts = operation(opOf[other]).puts();
+          offer(slot, taken | 1L << other, puts ? opOf[other] : ABSENT, deletes, usedPuts);
+        }
+      } else if ((findingSomething >>> other & 1) != 0) {
         delete = endsFirst(delete, other);
-      } else if (seen[opOf[other]]) {
-        offer(slot, taken | 1L << other, opOf[other], deletes, puts);
+      } else if (seen[opOf[other]] || avoided[opOf[other]]) {
+        offer(slot, taken | 1L << other, opOf[other], deletes, usedPuts);
       } else {
         unseenPut = endsFirst(unseenPut, other);
       }
     }
     if (unseenPut >= 0) {
-      offer(slot, taken | 1L << unseenPut, opOf[unseenPut], deletes, puts);
+      offer(slot, taken | 1L << unseenPut, opOf[unseenPut], deletes, usedPuts);
     }
     if (delete >= 0 && value != ABSENT) {
-      offer(slot, taken | 1L << delete, ABSENT, deletes, puts);
+      offer(slot, taken | 1L << delete, ABSENT, deletes, usedPuts);
     }
-    if (value != ABSENT && deletes < deletesAvailable && (findingNothing & ~taken) != 0) {
-      offer(slot, taken, ABSENT, deletes + 1, puts);
+    boolean avoidedNow = isAvoided(value, taken);
+    if (value != ABSENT
+        && deletes < deletesAvailable
+        && ((findingNothing & ~taken) != 0 || avoidedNow)) {
+      offer(slot, taken, ABSENT, deletes + 1, usedPuts);
     }
-    if (value == ABSENT && puts < putsAvailable && (findingSomething & ~taken) != 0) {
-      offer(slot, taken, UNREAD, deletes, puts + 1);
+    if (usedPuts < putsAvailable
+        && (value == ABSENT && (findingSomething & ~taken) != 0 || avoidedNow)) {
+      offer(slot, taken, UNREAD, deletes, usedPuts + 1);
     }
   }
 

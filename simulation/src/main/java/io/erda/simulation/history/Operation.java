@@ -4,5 +4,18 @@ package io.erda.simulation.history;
 public enum Operation {
   PUT,
   GET,
-  DELETE
+  DELETE,
+  /** A put that is done only if the key has a certain value, or none. */
+  PUT_IF,
+  /** A delete that is done only if the key has a certain value. */
+  DELETE_IF;
+
+  /** Whether it stores a value. */
+  boolean puts() {
+    return this == PUT || this == PUT_IF;
+  }
+
+  boolean isConditional() {
+    return this == PUT_IF || this == DELETE_IF;
+  }
 }

@@ -146,7 +146,12 @@ final class ViolationReport {
       boolean earlier = search.outcome(i) == Outcome.UNKNOWN && search.invoked(i) < from;
       if (counts && !earlier && overlaps(i, from, to) && !without.get(i)) {
         shown.set(i);
-        Integer put = search.operation(i) == Operation.GET ? search.putOf(search.value(i)) : null;
+        Integer put =
+            switch (search.operation(i)) {
+              case GET -> search.putOf(search.value(i));
+              case PUT_IF, DELETE_IF -> search.putOf(search.expected(i));
+              case PUT, DELETE -> null;
+            };
         if (put != null) {
           shown.set(put);
         }
@@ -191,7 +196,21 @@ final class ViolationReport {
           case FAILED -> "reported as not done";
           case OK -> open ? "not yet returned" : null;
         };
+    String condition =
+        search.expected(i) == History.ABSENT
+            ? " if absent"
+            : " if " + valueNames.apply(search.expected(i));
+    if (search.missed(i) && result == null) {
+      result = "conflict";
+    }
     return switch (search.operation(i)) {
+      case PUT_IF ->
+          "put "
+              + (search.value(i) == History.ABSENT ? "" : value)
+              + condition
+              + ": "
+              + (result == null ? "done" : result);
+      case DELETE_IF -> "delete" + condition + ": " + (result == null ? "done" : result);
       case PUT -> "put " + value + ": " + (result == null ? "done" : result);
       case GET -> "get: " + (result == null ? value : result);
       case DELETE ->

@@ -200,6 +200,14 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   }
 
   @Override
+  public void compared(long token, boolean done) {
+    told(token);
+    world.workload.history.ok((int) token, done ? 1 : 0);
+    failures = 0;
+    handler.told(this::submit);
+  }
+
+  @Override
   public void failed(long token, RuntimeException why) {
     told(token);
     world.workload.history.failed((int) token);

@@ -26,8 +26,7 @@ import java.util.random.RandomGenerator;
  * @param keyBytesMax and {@code valueBytesMax} longest; of keys where there are no twins
  * @param operations until no more are begun
  * @param pipeline operations of a client in flight at most
- * @param putWeight of gets, puts and deletes; the others are {@code deleteWeight} and the rest of
- *     100
+ * @param mix of operations
  * @param faultGapNs between two faults, about; 0 = none
  * @param stepNs of a node with work
  * @param idleNs of a node without
@@ -50,8 +49,7 @@ public record Configuration(
     int valueBytesMax,
     int operations,
     int pipeline,
-    int putWeight,
-    int deleteWeight,
+    OperationMix mix,
     long faultGapNs,
     long stepNs,
     long idleNs,
@@ -117,8 +115,7 @@ public record Configuration(
         .valueBytesMax(3000)
         .operations(operations)
         .pipeline(2)
-        .putWeight(60)
-        .deleteWeight(5)
+        .mix(new OperationMix(60, 5, 0))
         .faultGapNs(faultGapNs)
         .stepNs(256)
         .idleNs(1 << 15)
@@ -188,17 +185,23 @@ public record Configuration(
         .valueBytesMax(valueBytes(shape, random))
         .operations(operations(shape, random))
         .pipeline(pipeline)
-        .putWeight(shape == Shape.MOVING ? random.nextInt(15, 40) : random.nextInt(10, 70))
-        .deleteWeight(
-            shape == Shape.FULL || shape == Shape.MOVING
-                ? random.nextInt(10, 30)
-                : random.nextInt(0, 25))
+        .mix(mix(shape, random))
         .faultGapNs(random.nextInt(16) == 0 ? 0 : 1L << random.nextInt(gapShift(shape), 22))
         .stepNs(1L << random.nextInt(6, 11))
         .idleNs(1L << random.nextInt(15, 19))
         .drainNsMax(random.nextInt(3) > 0 ? 1L << 12 : 1L << random.nextInt(13, 21))
         .faults(EnumSet.allOf(Fault.class))
         .build();
+  }
+
+  /** In every fourth run some puts and deletes have a condition. */
+  private static OperationMix mix(Shape shape, RandomGenerator random) {
+    int puts = shape == Shape.MOVING ? random.nextInt(15, 40) : random.nextInt(10, 70);
+    int deletes =
+        shape == Shape.FULL || shape == Shape.MOVING
+            ? random.nextInt(10, 30)
+            : random.nextInt(0, 25);
+    return new OperationMix(puts, deletes, random.nextInt(4) == 0 ? random.nextInt(10, 91) : 0);
   }
 
   /** Where entries move, most networks are such that READs meet it. */

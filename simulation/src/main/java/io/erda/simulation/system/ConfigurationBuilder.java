@@ -27,8 +27,7 @@ final class ConfigurationBuilder {
   private int valueBytesMax;
   private int operations;
   private int pipeline;
-  private int putWeight;
-  private int deleteWeight;
+  private OperationMix mix;
   private long faultGapNs;
   private long stepNs;
   private long idleNs;
@@ -53,8 +52,7 @@ final class ConfigurationBuilder {
     valueBytesMax = other.valueBytesMax();
     operations = other.operations();
     pipeline = other.pipeline();
-    putWeight = other.putWeight();
-    deleteWeight = other.deleteWeight();
+    mix = other.mix();
     faultGapNs = other.faultGapNs();
     stepNs = other.stepNs();
     idleNs = other.idleNs();
@@ -137,13 +135,8 @@ final class ConfigurationBuilder {
     return this;
   }
 
-  ConfigurationBuilder putWeight(int value) {
-    putWeight = value;
-    return this;
-  }
-
-  ConfigurationBuilder deleteWeight(int value) {
-    deleteWeight = value;
+  ConfigurationBuilder mix(OperationMix value) {
+    mix = value;
     return this;
   }
 
@@ -189,8 +182,7 @@ final class ConfigurationBuilder {
         valueBytesMax,
         operations,
         pipeline,
-        putWeight,
-        deleteWeight,
+        mix,
         faultGapNs,
         stepNs,
         idleNs,

@@ -268,6 +268,11 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   }
 
   @Override
+  public void compared(long token, boolean done) {
+    throw new AssertionError("nobody asked for it");
+  }
+
+  @Override
   public void deleted(long token, boolean existed) {
     ended = true;
   }

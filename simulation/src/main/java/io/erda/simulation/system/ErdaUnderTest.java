@@ -271,6 +271,22 @@ public final class ErdaUnderTest implements StoreUnderTest {
       }
 
       @Override
+      public boolean putIfAbsent(long token, MemorySegment key, MemorySegment value) {
+        return client.putIfAbsent(token, key, value);
+      }
+
+      @Override
+      public boolean compareAndSet(
+          long token, MemorySegment key, MemorySegment expected, MemorySegment value) {
+        return client.compareAndSet(token, key, expected, value);
+      }
+
+      @Override
+      public boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
+        return client.compareAndDelete(token, key, expected);
+      }
+
+      @Override
       public void close() {
         client.close();
       }
@@ -296,6 +312,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
     @Override
     public void onDelete(long token, boolean existed) {
       events.deleted(token, existed);
+    }
+
+    @Override
+    public void onConditional(long token, boolean done) {
+      events.compared(token, done);
     }
 
     @Override

@@ -113,6 +113,16 @@ public interface StoreUnderTest {
     /** Submits a delete; false when the pipeline is full. */
     boolean delete(long token, MemorySegment key);
 
+    /** Submits a put that is done if the key has no value; false when the pipeline is full. */
+    boolean putIfAbsent(long token, MemorySegment key, MemorySegment value);
+
+    /** Submits a put that is done if the key has that value; false when the pipeline is full. */
+    boolean compareAndSet(
+        long token, MemorySegment key, MemorySegment expected, MemorySegment value);
+
+    /** Submits a delete that is done if the key has that value; false when the pipeline is full. */
+    boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected);
+
     /** Ends in order: tells the {@link ClientEvents} of everything in flight. */
     default void close() {}
 
@@ -132,6 +142,13 @@ public interface StoreUnderTest {
     void done(long token);
 
     void deleted(long token, boolean existed);
+
+    /**
+     * A put or delete with a condition ended.
+     *
+     * @param done whether the condition held
+     */
+    void compared(long token, boolean done);
 
     /** It has no effect, now or ever. */
     void failed(long token, RuntimeException why);

@@ -23,6 +23,10 @@ final class Workload {
   private final MemorySegment[] keys;
   private final BitSet told = new BitSet();
   private long lastValue;
+
+  /** By key: the value that a put of it was begun with last. */
+  private final long[] newest;
+
   private int invoked;
   private boolean paired;
   private String failure;
@@ -35,6 +39,7 @@ final class Workload {
     this.random = random;
     this.hashSeed = hashSeed;
     keys = new MemorySegment[configuration.keys()];
+    newest = new long[configuration.keys()];
     for (int i = 0; i < keys.length; i++) {
       // The first byte tells them apart, whatever their lengths; twins differ in all of them.
       byte[] key =
@@ -94,10 +99,16 @@ final class Workload {
     if (readsOnly) {
       return get(client, to, key);
     }
-    if (draw < configuration.putWeight()) {
+    OperationMix mix = configuration.mix();
+    if (draw < mix.puts() + mix.deletes()
+        && mix.conditionalPercent() > 0
+        && random.nextInt(100) < mix.conditionalPercent()) {
+      return conditional(client, to, key, draw >= mix.puts());
+    }
+    if (draw < mix.puts()) {
       return put(client, to, key);
     }
-    if (draw < configuration.putWeight() + configuration.deleteWeight()) {
+    if (draw < mix.puts() + mix.deletes()) {
       int token = history.invoke(client, Operation.DELETE, key, 0);
       return unlessRefused(token, to.delete(token, keys[key]));
     }
@@ -111,8 +122,33 @@ final class Workload {
 
   private boolean put(int client, StoreUnderTest.Client to, int key) {
     long id = ++lastValue;
+    newest[key] = id;
     int token = history.invoke(client, Operation.PUT, key, id);
     return unlessRefused(token, to.put(token, keys[key], value(id)));
+  }
+
+  /**
+   * A put or delete with a condition: that the key has no value, or the one that was put last as
+   * far as anybody knows, or one that somebody put earlier, if ever to this key.
+   */
+  private boolean conditional(int client, StoreUnderTest.Client to, int key, boolean delete) {
+    int draw = random.nextInt(10);
+    long before = draw < 7 ? newest[key] : random.nextLong(lastValue + 1);
+    long expected = draw == 0 && !delete ? History.ABSENT : before;
+    if (delete) {
+      expected = Math.max(1, expected);
+      lastValue = Math.max(lastValue, expected);
+      int token = history.invokeIf(client, Operation.DELETE_IF, key, 0, expected);
+      return unlessRefused(token, to.compareAndDelete(token, keys[key], value(expected)));
+    }
+    long id = ++lastValue;
+    newest[key] = id;
+    int token = history.invokeIf(client, Operation.PUT_IF, key, id, expected);
+    return unlessRefused(
+        token,
+        expected == History.ABSENT
+            ? to.putIfAbsent(token, keys[key], value(id))
+            : to.compareAndSet(token, keys[key], value(expected), value(id)));
   }
 
   /** A client was told how an operation ended: once. */

@@ -48,12 +48,21 @@ final class BruteForce {
     return true;
   }
 
+  private static long applyIf(History history, int i, long value, boolean known) {
+    boolean holds = history.expected(i) == value;
+    if (known && holds == history.missed(i)) {
+      return -1;
+    }
+    return !holds ? value : history.operation(i) == Operation.PUT_IF ? history.value(i) : 0;
+  }
+
   /** The value after it, or -1 when its result does not fit. */
   private static long apply(History history, int i, long value) {
     boolean known = history.outcome(i) == Outcome.OK;
     return switch (history.operation(i)) {
       case PUT -> history.value(i);
       case GET -> known && history.value(i) != value ? -1 : value;
+      case PUT_IF, DELETE_IF -> applyIf(history, i, value, known);
       case DELETE -> known && history.value(i) != (value == 0 ? 0 : 1) ? -1 : 0;
     };
   }

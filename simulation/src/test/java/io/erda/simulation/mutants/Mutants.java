@@ -104,6 +104,23 @@ final class Mutants {
                       constant(PUBLICATION, "storeWord", "isLive", 0),
                       instead(PENDING, "over", "rollback", "commit"),
                       result(PENDING, "commit", "storeWord", 1))),
+          // Conditions
+          Mutant.of(
+              "condition not looked at",
+              "a put with a condition is done whatever the key has",
+              () -> List.of(body(PUBLICATION, "test", code -> code.iconst_0().ireturn()))),
+          Mutant.of(
+              "any value is the expected one",
+              "a put that expects a value is done where the key has another one",
+              () -> List.of(constant(PUBLICATION, "test", "isEqual", 1))),
+          Mutant.of(
+              "deleted is a value",
+              "a put that expects no value is not done where the key was deleted",
+              () -> List.of(constant(PUBLICATION, "test", "isValue", 1))),
+          Mutant.of(
+              "conflict is success",
+              "a client is told that a put was done whose condition did not hold",
+              () -> List.of(withoutStore(PUT, "onResponse", "conflict"))),
           // The log
           Mutant.of(
               "position not in the checksum",

@@ -151,6 +151,11 @@ final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
   }
 
   @Override
+  public void compared(long token, boolean done) {
+    throw new AssertionError("nobody asked for it");
+  }
+
+  @Override
   public void deleted(long token, boolean existed) {
     outcome = "deleted";
   }

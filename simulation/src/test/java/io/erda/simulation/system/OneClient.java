@@ -216,6 +216,11 @@ final class OneClient implements StoreUnderTest.ClientEvents {
   }
 
   @Override
+  public void compared(long token, boolean done) {
+    throw new AssertionError("nobody asked for it");
+  }
+
+  @Override
   public void deleted(long token, boolean existed) {
     end("deleted " + existed);
   }
