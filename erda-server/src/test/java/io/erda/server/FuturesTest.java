@@ -29,7 +29,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -190,31 +189,68 @@ class FuturesTest {
     }
   }
 
+  /** Runs something in the client's own thread; returns when that has begun. */
+  private static void inItsThread(ErdaFutures erda, Runnable task) throws Exception {
+    AtomicBoolean begun = new AtomicBoolean();
+    while (!begun.get()) {
+      // A dependent that is added too late runs here.
+      CompletableFuture<Void> tried =
+          erda.get(bytes("a"))
+              .thenRun(() -> {
+                if (Thread.currentThread().getName().equals("erda-futures")) {
+                  begun.set(true);
+                  task.run();
+                }
+              });
+      while (!begun.get() && !tried.isDone()) {
+        Thread.sleep(1);
+      }
+    }
+  }
+
   @Test
   void whoeverSubmitsBeyondTheLimitWaitsThenIsToldSo() throws Exception {
-    ClientOptions hasty =
-        ClientOptions.DEFAULT
-            .withOperationTimeout(Duration.ofMillis(300))
-            .withConnectTimeout(Duration.ofSeconds(10));
-    Path served = data.resolve("store");
-    try (ServedElsewhere server = ServedElsewhere.start(served);
-        ErdaFutures erda = connect("erda+shm:" + served.toAbsolutePath(), hasty, 4)) {
-      erda.put(bytes("a"), bytes("1")).join();
-      server.standStill();
+    ClientOptions hasty = PATIENT.withOperationTimeout(Duration.ofMillis(500));
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
+        ErdaFutures erda = connect(server.uri(), hasty, 4)) {
+      erda.put(bytes("a"), bytes("1")).exceptionally(e -> null).join();
+      CountDownLatch go = new CountDownLatch(1);
+      inItsThread(erda, () -> Threads.await(go));
       List<CompletableFuture<Void>> puts = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
         puts.add(erda.put(bytes("key" + i), bytes("1")));
       }
+      assertEquals(4, erda.pending());
       Thread.currentThread().interrupt();
-      CompletableFuture<byte[]> beyond = erda.get(bytes("a"));
+      CompletableFuture<Void> beyond = erda.put(bytes("a"), bytes("2"));
       assertTrue(Thread.interrupted(), "an interrupt stays, and ends no wait");
-      CompletableFuture.allOf(puts.toArray(CompletableFuture[]::new))
-          .exceptionally(e -> null)
-          .join();
-      beyond.exceptionally(e -> null).join();
-      for (CompletableFuture<Void> each : puts) {
-        assertInstanceOf(ErdaException.class, failureOf(each));
-      }
+      Throwable told = failureOf(beyond);
+      assertInstanceOf(ErdaException.Unavailable.class, told);
+      assertTrue(told.getMessage().contains("4 operations are pending"), told.getMessage());
+      FutureTask<Throwable> waits =
+          Threads.start("waits", () -> erda.get(bytes("key0")).join());
+      go.countDown();
+      puts.forEach(CompletableFuture::join);
+      assertNull(waits.get());
+      assertEquals("1", text(erda.get(bytes("a")).join()));
+    }
+  }
+
+  @Test
+  void whoWaitsForRoomHearsOfTheEnd() throws Exception {
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS)) {
+      ErdaFutures erda = connect(server.uri(), PATIENT, 1);
+      CountDownLatch go = new CountDownLatch(1);
+      inItsThread(erda, () -> Threads.await(go));
+      CompletableFuture<Void> put = erda.put(bytes("a"), bytes("1"));
+      FutureTask<Throwable> waits = Threads.start("waits", () -> erda.get(bytes("key0")));
+      Thread.sleep(20);
+      FutureTask<Throwable> closes = Threads.start("closes", erda::close);
+      Thread.sleep(20);
+      go.countDown();
+      assertInstanceOf(IllegalStateException.class, waits.get());
+      assertNull(closes.get());
+      assertInstanceOf(ErdaException.Unavailable.class, failureOf(put));
     }
   }
 
@@ -233,34 +269,20 @@ class FuturesTest {
                         .thenCompose(nothing -> erda.get(key)));
       }
       assertEquals("0" + ".".repeat(50), text(chain.get(60, TimeUnit.SECONDS)));
-      AtomicReference<CompletableFuture<?>> second = new AtomicReference<>();
-      AtomicReference<Thread> in = new AtomicReference<>();
-      CountDownLatch added = new CountDownLatch(1);
-      // Until the dependent is there nothing may be completed, or it would run here.
-      CompletableFuture<Void> blocks =
-          erda.put(bytes("a"), bytes("1")).thenRun(() -> Threads.await(added));
-      CompletableFuture.runAsync(() -> {
-        erda.get(bytes("b"))
-            .thenRun(() -> {
-              in.set(Thread.currentThread());
-              erda.get(bytes("c"));
-              second.set(erda.get(bytes("d")));
-            });
-        added.countDown();
-      });
-      added.await(1, TimeUnit.SECONDS);
-      added.countDown();
-      blocks.join();
-      while (second.get() == null) {
-        Thread.onSpinWait();
-      }
-      if (in.get().getName().equals("erda-futures")) {
-        assertInstanceOf(ErdaException.Unavailable.class, failureOf(second.get()));
-      }
-      while (erda.pending() > 0) {
-        Thread.onSpinWait();
-      }
-      assertNull(erda.get(bytes("c")).join());
+      CountDownLatch submitted = new CountDownLatch(1);
+      List<CompletableFuture<byte[]>> gets = new ArrayList<>();
+      inItsThread(
+          erda,
+          () -> {
+            gets.add(erda.get(bytes("key1")));
+            gets.add(erda.get(bytes("key2")));
+            submitted.countDown();
+          });
+      submitted.await();
+      assertEquals("0..", text(gets.get(0).join()));
+      Throwable told = failureOf(gets.get(1));
+      assertInstanceOf(ErdaException.Unavailable.class, told);
+      assertEquals("0...", text(erda.get(bytes("key2")).join()));
     }
   }
 
@@ -284,24 +306,8 @@ class FuturesTest {
     try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
         ErdaFutures erda = connect(server.uri(), PATIENT, 100)) {
       erda.put(bytes("a"), bytes("1")).join();
-      CountDownLatch blocked = new CountDownLatch(1);
       CountDownLatch go = new CountDownLatch(1);
-      // The client's own thread is held up, so that nothing is begun with. The get below waits for
-      // it, wherever the dependent runs.
-      AtomicBoolean inside = new AtomicBoolean();
-      while (!inside.get()) {
-        CompletableFuture<byte[]> get = erda.get(bytes("a"));
-        get.thenRun(() -> {
-          if (Thread.currentThread().getName().equals("erda-futures")) {
-            inside.set(true);
-            blocked.countDown();
-            Threads.await(go);
-          }
-        });
-        get.join();
-        Thread.sleep(1);
-      }
-      blocked.await();
+      inItsThread(erda, () -> Threads.await(go));
       CompletableFuture<Void> put = erda.put(bytes("a"), bytes("2"));
       CompletableFuture<Boolean> delete = erda.delete(bytes("a"));
       assertTrue(put.cancel(true));
