@@ -158,6 +158,38 @@ final class BlockingCalls {
     return (RuntimeException) e;
   }
 
+  // For calls of several operations: see BatchCalls.
+
+  /** Works until none of the first {@code count} operations is under way. */
+  void drive(Operation[] operations, int count) {
+    poller.reset();
+    int done = 0;
+    while (done < count) {
+      if (!operations[done].active()) {
+        done++;
+        continue;
+      }
+      int work = core.doWork();
+      if (operations[done].active()) {
+        if (confinement.isClosing()) {
+          // What was sent is taken back, and what became of each operation is known then.
+          core.close();
+        } else {
+          turn(work);
+        }
+      }
+    }
+  }
+
+  /** Says that gets ended without a poll, after which there is one now and then. */
+  void endedAtOnce(int gets) {
+    atOnce += gets;
+    if (atOnce >= GETS_PER_POLL) {
+      atOnce = 0;
+      core.doWork();
+    }
+  }
+
   private static ErdaException free(Operation operation) {
     operation.step = Operation.IDLE;
     return operation.error;

@@ -18,19 +18,22 @@ final class ClientCore {
   private final Connections connections;
   private final Outcomes outcomes;
   private final Slots slots;
+  private final int depth;
   private long nextDeadlineNs;
   private boolean closed;
 
   /**
    * @param depth how many gets, and as many puts, are in flight at most
-   * @param handler hears how operations end, or null: then whoever began one looks at it
+   * @param handler hears how operations end, or null: then whoever began one looks at it, and more
+   *     than one of each are there after {@link #makeAll}
    */
   ClientCore(ClientContext context, int depth, OperationHandler handler) {
+    this.depth = depth;
     this.context = context;
     attention = context.attention();
     connections = new Connections(context, Slots.count(depth));
     outcomes = new Outcomes(handler, Slots.count(depth));
-    slots = new Slots(context, connections, outcomes, depth);
+    slots = new Slots(context, connections, outcomes, depth, handler == null ? 1 : depth);
   }
 
   // Façades use these.
@@ -45,6 +48,35 @@ final class ClientCore {
   Put freePut() {
     requireOpen();
     return slots.freePut();
+  }
+
+  /** How many gets, and as many puts, are in flight at most. */
+  int depth() {
+    return depth;
+  }
+
+  /** Makes room for {@link #depth()} gets, and as many puts, in flight. */
+  void makeAll() {
+    requireOpen();
+    slots.make(depth);
+  }
+
+  /** One of the gets, of which {@link #depth()} are there after {@link #makeAll}. */
+  Get get(int index) {
+    return slots.get(index);
+  }
+
+  /** One of the puts, as above. */
+  Put put(int index) {
+    return slots.put(index);
+  }
+
+  DirectGets directGets() {
+    return new DirectGets(context, connections, depth);
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   StatsQuery query() {

@@ -22,7 +22,7 @@ final class DirectGet {
    */
   private static final int NEAR = 4;
 
-  private static final int NEAR_BYTES = NEAR * Entry.BYTES;
+  static final int NEAR_BYTES = NEAR * Entry.BYTES;
 
   private final Connections connections;
   private final KnownStore store;
@@ -67,22 +67,53 @@ final class DirectGet {
       return UNDECIDED;
     }
     current.counterSeen = Root.structureCounter(UncheckedMemory.ALL, root);
+    int committed = committedOf(wanted);
+    return committed == VersionWord.NONE
+        ? UNDECIDED
+        : valueLength(current, now, Entry.headOf(wanted), committed);
+  }
+
+  /** What the first entry with a key word names, of those that were READ; NONE when nothing. */
+  int committedOf(long wanted) {
     long near = copy.neighbourhoodAt & UncheckedMemory.ADDRESS;
     for (int i = 0; i < NEAR; i++) {
       if (Neighbourhood.keyWord(UncheckedMemory.ALL, near, 0) == wanted) {
-        int committed =
-            VersionWord.committed(Neighbourhood.versionWord(UncheckedMemory.ALL, near, 0));
-        return committed == VersionWord.NONE
-            ? UNDECIDED
-            : valueLength(current, now, Entry.headOf(wanted), committed);
+        return VersionWord.committed(Neighbourhood.versionWord(UncheckedMemory.ALL, near, 0));
       }
       near += Entry.BYTES;
     }
-    return UNDECIDED;
+    return VersionWord.NONE;
+  }
+
+  // The parts of a get that is one of several: see DirectGets.
+
+  long keyWord(Session current) {
+    return copy.keyWord(store.keyHash, current.geometry.heads());
+  }
+
+  /** READs the first entries of a neighbourhood. Returns whether they are here. */
+  boolean readEntries(Session current, RegionMap now, long bucketAt) {
+    return current.queuePair.readNow(
+        copy.region, PrivateCopy.NEIGHBOURHOOD, now.tableKey, bucketAt, NEAR_BYTES);
+  }
+
+  /** READs the root, behind all entries; whether the map is that of the store as it is now. */
+  boolean readRoot(Session current, RegionMap now) {
+    if (!current.queuePair.readNow(
+        copy.region, PrivateCopy.ROOT, current.rootKey, 0, Root.LOOK_UP_BYTES)) {
+      return false;
+    }
+    long root = copy.rootAt & UncheckedMemory.ADDRESS;
+    if (Root.incarnation(UncheckedMemory.ALL, root) != now.incarnation
+        || Root.epoch(UncheckedMemory.ALL, root) != now.epoch) {
+      return false;
+    }
+    current.counterSeen = Root.structureCounter(UncheckedMemory.ALL, root);
+    return true;
   }
 
   /** READs the object at an offset; the length of its value when it is whole and has the key. */
-  private long valueLength(Session current, RegionMap now, int head, int at) {
+  long valueLength(Session current, RegionMap now, int head, int at) {
     if (!place.find(current.geometry, now, head, at)) {
       return UNDECIDED;
     }

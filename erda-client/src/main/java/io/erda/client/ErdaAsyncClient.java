@@ -281,6 +281,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
     }
   }
 
+  /** Ends an {@link #await} of the owner's, this one or the next. From any thread. */
+  void wakeup() {
+    core.context.device().wakeup();
+  }
+
   private void enterFromOutside(String method) {
     if (!confinement.enter()) {
       throw new IllegalStateException("a handler can't call " + method + "()");

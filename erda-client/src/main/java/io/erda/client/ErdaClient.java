@@ -5,6 +5,8 @@ import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.LongSupplier;
@@ -27,6 +29,15 @@ import java.util.function.LongSupplier;
  * #keyBytesMax()} bytes, values 0 to {@link #valueBytesMax()}. The {@link MemorySegment} forms
  * allocate nothing in the steady state; segments may lie on the heap or outside of it.
  *
+ * <p><b>Several keys in one call.</b> {@link #getAll}, {@link #putAll} and {@link #deleteAll} are
+ * as many operations of their own as there are keys, and no transaction: each of them takes effect,
+ * or fails, by itself. They are under way together, up to 16 at a time ({@link
+ * ClientOptions#pipelineDepth()} when that is less), so that their waits pass together: cache misses
+ * over shared memory, round trips over a network. Puts and deletes of one key in one call take
+ * effect in the order of the call. The time-out counts for each key from when it is begun with;
+ * where none of the keys that are under way together finds a server, the keys behind them are not
+ * begun, and are {@code Unavailable}.
+ *
  * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
  * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets
  * over shared memory go on, until the store is seen to have been deleted or replaced. Errors of
@@ -48,15 +59,22 @@ import java.util.function.LongSupplier;
  *       deletes; the key is untouched, gets go on
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}
  *   <li>{@link IllegalStateException}: the client is closed, or was closed by another thread during
- *       the call; nothing was changed
+ *       the call; nothing was changed. A call with several keys that is under way then tells {@code
+ *       Unavailable} of the keys that nothing was changed of
  * </ul>
  */
 public final class ErdaClient implements AutoCloseable {
+  /** The length that {@link #getAll} tells of a value that could not be read. */
+  public static final long FAILED = -2;
+
   private final ClientCore core;
   private final KnownStore store;
   private final Device owned;
   private final Confinement confinement = new Confinement();
   private final BlockingCalls calls;
+
+  /** Null before the first call with several keys. */
+  private BatchCalls batches;
 
   private ErdaClient(ClientCore core, Device owned) {
     this.core = core;
@@ -118,7 +136,7 @@ public final class ErdaClient implements AutoCloseable {
       long processId,
       Device owned) {
     ClientContext context = ClientContext.of(device, address, options, nanoTime, processId);
-    ErdaClient client = new ErdaClient(new ClientCore(context, 1, null), owned);
+    ErdaClient client = new ErdaClient(new ClientCore(context, depth(options), null), owned);
     try {
       client.calls.connect();
       client.confinement.handOver();
@@ -127,6 +145,10 @@ public final class ErdaClient implements AutoCloseable {
       throw e;
     }
     return client;
+  }
+
+  private static int depth(ClientOptions options) {
+    return Math.min(BatchCalls.DEPTH_MAX, options.pipelineDepth());
   }
 
   /** Stores a value. Returns when it has the promise of the store. */
@@ -204,6 +226,123 @@ public final class ErdaClient implements AutoCloseable {
     } finally {
       confinement.leave();
     }
+  }
+
+  /**
+   * The values of several keys, in the order of the keys; null for a key that has none.
+   *
+   * @throws BatchException when some could not be read: it says which, and why
+   */
+  public List<byte[]> getAll(List<byte[]> keys) {
+    byte[][] wanted = keys.toArray(byte[][]::new);
+    byte[][] values = new byte[wanted.length][];
+    ErdaException[] errors = new ErdaException[wanted.length];
+    confinement.enter();
+    try {
+      BatchException.throwIfAny(batches().get(wanted, values, errors), errors);
+    } finally {
+      confinement.leave();
+    }
+    return Arrays.asList(values);
+  }
+
+  /**
+   * Copies the values of several keys, each to the beginning of its segment. Allocates nothing in
+   * the steady state. All arrays are of one length.
+   *
+   * @param lengths takes the length of each value, bytes: -1 when the key has none, {@link #FAILED}
+   *     when it could not be read; when it is more than {@code into} has room for nothing was
+   *     copied
+   * @param errors takes why a key could not be read; null where it could
+   * @return how many could not be read
+   */
+  public int getAll(
+      MemorySegment[] keys, MemorySegment[] into, long[] lengths, ErdaException[] errors) {
+    BatchCalls.requireAll(keys, into, lengths.length, errors.length);
+    confinement.enter();
+    try {
+      return batches().get(keys, into, lengths, errors);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /**
+   * Stores several values, each under the key at its place. Returns when all have the promise of
+   * the store.
+   *
+   * @throws BatchException when some could not be stored: it says which, and why; the others are
+   *     stored
+   */
+  public void putAll(List<byte[]> keys, List<byte[]> values) {
+    ErdaException[] errors = new ErdaException[keys.size()];
+    BatchException.throwIfAny(putAll(segments(keys), segments(values), errors), errors);
+  }
+
+  /**
+   * Stores several values, each under the key at its place. Allocates nothing in the steady state.
+   * All arrays are of one length. When this returns each put has ended, and all segments may be
+   * reused.
+   *
+   * @param errors takes why a value could not be stored; null where it has the promise of the store
+   * @return how many could not be stored
+   */
+  public int putAll(MemorySegment[] keys, MemorySegment[] values, ErdaException[] errors) {
+    BatchCalls.requireAll(keys, values, keys.length, errors.length);
+    confinement.enter();
+    try {
+      return batches().put(keys, values, null, errors);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /**
+   * Removes several keys and their values. Returns for each whether it had one.
+   *
+   * @throws BatchException when some could not be removed: it says which, and why; the others are
+   *     removed
+   */
+  public boolean[] deleteAll(List<byte[]> keys) {
+    boolean[] existed = new boolean[keys.size()];
+    ErdaException[] errors = new ErdaException[existed.length];
+    BatchException.throwIfAny(deleteAll(segments(keys), existed, errors), errors);
+    return existed;
+  }
+
+  /**
+   * Removes several keys and their values. Allocates nothing in the steady state. All arrays are of
+   * one length.
+   *
+   * @param existed takes whether each key had a value; false where that is not known
+   * @param errors takes why a key could not be removed; null where it was
+   * @return how many could not be removed
+   */
+  public int deleteAll(MemorySegment[] keys, boolean[] existed, ErdaException[] errors) {
+    BatchCalls.requireAll(keys, keys, existed.length, errors.length);
+    confinement.enter();
+    try {
+      return batches().put(keys, null, existed, errors);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  private BatchCalls batches() {
+    if (batches == null) {
+      core.makeAll();
+      batches = new BatchCalls(core, calls);
+    }
+    return batches;
+  }
+
+  private static MemorySegment[] segments(List<byte[]> arrays) {
+    MemorySegment[] segments = new MemorySegment[arrays.size()];
+    int i = 0;
+    for (byte[] each : arrays) {
+      segments[i++] = MemorySegment.ofArray(each);
+    }
+    return segments;
   }
 
   /** Stores a value if the key has none: see {@link #putIfAbsent(MemorySegment, MemorySegment)}. */
@@ -317,6 +456,11 @@ public final class ErdaClient implements AutoCloseable {
    */
   public void handOver() {
     confinement.handOver();
+  }
+
+  /** Whether the client is closed, or is being closed. From any thread. */
+  boolean isClosed() {
+    return confinement.isClosing();
   }
 
   /** What this client has done; asked by another thread than the owner, what it had done lately. */

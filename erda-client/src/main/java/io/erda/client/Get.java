@@ -133,6 +133,11 @@ final class Get extends Operation {
     return length >= 0;
   }
 
+  /** What {@link DirectGets} works with: the short form of this get. */
+  DirectGet direct() {
+    return direct;
+  }
+
   void begin() {
     open();
     keyWord = 0;

@@ -45,20 +45,32 @@ final class KnownStore {
    * @throws ErdaException.BadSize when it is empty or longer than the store takes
    */
   void requireKey(long length) {
-    int max = welcome == null ? Protocol.KEY_BYTES_MAX : welcome.keyBytesMax();
-    if (length < 1 || length > max) {
-      throw badKey(length, max);
+    ErdaException bad = unfitKey(length);
+    if (bad != null) {
+      throw bad;
     }
+  }
+
+  /** What is wrong with the length of a key; null when nothing is. */
+  ErdaException unfitKey(long length) {
+    int max = welcome == null ? Protocol.KEY_BYTES_MAX : welcome.keyBytesMax();
+    return length < 1 || length > max ? badKey(length, max) : null;
   }
 
   /**
    * @throws ErdaException.BadSize when it is longer than the store takes
    */
   void requireValue(long keyLength, long length) {
-    long max = welcome == null ? ObjectLayout.VALUE_BYTES_MAX : valueBytesMax(keyLength);
-    if (length > max) {
-      throw badValue(length, max);
+    ErdaException bad = unfitValue(keyLength, length);
+    if (bad != null) {
+      throw bad;
     }
+  }
+
+  /** What is wrong with the length of a value; null when nothing is. */
+  ErdaException unfitValue(long keyLength, long length) {
+    long max = welcome == null ? ObjectLayout.VALUE_BYTES_MAX : valueBytesMax(keyLength);
+    return length > max ? badValue(length, max) : null;
   }
 
   /**

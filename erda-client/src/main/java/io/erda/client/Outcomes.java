@@ -39,6 +39,12 @@ final class Outcomes implements Operation.Listener {
     return active;
   }
 
+  /** Whether some are active beside one that has just ended. */
+  boolean othersActive() {
+    // Of a blocking client that one is not counted any more.
+    return active > (handler == null ? 0 : 1);
+  }
+
   /** Whether operations have begun since this was asked last. */
   boolean takeBegun() {
     boolean some = begun;

@@ -7,20 +7,17 @@ package io.erda.client;
  */
 final class PutOrder {
   private final Outcomes outcomes;
-  private final Put[] puts;
+  private Put[] puts = new Put[0];
   private long last;
   private boolean closed;
 
-  /**
-   * @param depth how many puts there are, which {@link #set} names one by one
-   */
-  PutOrder(Outcomes outcomes, int depth) {
+  PutOrder(Outcomes outcomes) {
     this.outcomes = outcomes;
-    this.puts = new Put[depth];
   }
 
-  void set(int index, Put put) {
-    puts[index] = put;
+  /** All puts there are from now on, those of before among them. */
+  void set(Put[] all) {
+    puts = all;
   }
 
   Put get(int index) {
@@ -68,7 +65,7 @@ final class PutOrder {
 
   /** A put ended: those that waited for it go on. */
   void giveTurn() {
-    if (outcomes.active() > 1 && !closed) {
+    if (outcomes.othersActive() && !closed) {
       for (Put put : puts) {
         if (put.step == Put.WAIT_TURN && !hasEarlier(put)) {
           put.restart();

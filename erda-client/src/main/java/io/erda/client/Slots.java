@@ -2,32 +2,72 @@ package io.erda.client;
 
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * All operations of a client, by slot: gets, then puts, then the query. Passes on to each of them
  * what completes, and what becomes of its connection.
+ *
+ * <p>There are {@code depth} gets and as many puts at most. They are made when they are needed
+ * first: a blocking client that never does several at once has one of each, and looks at no more.
  */
 final class Slots implements Connections.Listener {
+  private final ClientContext context;
   private final Connections connections;
-  final Operation[] operations;
-  private final Get[] gets;
+  private final Outcomes outcomes;
+  private final int depth;
+
+  /** Those that were made, in the order of their slots. */
+  Operation[] operations;
+
+  private Get[] gets = new Get[0];
   private final PutOrder puts;
   private final StatsQuery query;
 
-  Slots(ClientContext context, Connections connections, Outcomes outcomes, int depth) {
+  /**
+   * @param depth how many gets, and as many puts, there are at most
+   * @param made how many of each are made now
+   */
+  Slots(ClientContext context, Connections connections, Outcomes outcomes, int depth, int made) {
+    this.context = context;
     this.connections = connections;
-    operations = new Operation[count(depth)];
-    gets = new Get[depth];
-    puts = new PutOrder(outcomes, depth);
-    for (int i = 0; i < depth; i++) {
-      gets[i] = new Get(context, connections, outcomes, i);
-      Put put = new PublishLastPut(context, connections, outcomes, puts, depth + i);
-      puts.set(i, put);
-      operations[i] = gets[i];
-      operations[depth + i] = put;
-    }
+    this.outcomes = outcomes;
+    this.depth = depth;
+    puts = new PutOrder(outcomes);
     query = new StatsQuery(context, connections, outcomes, 2 * depth);
-    operations[2 * depth] = query;
+    make(made);
+  }
+
+  /** Makes gets and puts until there are so many of each. */
+  void make(int count) {
+    int before = gets.length;
+    if (count <= before) {
+      return;
+    }
+    gets = Arrays.copyOf(gets, count);
+    Put[] made = new Put[count];
+    for (int i = 0; i < count; i++) {
+      if (i >= before) {
+        gets[i] = new Get(context, connections, outcomes, i);
+      }
+      made[i] =
+          i < before
+              ? puts.get(i)
+              : new PublishLastPut(context, connections, outcomes, puts, depth + i);
+    }
+    puts.set(made);
+    Operation[] all = new Operation[count(count)];
+    System.arraycopy(gets, 0, all, 0, count);
+    System.arraycopy(made, 0, all, count, count);
+    all[2 * count] = query;
+    operations = all;
+  }
+
+  private Operation operation(int slot) {
+    if (slot < depth) {
+      return gets[slot];
+    }
+    return slot < 2 * depth ? puts.get(slot - depth) : query;
   }
 
   /**
@@ -48,6 +88,17 @@ final class Slots implements Connections.Listener {
       }
     }
     return null;
+  }
+
+  /** The get of a slot, free or not. REQUIRES: it was made. */
+  Get get(int slot) {
+    gets[slot].prepare();
+    return gets[slot];
+  }
+
+  /** The put of a slot, counted from 0, free or not. REQUIRES: it was made. */
+  Put put(int index) {
+    return puts.get(index);
   }
 
   /** A free slot, or null. */
@@ -73,13 +124,13 @@ final class Slots implements Connections.Listener {
 
   @Override
   public void onWriteFailed(int slot, long serial, int status) {
-    puts.get(slot - gets.length).onWriteFailed(serial, status);
+    puts.get(slot - depth).onWriteFailed(serial, status);
   }
 
   @Override
   public void onResponse(
       Session of, int slot, int type, int result, MemorySegment memory, long base, int length) {
-    Operation operation = operations[slot];
+    Operation operation = operation(slot);
     // One whose time is over ended without its answer, which may come all the same.
     if (operation.session == of) {
       operation.onResponse(type, result, memory, base, length);

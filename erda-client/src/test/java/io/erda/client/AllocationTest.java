@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import java.lang.foreign.Arena;
@@ -88,6 +89,29 @@ class AllocationTest {
     }
   }
 
+  @Test
+  void getsOfSeveralKeys() {
+    store.put("key", "x".repeat(1024));
+    try (ErdaClient erda = store.client();
+        Arena arena = Arena.ofConfined()) {
+      MemorySegment[] keys = new MemorySegment[20];
+      MemorySegment[] into = new MemorySegment[20];
+      for (int i = 0; i < 20; i++) {
+        keys[i] = arena.allocateFrom("keyless").asSlice(0, i % 2 == 0 ? 3 : 7);
+        into[i] = arena.allocate(2048);
+      }
+      long[] lengths = new long[20];
+      ErdaException[] errors = new ErdaException[20];
+      assertSteady(() -> {
+        for (int i = 0; i < GETS / 20; i++) {
+          erda.getAll(keys, into, lengths, errors);
+        }
+      });
+      assertEquals(1024, lengths[18]);
+      assertEquals(-1, lengths[19]);
+    }
+  }
+
   /** The server, which allocates, has a thread of its own. */
   @Test
   void puts() throws InterruptedException {
@@ -119,6 +143,14 @@ class AllocationTest {
         for (int i = 0; i < PUTS; i++) {
           value.set(ValueLayout.JAVA_INT, 0, i);
           erda.put(key, value);
+        }
+      });
+      MemorySegment[] keys = {key, arena.allocateFrom("ke2"), arena.allocateFrom("ke3")};
+      MemorySegment[] values = {value, value, value};
+      ErdaException[] errors = new ErdaException[3];
+      assertSteady(() -> {
+        for (int i = 0; i < PUTS / 10; i++) {
+          erda.putAll(keys, values, errors);
         }
       });
       assertTrue(erda.statistics().leases() > 10, "renewing a lease allocates nothing either");

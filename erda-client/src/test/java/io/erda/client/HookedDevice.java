@@ -26,6 +26,10 @@ final class HookedDevice extends ForwardingDevice {
   static final int REFUSE = -2;
 
   Hook hook = (opcode, key, offset, length) -> GO;
+
+  /** What happens before a poll. */
+  Runnable onPoll = () -> {};
+
   boolean outlives;
   HookedQueuePair last;
 
@@ -106,6 +110,7 @@ final class HookedDevice extends ForwardingDevice {
 
     @Override
     public int poll(CompletionHandler handler, int limit) {
+      onPoll.run();
       int done = 0;
       for (Made each = made.poll(); each != null; each = made.poll()) {
         handler.onCompletion(each.wrId, each.opcode, each.status, 0, 0);

@@ -1,7 +1,10 @@
 package io.erda.server;
 
 import io.erda.client.ClientOptions;
+import io.erda.client.ErdaAsyncClient;
 import io.erda.client.ErdaClient;
+import io.erda.client.ErdaFutures;
+import io.erda.client.OperationHandler;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
@@ -85,6 +88,20 @@ public final class ErdaStore implements AutoCloseable {
   public ErdaClient client(ClientOptions options) {
     Device device = network.device();
     return ErdaClient.over(device, ADDRESS, options, System::nanoTime);
+  }
+
+  /** A new client of this store that pipelines, for one thread. Close it when done. */
+  public ErdaAsyncClient asyncClient(ClientOptions options, OperationHandler handler) {
+    return ErdaAsyncClient.over(network.device(), ADDRESS, options, System::nanoTime, handler);
+  }
+
+  /**
+   * Futures over a new client of this store. Close them when done.
+   *
+   * @param pendingMax how many operations are submitted and not completed at most
+   */
+  public ErdaFutures futures(ClientOptions options, int pendingMax) {
+    return ErdaFutures.over(handler -> asyncClient(options, handler), options, pendingMax);
   }
 
   /** The strongest promise an acknowledgement of this store has. */

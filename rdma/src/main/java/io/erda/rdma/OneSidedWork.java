@@ -18,6 +18,9 @@ import java.util.function.LongSupplier;
  * status and never an error in other work.
  */
 final class OneSidedWork {
+  /** Two cache lines, which processors fetch as a pair. */
+  private static final int SOON_STRIDE = 128;
+
   private final Device device;
   private final RemoteRegions.Source source;
   private final RemoteRegions regions;
@@ -30,6 +33,13 @@ final class OneSidedWork {
   private final SharedMemoryCopy words = new SharedMemoryCopy();
   private final FaultPoint faults = new FaultPoint();
   private String lostRegion = "";
+
+  /** Addresses that are READ soon; grows to what is asked for. */
+  private long[] soon = new long[0];
+
+  /** The sum of what was loaded there, so that no compiler leaves the loads out. */
+  @SuppressWarnings("unused")
+  private long soonWords;
 
   /**
    * @param counted whether WRITEs are compared with what was there
@@ -111,6 +121,74 @@ final class OneSidedWork {
     } catch (InternalError e) {
       return afterFault(from, false, e) == Status.SUCCESS;
     }
+  }
+
+  /**
+   * Loads a word of every second cache line of each place, first lines first: none of the loads
+   * waits for another one, so as many are under way as the processor has room for. The line beside
+   * each of them comes with it on most machines.
+   */
+  void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {
+    if (length < Long.BYTES) {
+      return;
+    }
+    if (soon.length < count) {
+      soon = new long[count];
+    }
+    int reached = 0;
+    for (int i = 0; i < count; i++) {
+      RemoteRegion from = regions.known(remoteKeys[i]);
+      long offset = remoteOffsets[i];
+      if (from != null && from.isOurs() && (offset & 7) == 0) {
+        long room = from.length() - offset;
+        if (offset >= 0 && room >= length) {
+          soon[reached++] = from.address() + offset;
+        }
+      }
+    }
+    try {
+      soonWords += nearby(reached, length);
+      faults.surface();
+    } catch (InternalError e) {
+      // The READ of what is gone tells what became of it, unless it was another one's memory.
+      requireLossOf(remoteKeys, count, e);
+    }
+  }
+
+  private long nearby(int count, int length) {
+    long words = 0;
+    int last = length - Long.BYTES & -Long.BYTES;
+    for (int at = 0; at < last; at += SOON_STRIDE) {
+      for (int i = 0; i < count; i++) {
+        words += Words.plain(soon[i] + at);
+      }
+    }
+    for (int i = 0; i < count; i++) {
+      words += Words.plain(soon[i] + last);
+    }
+    return words;
+  }
+
+  /** Throws unless memory of the peer's is gone, among it that of these keys. */
+  private void requireLossOf(long[] remoteKeys, int count, InternalError e) {
+    boolean lost = source.isMemoryLost();
+    try {
+      for (int i = 0; i < count && !lost; i++) {
+        RemoteRegion region = regions.known(remoteKeys[i]);
+        lost = region != null && region.isOurs() && isLost(region);
+      }
+      faults.surface();
+    } catch (InternalError again) {
+      ends.breakOff();
+      lost = true;
+    }
+    if (!lost) {
+      throw e;
+    }
+  }
+
+  private boolean isLost(RemoteRegion region) {
+    return !RemoteRegions.isValid(region) || source.describeLoss(region) != null;
   }
 
   private int load(

@@ -40,6 +40,17 @@ public interface QueuePair extends AutoCloseable {
     return false;
   }
 
+  /**
+   * Says which places are READ in the call next, {@code length} bytes at each. A device whose READs
+   * are loads of the caller may bring them near, all at once, so that the READs don't wait for
+   * memory one after the other. It is no READ: it tells nothing, whatever is there, and counts as
+   * nothing.
+   *
+   * @param remoteKeys {@code count} of them
+   * @param remoteOffsets one for each
+   */
+  default void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {}
+
   /** WRITEs local memory into the peer's region. */
   boolean postWrite(
       long wrId,

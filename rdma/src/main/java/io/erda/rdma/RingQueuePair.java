@@ -179,6 +179,13 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   @Override
+  public final void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {
+    if (phase == Phase.CONNECTED) {
+      work.readSoon(remoteKeys, remoteOffsets, length, count);
+    }
+  }
+
+  @Override
   public final void forget(long key) {
     regions.forget(key);
   }

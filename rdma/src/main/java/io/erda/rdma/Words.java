@@ -47,7 +47,7 @@ final class Words {
     }
   }
 
-  private static long plain(long address) {
+  static long plain(long address) {
     return ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, address & ALIGNED);
   }
 

@@ -1,0 +1,325 @@
+package io.erda.client;
+
+import io.erda.protocol.ErdaException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Clients of one store for any number of threads: a bounded number of connections, each lent to one
+ * thread at a time. Any thread may call any method.
+ *
+ * <p><b>Which client.</b> A thread gets the one that it had last, when nobody else has it; then
+ * another one that is free; then a new connection, while there are fewer than {@link
+ * #clientsMax()}. So as many connections are made as threads are in calls at once, and no more.
+ * Where all are lent, a borrower waits for the borrow time-out at most. Whoever has waited for a
+ * millisecond is served before all who come later.
+ *
+ * <p><b>Connections that fail.</b> A client connects anew by itself when its server was restarted.
+ * One that was closed, by whomever, or that an {@link Error} came out of, is replaced when it is
+ * borrowed next. When the server has no room for another connection the pool makes do with those
+ * that it has for a second, then tries again; only where it has none does the borrower hear {@link
+ * ErdaException.Full}. All clients are of one store: when another one is found in its place, that
+ * is {@link ErdaException.Refused}.
+ *
+ * <p><b>Operations</b> of the pool itself borrow a client for the call; what they say and throw is
+ * what {@link ErdaClient} does, and beyond that what {@link #borrow()} throws. An interrupt ends no
+ * call, and stays set.
+ *
+ * <p><b>Closing.</b> {@link #close()} closes every client, also those that are lent: calls that are
+ * under way end as {@link ErdaClient#close()} says. Whoever waits hears {@link
+ * IllegalStateException}.
+ */
+public final class ErdaClientPool implements AutoCloseable {
+  /** How long a borrower waits, where nobody says otherwise. */
+  public static final Duration BORROW_TIMEOUT = Duration.ofSeconds(10);
+
+  private final Supplier<ErdaClient> connect;
+  private final PoolSlots slots;
+
+  /** The identity of the store, from the first connection on. */
+  private final AtomicReference<UUID> store = new AtomicReference<>();
+
+  /**
+   * Makes a pool; connects to nothing yet.
+   *
+   * @param connect makes a connection, for example {@code () -> ErdaClient.connect(uri, options)},
+   *     or {@code embedded::client}; called by the threads that borrow, several at a time
+   * @param clientsMax how many clients there are at most
+   * @param borrowTimeout how long a borrower waits where all are lent
+   * @throws ErdaException.BadArgument when a number is out of its range
+   */
+  public ErdaClientPool(Supplier<ErdaClient> connect, int clientsMax, Duration borrowTimeout) {
+    this.connect = Objects.requireNonNull(connect, "connect");
+    if (clientsMax < 1 || borrowTimeout.isNegative()) {
+      throw new ErdaException.BadArgument(
+          "a pool of "
+              + clientsMax
+              + " clients, borrow timeout "
+              + borrowTimeout
+              + "; expected 1 client or more, and no negative time");
+    }
+    slots = new PoolSlots(clientsMax, borrowTimeout.toNanos(), Devices.CLOCK);
+  }
+
+  /**
+   * Makes a pool of clients of a URI; connects to nothing yet.
+   *
+   * @throws ErdaException.BadArgument when the URI is none
+   */
+  public static ErdaClientPool of(String uri, int clientsMax) {
+    ErdaUri parsed = ErdaUri.parse(uri);
+    return new ErdaClientPool(
+        () -> ErdaClient.connect(parsed, ClientOptions.DEFAULT), clientsMax, BORROW_TIMEOUT);
+  }
+
+  // Lending.
+
+  /**
+   * A client that is lent until {@link #close()}, to the thread that borrowed it. Nobody uses the
+   * client after that.
+   */
+  public static final class Lent implements AutoCloseable {
+    private final ErdaClientPool pool;
+    private final AtomicReference<PoolSlots.Slot> slot;
+    private final ErdaClient client;
+
+    private Lent(ErdaClientPool pool, PoolSlots.Slot slot) {
+      this.pool = pool;
+      this.slot = new AtomicReference<>(slot);
+      this.client = slot.client;
+    }
+
+    /**
+     * The client.
+     *
+     * @throws IllegalStateException when it was given back
+     */
+    public ErdaClient client() {
+      if (slot.get() == null) {
+        throw new IllegalStateException("the client was given back");
+      }
+      return client;
+    }
+
+    /**
+     * Gives the client back. Idempotent. By another thread than the one that used the client: then
+     * the client is closed, and a call that is under way ends as {@link ErdaClient#close()} says.
+     */
+    @Override
+    public void close() {
+      PoolSlots.Slot back = slot.getAndSet(null);
+      if (back != null) {
+        pool.giveBack(back);
+      }
+    }
+  }
+
+  /**
+   * Borrows a client. Whoever borrows gives it back; a thread that borrows a second one while it has
+   * the first may wait for itself.
+   *
+   * @throws ErdaException.Unavailable when none was free in time, or no connection can be made
+   * @throws ErdaException.Full when the server has no room for a first connection
+   * @throws ErdaException.Refused when another store is there than before
+   * @throws IllegalStateException when the pool is closed
+   */
+  public Lent borrow() {
+    return new Lent(this, take());
+  }
+
+  /** Calls with a client that is lent for the call. Throws what the call and {@link #borrow} do. */
+  public <T> T with(Function<ErdaClient, T> call) {
+    PoolSlots.Slot slot = take();
+    try {
+      return call.apply(slot.client);
+    } catch (Error e) {
+      throw discard(slot, e);
+    } finally {
+      giveBack(slot);
+    }
+  }
+
+  /** Takes a slot, with a client that is open. */
+  private PoolSlots.Slot take() {
+    for (long beganNs = PoolSlots.NOW; ; beganNs = slots.began(beganNs)) {
+      PoolSlots.Slot slot = slots.take(beganNs);
+      ErdaClient client = slot.client;
+      if (client != null && !client.isClosed()) {
+        return slot;
+      }
+      boolean open = false;
+      try {
+        open = open(slot);
+      } finally {
+        if (!open) {
+          slots.giveBack(slot);
+        }
+      }
+      if (open) {
+        return slot;
+      }
+    }
+  }
+
+  /**
+   * Connects, for a slot that was taken.
+   *
+   * @return false when the server has no room, and the pool makes do with what it has
+   */
+  private boolean open(PoolSlots.Slot slot) {
+    slot.client = null;
+    slots.requireOpen();
+    ErdaClient client;
+    try {
+      client = connect.get();
+    } catch (ErdaException.Full full) {
+      if (slots.makeDo(slot)) {
+        return false;
+      }
+      throw full;
+    }
+    UUID found = client.storeId();
+    if (!store.compareAndSet(null, found) && !store.get().equals(found)) {
+      client.close();
+      throw new ErdaException.Refused(
+          "store " + found + " is there now; this pool is of store " + store.get());
+    }
+    slot.client = client;
+    if (slots.isClosed()) {
+      // Whoever closes may have looked at the slot before.
+      client.close();
+      throw PoolSlots.closed();
+    }
+    return true;
+  }
+
+  /** Gives a slot back; a client that can't be handed over is closed, and replaced later. */
+  private void giveBack(PoolSlots.Slot slot) {
+    try {
+      if (slot.client != null) {
+        slot.client.handOver();
+      }
+    } catch (RuntimeException e) {
+      // It is closed, or another thread uses it, whose call ends then. What closes it may block.
+      slot.client.close();
+      slot.client = null;
+    } finally {
+      slots.giveBack(slot);
+    }
+  }
+
+  /** Closes a client that nobody knows the state of. Returns what to throw. */
+  private static <E extends Throwable> E discard(PoolSlots.Slot slot, E thrown) {
+    try {
+      slot.client.close();
+    } catch (RuntimeException | Error e) {
+      thrown.addSuppressed(e);
+    }
+    return thrown;
+  }
+
+  // Operations.
+
+  /** The value of a key, or null when it has none. */
+  public byte[] get(byte[] key) {
+    PoolSlots.Slot slot = take();
+    try {
+      return slot.client.get(key);
+    } catch (Error e) {
+      throw discard(slot, e);
+    } finally {
+      giveBack(slot);
+    }
+  }
+
+  /** See {@link ErdaClient#get(MemorySegment, MemorySegment)}. */
+  public long get(MemorySegment key, MemorySegment into) {
+    PoolSlots.Slot slot = take();
+    try {
+      return slot.client.get(key, into);
+    } catch (Error e) {
+      throw discard(slot, e);
+    } finally {
+      giveBack(slot);
+    }
+  }
+
+  /** The values of several keys: see {@link ErdaClient#getAll(List)}. */
+  public List<byte[]> getAll(List<byte[]> keys) {
+    return with(client -> client.getAll(keys));
+  }
+
+  /** Stores a value. Returns when it has the promise of the store. */
+  public void put(byte[] key, byte[] value) {
+    put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+  }
+
+  /** Stores a value. Returns when it has the promise of the store. */
+  public void put(MemorySegment key, MemorySegment value) {
+    PoolSlots.Slot slot = take();
+    try {
+      slot.client.put(key, value);
+    } catch (Error e) {
+      throw discard(slot, e);
+    } finally {
+      giveBack(slot);
+    }
+  }
+
+  /** Stores several values: see {@link ErdaClient#putAll(List, List)}. */
+  public void putAll(List<byte[]> keys, List<byte[]> values) {
+    with(client -> {
+      client.putAll(keys, values);
+      return null;
+    });
+  }
+
+  /** Removes a key and its value. Returns whether it had one. */
+  public boolean delete(byte[] key) {
+    return delete(MemorySegment.ofArray(key));
+  }
+
+  /** Removes a key and its value. Returns whether it had one. */
+  public boolean delete(MemorySegment key) {
+    PoolSlots.Slot slot = take();
+    try {
+      return slot.client.delete(key);
+    } catch (Error e) {
+      throw discard(slot, e);
+    } finally {
+      giveBack(slot);
+    }
+  }
+
+  /** Removes several keys: see {@link ErdaClient#deleteAll(List)}. */
+  public boolean[] deleteAll(List<byte[]> keys) {
+    return with(client -> client.deleteAll(keys));
+  }
+
+  // The pool.
+
+  /** How many clients there are at most. */
+  public int clientsMax() {
+    return slots.count();
+  }
+
+  /** How many clients are connected, or were when they were used last. */
+  public int clients() {
+    return slots.open();
+  }
+
+  /**
+   * Closes every client and the pool. Idempotent. Returns when all are closed, except from a call
+   * of a client of the pool's.
+   */
+  @Override
+  public void close() {
+    slots.close();
+  }
+}

@@ -1,0 +1,145 @@
+package io.erda.client;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+
+/** An operation of {@link ErdaFutures}: what was asked for, and who is told. */
+abstract sealed class FutureOperation {
+  final byte[] key;
+
+  /** Whether it was submitted by the client's own thread. */
+  boolean own;
+
+  private FutureOperation(byte[] key) {
+    this.key = key;
+  }
+
+  /** Whoever submitted it holds it. */
+  abstract CompletableFuture<?> future();
+
+  /**
+   * Submits it to the client.
+   *
+   * @return false when the pipeline is full
+   */
+  abstract boolean submit(ErdaAsyncClient client, long token);
+
+  boolean isGet() {
+    return false;
+  }
+
+  /** Tells of a get. REQUIRES: it is one. */
+  void got(byte[] value) {
+    throw new IllegalStateException("not a get");
+  }
+
+  /** Tells of a put or a delete. */
+  void done(boolean existed) {
+    throw new IllegalStateException("a get");
+  }
+
+  final void failed(Throwable why) {
+    future().completeExceptionally(why);
+  }
+
+  /** A key as an index has it. */
+  static final class Key {
+    private final byte[] bytes;
+    private final int hash;
+
+    Key(byte[] bytes) {
+      this.bytes = bytes;
+      this.hash = Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key && Arrays.equals(bytes, key.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+      return hash;
+    }
+  }
+
+  static final class Get extends FutureOperation {
+    private final CompletableFuture<byte[]> future;
+
+    Get(byte[] key, CompletableFuture<byte[]> future) {
+      super(key);
+      this.future = future;
+    }
+
+    @Override
+    CompletableFuture<?> future() {
+      return future;
+    }
+
+    @Override
+    boolean submit(ErdaAsyncClient client, long token) {
+      return client.get(token, MemorySegment.ofArray(key));
+    }
+
+    @Override
+    boolean isGet() {
+      return true;
+    }
+
+    @Override
+    void got(byte[] value) {
+      future.complete(value);
+    }
+  }
+
+  static final class Put extends FutureOperation {
+    private final byte[] value;
+    private final CompletableFuture<Void> future;
+
+    Put(byte[] key, byte[] value, CompletableFuture<Void> future) {
+      super(key);
+      this.value = value;
+      this.future = future;
+    }
+
+    @Override
+    CompletableFuture<?> future() {
+      return future;
+    }
+
+    @Override
+    boolean submit(ErdaAsyncClient client, long token) {
+      return client.put(token, MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+    }
+
+    @Override
+    void done(boolean existed) {
+      future.complete(null);
+    }
+  }
+
+  static final class Delete extends FutureOperation {
+    private final CompletableFuture<Boolean> future;
+
+    Delete(byte[] key, CompletableFuture<Boolean> future) {
+      super(key);
+      this.future = future;
+    }
+
+    @Override
+    CompletableFuture<?> future() {
+      return future;
+    }
+
+    @Override
+    boolean submit(ErdaAsyncClient client, long token) {
+      return client.delete(token, MemorySegment.ofArray(key));
+    }
+
+    @Override
+    void done(boolean existed) {
+      future.complete(existed);
+    }
+  }
+}
