@@ -28,7 +28,7 @@ final class ClientCore {
   ClientCore(ClientContext context, int depth, OperationHandler handler) {
     this.context = context;
     attention = context.attention();
-    connections = new Connections(context, Slots.count(depth));
+    connections = new Connections(context, Slots.requests(depth));
     outcomes = new Outcomes(handler, Slots.count(depth));
     slots = new Slots(context, connections, outcomes, depth);
   }
@@ -49,6 +49,12 @@ final class ClientCore {
 
   StatsQuery query() {
     return slots.query();
+  }
+
+  /** The iteration of this client. */
+  Scan scan() {
+    requireOpen();
+    return slots.scan();
   }
 
   private void requireOpen() {
@@ -76,9 +82,9 @@ final class ClientCore {
     connections.connect(slots);
   }
 
-  /** A get of an asynchronous client ended in the call that submitted it. */
-  void endedAtOnce(Get get) {
-    outcomes.endedAtOnce(get);
+  /** An operation of an asynchronous client ended in the call that submitted it. */
+  void endedAtOnce(Operation operation) {
+    outcomes.endedAtOnce(operation);
   }
 
   /** Advances everything. Returns how much was done; 0: nothing, for now. Never blocks. */

@@ -58,6 +58,9 @@ public final class ErdaClient implements AutoCloseable {
   private final Confinement confinement = new Confinement();
   private final BlockingCalls calls;
 
+  /** The newest one; null before the first. */
+  private KeyCursor cursor;
+
   private ErdaClient(ClientCore core, Device owned) {
     this.core = core;
     this.store = core.context.store();
@@ -201,6 +204,25 @@ public final class ErdaClient implements AutoCloseable {
     try {
       store.requireKey(key.byteSize());
       return calls.put(key, null);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /**
+   * Begins an iteration over all keys of the store. It is one-sided as a get is: the server does not
+   * notice it. Each client has one at a time, beside which it gets, puts and deletes as ever.
+   *
+   * @throws IllegalStateException while a cursor of this client is open
+   */
+  public KeyCursor keys() {
+    confinement.enter();
+    try {
+      if (cursor != null && !cursor.isClosed()) {
+        throw new IllegalStateException("another cursor of this client is open");
+      }
+      cursor = new KeyCursor(core.scan(), calls, confinement);
+      return cursor;
     } finally {
       confinement.leave();
     }

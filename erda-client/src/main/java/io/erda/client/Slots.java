@@ -4,8 +4,8 @@ import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * All operations of a client, by slot: gets, then puts, then the query. Passes on to each of them
- * what completes, and what becomes of its connection.
+ * All operations of a client, by slot: gets, then puts, the query, and the iteration. Passes on to
+ * each of them what completes, and what becomes of its connection.
  */
 final class Slots implements Connections.Listener {
   private final Connections connections;
@@ -13,6 +13,7 @@ final class Slots implements Connections.Listener {
   private final Get[] gets;
   private final PutOrder puts;
   private final StatsQuery query;
+  private final Scan scan;
 
   Slots(ClientContext context, Connections connections, Outcomes outcomes, int depth) {
     this.connections = connections;
@@ -28,6 +29,8 @@ final class Slots implements Connections.Listener {
     }
     query = new StatsQuery(context, connections, outcomes, 2 * depth);
     operations[2 * depth] = query;
+    scan = new Scan(context, connections, outcomes, 2 * depth + 1);
+    operations[2 * depth + 1] = scan;
   }
 
   /**
@@ -36,6 +39,11 @@ final class Slots implements Connections.Listener {
    * @param depth how many gets, and as many puts, are in flight at most
    */
   static int count(int depth) {
+    return requests(depth) + 1;
+  }
+
+  /** How many of them send requests: all but the last, the iteration. */
+  static int requests(int depth) {
     return 2 * depth + 1;
   }
 
@@ -59,16 +67,28 @@ final class Slots implements Connections.Listener {
     return query;
   }
 
+  Scan scan() {
+    return scan;
+  }
+
   // Completions.
 
   @Override
   public void onRead(int slot, long serial) {
-    gets[slot].onRead(serial);
+    if (slot < gets.length) {
+      gets[slot].onRead(serial);
+    } else {
+      scan.onRead(serial);
+    }
   }
 
   @Override
   public void onReadFailed(int slot, long serial, int status) {
-    gets[slot].onReadFailed(serial, status);
+    if (slot < gets.length) {
+      gets[slot].onReadFailed(serial, status);
+    } else {
+      scan.onReadFailed(serial, status);
+    }
   }
 
   @Override
@@ -165,5 +185,6 @@ final class Slots implements Connections.Listener {
       get.release();
     }
     puts.release();
+    scan.release();
   }
 }
