@@ -58,6 +58,9 @@ final class Scan extends ReadOperation {
 
   private final ScanEntries entries = new ScanEntries();
 
+  /** What {@link #entries} were READ with. */
+  private RegionMap entriesMap;
+
   /** Whether {@link #entries} are those of the stretch that {@link #order} has come to. */
   private boolean inStretch;
 
@@ -325,6 +328,7 @@ final class Scan extends ReadOperation {
           order.count(),
           old ? map.buckets : map.nextBuckets);
     }
+    entriesMap = map;
     inStretch = true;
     nextEntry = 0;
     goOn();
@@ -341,9 +345,7 @@ final class Scan extends ReadOperation {
     for (; batchEnd < entries.size() && batchEnd - nextEntry < max; batchEnd++) {
       long keyWord = entries.keyWord(batchEnd);
       long word = entries.versionWord(batchEnd);
-      if (word != ScanEntries.LOOK_UP
-          && place.find(
-              session.geometry, map, Entry.headOf(keyWord), VersionWord.committed(word))) {
+      if (word != ScanEntries.LOOK_UP && findObject(keyWord, word)) {
         keyWords[batch] = keyWord;
         remoteKeys[batch] = place.remoteKey;
         places[batch] = place.place;
@@ -362,6 +364,24 @@ final class Scan extends ReadOperation {
     } else {
       onObjects();
     }
+  }
+
+  /**
+   * Finds the object of an entry, which may have been READ with an older map. Where the region is
+   * another one by now, its place may hold a whole object of the same key that is not published: a
+   * word means something in the generation alone in which it was READ.
+   */
+  private boolean findObject(long keyWord, long word) {
+    int head = Entry.headOf(keyWord);
+    int committed = VersionWord.committed(word);
+    return place.find(session.geometry, map, head, committed)
+        && (map == entriesMap || isOfEntries(place.generation, head, committed));
+  }
+
+  private boolean isOfEntries(int generation, int head, int committed) {
+    return place.find(session.geometry, entriesMap, head, committed)
+        && place.generation == generation
+        && place.find(session.geometry, map, head, committed);
   }
 
   /** The last one's completion stands for all. */

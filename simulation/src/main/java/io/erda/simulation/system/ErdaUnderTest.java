@@ -271,6 +271,18 @@ public final class ErdaUnderTest implements StoreUnderTest {
       }
 
       @Override
+      public void iterate() {
+        client.iterate();
+      }
+
+      @Override
+      public void next(long token) {
+        if (!client.next(token)) {
+          throw new IllegalStateException("two keys of one iteration at a time");
+        }
+      }
+
+      @Override
       public void close() {
         client.close();
       }
@@ -296,6 +308,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
     @Override
     public void onDelete(long token, boolean existed) {
       events.deleted(token, existed);
+    }
+
+    @Override
+    public void onEntry(long token, MemorySegment key, MemorySegment value) {
+      events.entry(token, key, value);
     }
 
     @Override

@@ -113,6 +113,16 @@ public interface StoreUnderTest {
     /** Submits a delete; false when the pipeline is full. */
     boolean delete(long token, MemorySegment key);
 
+    /** Begins an iteration over all keys, and forgets the one before. */
+    default void iterate() {
+      throw new UnsupportedOperationException();
+    }
+
+    /** Submits that the iteration comes to its next key. */
+    default void next(long token) {
+      throw new UnsupportedOperationException();
+    }
+
     /** Ends in order: tells the {@link ClientEvents} of everything in flight. */
     default void close() {}
 
@@ -132,6 +142,13 @@ public interface StoreUnderTest {
     void done(long token);
 
     void deleted(long token, boolean existed);
+
+    /**
+     * An iteration has come to its next key, or to its end.
+     *
+     * @param key valid during the call, as is the value; null at the end
+     */
+    default void entry(long token, MemorySegment key, MemorySegment value) {}
 
     /** It has no effect, now or ever. */
     void failed(long token, RuntimeException why);
