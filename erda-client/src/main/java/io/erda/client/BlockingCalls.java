@@ -108,6 +108,23 @@ final class BlockingCalls {
     put.step = Operation.IDLE;
   }
 
+  /** Brings an iteration to its next key, or to its end. */
+  void next(Scan scan) {
+    if (scan.runNow()) {
+      return;
+    }
+    try {
+      scan.begin();
+      drive(scan);
+    } catch (RuntimeException | Error e) {
+      throw cutShort(scan, e);
+    }
+    if (scan.error != null) {
+      throw free(scan);
+    }
+    scan.step = Operation.IDLE;
+  }
+
   /** Asks the server to clean a head, −1 for all; the figures when it has noted that. */
   Map<String, Long> clean(int head) {
     core.doWork();

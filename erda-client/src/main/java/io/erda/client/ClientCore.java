@@ -31,7 +31,7 @@ final class ClientCore {
     this.depth = depth;
     this.context = context;
     attention = context.attention();
-    connections = new Connections(context, Slots.count(depth));
+    connections = new Connections(context, Slots.requests(depth));
     outcomes = new Outcomes(handler, Slots.count(depth));
     slots = new Slots(context, connections, outcomes, depth, handler == null ? 1 : depth);
   }
@@ -83,6 +83,12 @@ final class ClientCore {
     return slots.query();
   }
 
+  /** The iteration of this client. */
+  Scan scan() {
+    requireOpen();
+    return slots.scan();
+  }
+
   private void requireOpen() {
     if (closed) {
       throw new IllegalStateException("the client is closed");
@@ -108,9 +114,9 @@ final class ClientCore {
     connections.connect(slots);
   }
 
-  /** A get of an asynchronous client ended in the call that submitted it. */
-  void endedAtOnce(Get get) {
-    outcomes.endedAtOnce(get);
+  /** An operation of an asynchronous client ended in the call that submitted it. */
+  void endedAtOnce(Operation operation) {
+    outcomes.endedAtOnce(operation);
   }
 
   /** Advances everything. Returns how much was done; 0: nothing, for now. Never blocks. */

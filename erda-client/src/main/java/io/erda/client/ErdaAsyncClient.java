@@ -29,6 +29,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
   private final Device owned;
   private final Confinement confinement = new Confinement();
 
+  /** Whether an iteration was begun. */
+  private boolean iterates;
+
   private ErdaAsyncClient(ClientCore core, Device owned) {
     this.core = core;
     this.store = core.context.store();
@@ -202,6 +205,54 @@ public final class ErdaAsyncClient implements AutoCloseable {
     try {
       store.requireKey(key.byteSize());
       return submit(token, Condition.ALWAYS, key, null, null);
+    } finally {
+      leave(outermost);
+    }
+  }
+
+  /**
+   * Begins an iteration over all keys of the store, and forgets the one before: {@link #next} brings
+   * it forward. It promises what {@link KeyCursor} does.
+   *
+   * @throws IllegalStateException while the iteration before comes to its next key
+   */
+  public void iterate() {
+    boolean outermost = confinement.enter();
+    try {
+      if (core.scan().step != Operation.IDLE) {
+        throw new IllegalStateException("the iteration before is coming to its next key");
+      }
+      core.scan().rewind();
+      iterates = true;
+    } finally {
+      leave(outermost);
+    }
+  }
+
+  /**
+   * Submits that the iteration comes to its next key, of which {@link OperationHandler#onEntry}
+   * hears. It may be submitted again after an error, and goes on where it stopped.
+   *
+   * @return false, and nothing is submitted, while the one before is under way
+   * @throws IllegalStateException when no iteration was begun
+   */
+  public boolean next(long token) {
+    boolean outermost = confinement.enter();
+    try {
+      Scan scan = core.scan();
+      if (!iterates) {
+        throw new IllegalStateException("no iteration was begun");
+      }
+      if (scan.step != Operation.IDLE) {
+        return false;
+      }
+      scan.token = token;
+      if (scan.runNow()) {
+        core.endedAtOnce(scan);
+      } else {
+        scan.begin();
+      }
+      return true;
     } finally {
       leave(outermost);
     }

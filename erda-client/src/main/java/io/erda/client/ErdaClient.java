@@ -76,6 +76,9 @@ public final class ErdaClient implements AutoCloseable {
   /** Null before the first call with several keys. */
   private BatchCalls batches;
 
+  /** The newest one; null before the first. */
+  private KeyCursor cursor;
+
   private ErdaClient(ClientCore core, Device owned) {
     this.core = core;
     this.store = core.context.store();
@@ -415,6 +418,25 @@ public final class ErdaClient implements AutoCloseable {
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), expected.byteSize());
       return calls.putIf(key, expected, null);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /**
+   * Begins an iteration over all keys of the store. It is one-sided as a get is: the server does not
+   * notice it. Each client has one at a time, beside which it gets, puts and deletes as ever.
+   *
+   * @throws IllegalStateException while a cursor of this client is open
+   */
+  public KeyCursor keys() {
+    confinement.enter();
+    try {
+      if (cursor != null && !cursor.isClosed()) {
+        throw new IllegalStateException("another cursor of this client is open");
+      }
+      cursor = new KeyCursor(core.scan(), calls, confinement);
+      return cursor;
     } finally {
       confinement.leave();
     }

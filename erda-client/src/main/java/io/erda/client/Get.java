@@ -35,7 +35,7 @@ import java.lang.foreign.MemorySegment;
  * the old one, so a READ of the old one that came too late has one of the new one behind it that
  * did not. All of the above holds for the two READs as for the one.
  */
-final class Get extends Operation {
+final class Get extends ReadOperation {
   static final long ABSENT = -1;
 
   private static final int POST_NEIGHBOURHOOD = OWN_STEPS;
@@ -56,14 +56,6 @@ final class Get extends Operation {
   private static final int INVALID_MAX = 4;
 
   private static final int RESOLVES_MAX = 3;
-  private static final int STALE_MAPS_MAX = 64;
-  private static final int READ_ERRORS_MAX = 4;
-
-  /**
-   * READs of one get that may be flushed while READs are thought to outlive the server: the first
-   * may have been under way when the connection ended, another one says that they don't.
-   */
-  private static final int LOST_READS_MAX = 1;
 
   /**
    * Look-ups repeated at once while entries move; then with pauses. A move takes about a
@@ -82,8 +74,6 @@ final class Get extends Operation {
   long length;
 
   private long keyWord;
-  private long serial;
-  private RegionMap map;
   private long counterBefore;
   private long counterAfter;
 
@@ -97,8 +87,6 @@ final class Get extends Operation {
 
   private int invalid;
   private int resolves;
-  private int staleMaps;
-  private int readErrors;
   private int moving;
 
   Get(ClientContext context, Connections connections, Listener listener, int slot) {
@@ -143,8 +131,7 @@ final class Get extends Operation {
     keyWord = 0;
     invalid = 0;
     resolves = 0;
-    staleMaps = 0;
-    readErrors = 0;
+    forgetErrors();
     moving = 0;
     restart();
   }
@@ -168,7 +155,8 @@ final class Get extends Operation {
     lookUp();
   }
 
-  private void lookUp() {
+  @Override
+  void lookUp() {
     map = session.map;
     counterBefore = session.counterSeen;
     serial++;
@@ -241,60 +229,20 @@ final class Get extends Operation {
   }
 
   private void onRoot() {
-    if (Root.incarnation(UncheckedMemory.ALL, copy.rootAt) != map.incarnation) {
-      onOtherIncarnation();
+    long incarnation = Root.incarnation(UncheckedMemory.ALL, copy.rootAt);
+    if (incarnation != map.incarnation) {
+      onOtherIncarnation(incarnation);
       return;
     }
-    if (Root.epoch(UncheckedMemory.ALL, copy.rootAt) != map.epoch) {
-      onStaleMap();
+    long epoch = Root.epoch(UncheckedMemory.ALL, copy.rootAt);
+    if (epoch != map.epoch) {
+      onStaleMap(epoch);
       return;
     }
     counterAfter = Root.structureCounter(UncheckedMemory.ALL, copy.rootAt);
     session.counterSeen = counterAfter;
     tableAt = copy.neighbourhoodAt;
     tryEntries(0);
-  }
-
-  /** Another server has this store: it may not have got as far as to accept connections. */
-  private void onOtherIncarnation() {
-    patient = true;
-    Session old = session;
-    long now = Root.incarnation(UncheckedMemory.ALL, copy.rootAt);
-    old.fail(
-        "the server was started anew (incarnation "
-            + Long.toHexString(now)
-            + ", was "
-            + Long.toHexString(map.incarnation)
-            + ")");
-  }
-
-  private void onStaleMap() {
-    if (++staleMaps > STALE_MAPS_MAX) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + ": the region map was stale "
-                  + staleMaps
-                  + " times; root says epoch "
-                  + Root.epoch(UncheckedMemory.ALL, copy.rootAt)
-                  + ", map says "
-                  + map.epoch));
-    } else if (session.map != map) {
-      lookUp();
-    } else {
-      refreshMap();
-    }
-  }
-
-  private void refreshMap() {
-    if (session.refreshMap()) {
-      step = WAIT_MAP;
-    } else {
-      // Only a server can tell the new map, and this one is gone.
-      needsServer = true;
-      session = null;
-      awaitSession();
-    }
   }
 
   /** Tries the entries from {@code from} on: a tag is not a key, so every equal one counts. */
@@ -517,31 +465,7 @@ final class Get extends Operation {
       fail(new ErdaException.Damaged(describe() + ": " + session.queuePair.lostRegion()));
       return;
     }
-    boolean stale = status == Status.REMOTE_ACCESS;
-    readErrors += stale ? 0 : 1;
-    staleMaps += stale ? 1 : 0;
-    if (readErrors > READ_ERRORS_MAX || staleMaps > STALE_MAPS_MAX) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + ": READs failed "
-                  + (readErrors + staleMaps)
-                  + " times, the last one: "
-                  + Status.name(status)));
-    } else if (stale) {
-      // What was named was retired meanwhile: the map that named it is old. Nobody but another
-      // server that starts retires what a server left.
-      patient |= !session.ready();
-      refreshMap();
-    } else if (session.ready()
-        || status != Status.FLUSHED
-        || !session.readsOutlive
-        || readErrors > LOST_READS_MAX) {
-      session.fail("a READ ended with: " + Status.name(status));
-    } else {
-      session = null;
-      awaitSession();
-    }
+    retryAfter(status);
   }
 
   @Override

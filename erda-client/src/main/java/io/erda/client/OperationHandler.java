@@ -46,6 +46,15 @@ public interface OperationHandler {
     throw new UnsupportedOperationException("this handler takes no conditional operations");
   }
 
+  /**
+   * An iteration has come to its next key, or to its end. Nothing but {@link
+   * ErdaAsyncClient#next} leads to this.
+   *
+   * @param key until this method returns, the client's own, to be read only; null at the end
+   * @param value the same
+   */
+  default void onEntry(long token, MemorySegment key, MemorySegment value) {}
+
   /** An operation failed. */
   void onError(long token, ErdaException error);
 }

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * All operations of a client, by slot: gets, then puts, then the query. Passes on to each of them
- * what completes, and what becomes of its connection.
+ * All operations of a client, by slot: gets, then puts, the query, and the iteration. Passes on to
+ * each of them what completes, and what becomes of its connection.
  *
  * <p>There are {@code depth} gets and as many puts at most. They are made when they are needed
  * first: a blocking client that never does several at once has one of each, and looks at no more.
@@ -23,6 +23,7 @@ final class Slots implements Connections.Listener {
   private Get[] gets = new Get[0];
   private final PutOrder puts;
   private final StatsQuery query;
+  private final Scan scan;
 
   /**
    * @param depth how many gets, and as many puts, there are at most
@@ -35,6 +36,7 @@ final class Slots implements Connections.Listener {
     this.depth = depth;
     puts = new PutOrder(outcomes);
     query = new StatsQuery(context, connections, outcomes, 2 * depth);
+    scan = new Scan(context, connections, outcomes, 2 * depth + 1);
     make(made);
   }
 
@@ -60,6 +62,7 @@ final class Slots implements Connections.Listener {
     System.arraycopy(gets, 0, all, 0, count);
     System.arraycopy(made, 0, all, count, count);
     all[2 * count] = query;
+    all[2 * count + 1] = scan;
     operations = all;
   }
 
@@ -67,7 +70,10 @@ final class Slots implements Connections.Listener {
     if (slot < depth) {
       return gets[slot];
     }
-    return slot < 2 * depth ? puts.get(slot - depth) : query;
+    if (slot < 2 * depth) {
+      return puts.get(slot - depth);
+    }
+    return slot == 2 * depth ? query : scan;
   }
 
   /**
@@ -76,6 +82,11 @@ final class Slots implements Connections.Listener {
    * @param depth how many gets, and as many puts, are in flight at most
    */
   static int count(int depth) {
+    return requests(depth) + 1;
+  }
+
+  /** How many of them send requests: all but the last, the iteration. */
+  static int requests(int depth) {
     return 2 * depth + 1;
   }
 
@@ -110,16 +121,28 @@ final class Slots implements Connections.Listener {
     return query;
   }
 
+  Scan scan() {
+    return scan;
+  }
+
   // Completions.
 
   @Override
   public void onRead(int slot, long serial) {
-    gets[slot].onRead(serial);
+    if (slot < gets.length) {
+      gets[slot].onRead(serial);
+    } else {
+      scan.onRead(serial);
+    }
   }
 
   @Override
   public void onReadFailed(int slot, long serial, int status) {
-    gets[slot].onReadFailed(serial, status);
+    if (slot < gets.length) {
+      gets[slot].onReadFailed(serial, status);
+    } else {
+      scan.onReadFailed(serial, status);
+    }
   }
 
   @Override
@@ -216,5 +239,6 @@ final class Slots implements Connections.Listener {
       get.release();
     }
     puts.release();
+    scan.release();
   }
 }

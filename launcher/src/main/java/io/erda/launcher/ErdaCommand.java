@@ -5,6 +5,7 @@ import io.erda.launcher.commands.CleanCommand;
 import io.erda.launcher.commands.DeleteCommand;
 import io.erda.launcher.commands.EvalCommand;
 import io.erda.launcher.commands.GetCommand;
+import io.erda.launcher.commands.KeysCommand;
 import io.erda.launcher.commands.PutCommand;
 import io.erda.launcher.commands.QuickstartCommand;
 import io.erda.launcher.commands.ServerCommand;
@@ -40,6 +41,7 @@ final class ErdaCommand implements Runnable {
           GetCommand.class,
           PutCommand.class,
           DeleteCommand.class,
+          KeysCommand.class,
           StatsCommand.class,
           CleanCommand.class,
           VerifyCommand.class,

@@ -65,6 +65,25 @@ class CommandsTest {
   }
 
   @Test
+  void keysArePrintedAsTheyAreOrAsDigits() {
+    try (ErdaServer server = ErdaServer.start(data, SMALL);
+        ErdaClient other = ErdaClient.connect(server.uri())) {
+      assertEquals(0, run("keys", "--uri", server.uri()));
+      assertEquals("", bytes.toString(UTF_8));
+      other.put("greeting".getBytes(UTF_8), new byte[1]);
+      assertEquals(0, run("keys", "--uri", server.uri()));
+      assertEquals("greeting\n", bytes.toString(UTF_8));
+      other.delete("greeting".getBytes(UTF_8));
+      other.put(new byte[] {0, (byte) 0xff, '\n'}, new byte[1]);
+      assertEquals(0, run("keys", "--hex", "--uri", server.uri()));
+      assertEquals("greeting\n00ff0a\n", bytes.toString(UTF_8));
+      bytes.reset();
+      assertEquals(0, run("keys", "-0", "--uri", server.uri()));
+      assertArrayEquals(new byte[] {0, (byte) 0xff, '\n', 0}, bytes.toByteArray());
+    }
+  }
+
+  @Test
   void aValueFromStandardInputKeepsItsBytes() {
     byte[] value = {0, 1, (byte) 0xff, '\n', 0};
     try (ErdaServer server = ErdaServer.start(data, SMALL)) {

@@ -10,6 +10,15 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   private static final long FAILURE_PAUSE_NS = 1 << 14;
   private static final int FAILURES_MAX = 8;
 
+  /** Comes back with the keys of an iteration. */
+  private static final long ITERATION = -1;
+
+  /** One in so many keys of an iteration is followed by a rest. */
+  private static final int REST_ODDS = 8;
+
+  /** One in so many steps begins an iteration. */
+  private static final int ITERATION_ODDS = 8;
+
   final int number;
   final SimulatedDevice device;
   final Node node;
@@ -36,6 +45,16 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   private int failures;
   int open;
 
+  /** Null when it iterates over nothing. */
+  private Iteration iteration;
+
+  private final SplittableRandom iterations;
+
+  /** Whether it waits for the next key. */
+  private boolean awaitsKey;
+
+  private long nextKeyNs;
+
   /** Everything is well: no operation may fail any more. */
   boolean mustSucceed;
 
@@ -50,6 +69,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     this.others = others;
     this.number = number;
     thoughts = world.random.split();
+    iterations = world.iterations.split();
     readsOnly =
         world.random.nextInt(100) < world.configuration.readersPercent() && others.anyWrites();
     thinkNs = 1L << world.random.nextInt(1, 17);
@@ -95,7 +115,53 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
       }
       work++;
     }
-    return work;
+    return work + iterate();
+  }
+
+  /** Begins an iteration, or asks for its next key; sometimes only after a while. */
+  private int iterate() {
+    if (iteration == null
+        && !world.healing
+        && !world.workload.isDone()
+        && iterations.nextInt(ITERATION_ODDS) == 0) {
+      beginIteration();
+    }
+    if (iteration == null
+        || awaitsKey
+        || (!world.healing && world.time.nowNs() < nextKeyNs)
+        || world.workload.failure() != null) {
+      return 0;
+    }
+    awaitsKey = true;
+    client.next(ITERATION);
+    return 1;
+  }
+
+  private void beginIteration() {
+    iteration = world.workload.beginIteration(number);
+    if (iteration != null) {
+      client.iterate();
+    }
+  }
+
+  void iterateAtTheEnd() {
+    node.act(() -> {
+      beginIteration();
+      if (iteration == null) {
+        world.fail("another iteration is still under way");
+      }
+    });
+    node.wake();
+  }
+
+  /** Whether it waits for the end of an operation. */
+  boolean isBusy() {
+    return open > 0 || iteration != null;
+  }
+
+  private void endIteration() {
+    iteration = null;
+    world.workload.iterationIsOver();
   }
 
   /** It is closed in its next step. */
@@ -121,7 +187,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
       // Its user's own. A crash that a later handler met was kept behind it, and is lost with it.
       device.requireAlive();
     }
-    if (open > 0) {
+    if (open > 0 || awaitsKey) {
       world.fail("client " + number + " was closed and not told of " + open + " operations");
     } else if (!device.isIdle()) {
       world.fail("client " + number + " was closed and holds connections or memory");
@@ -164,6 +230,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   }
 
   void crash() {
+    giveUpIteration();
     node.kill();
     device.crash();
     others.gone(this);
@@ -171,8 +238,42 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
 
   /** The process that it lives in has ended. */
   void vanish() {
+    giveUpIteration();
     node.kill();
     device.vanish();
+  }
+
+  private void giveUpIteration() {
+    if (iteration != null) {
+      iteration.givenUp();
+      endIteration();
+    }
+  }
+
+  @Override
+  public void entry(long token, MemorySegment key, MemorySegment value) {
+    awaitsKey = false;
+    if (iteration == null) {
+      world.fail("client " + number + " was told of an iteration that it had not begun");
+    } else if (key == null) {
+      iteration.ended();
+      endIteration();
+    } else {
+      iteration.gave(key, value);
+      if (iterations.nextInt(REST_ODDS) == 0) {
+        restFor(thinkNs);
+      } else {
+        node.wake();
+      }
+    }
+    failures = 0;
+    handler.told(this::submit);
+  }
+
+  /** Before the next key is asked for. */
+  private void restFor(long ns) {
+    nextKeyNs = world.time.nowNs() + iterations.nextLong(2 * ns);
+    world.time.at(nextKeyNs, node::wake);
   }
 
   @Override
@@ -209,8 +310,13 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
 
   @Override
   public void failed(long token, RuntimeException why) {
-    told(token);
-    world.workload.history.failed((int) token);
+    if (token == ITERATION) {
+      awaitsKey = false;
+      restFor(FAILURE_PAUSE_NS);
+    } else {
+      told(token);
+      world.workload.history.failed((int) token);
+    }
     if (mustSucceed) {
       world.fail("all is well, and client " + number + " was told: " + why);
     }
@@ -245,7 +351,9 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
 
   @Override
   public void broken(long token, RuntimeException why) {
-    told(token);
+    if (token != ITERATION) {
+      told(token);
+    }
     world.fail("client " + number + " was told: " + why);
   }
 }

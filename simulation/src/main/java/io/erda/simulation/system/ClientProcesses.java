@@ -66,7 +66,7 @@ final class ClientProcesses {
   }
 
   private Stream<ClientProcess> open() {
-    return Stream.concat(living.stream(), inside.stream()).filter(client -> client.open > 0);
+    return Stream.concat(living.stream(), inside.stream()).filter(ClientProcess::isBusy);
   }
 
   ClientProcess start() {

@@ -287,6 +287,18 @@ public final class ErdaUnderTest implements StoreUnderTest {
       }
 
       @Override
+      public void iterate() {
+        client.iterate();
+      }
+
+      @Override
+      public void next(long token) {
+        if (!client.next(token)) {
+          throw new IllegalStateException("two keys of one iteration at a time");
+        }
+      }
+
+      @Override
       public void close() {
         client.close();
       }
@@ -317,6 +329,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
     @Override
     public void onConditional(long token, boolean done) {
       events.compared(token, done);
+    }
+
+    @Override
+    public void onEntry(long token, MemorySegment key, MemorySegment value) {
+      events.entry(token, key, value);
     }
 
     @Override

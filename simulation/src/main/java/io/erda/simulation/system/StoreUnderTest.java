@@ -123,6 +123,16 @@ public interface StoreUnderTest {
     /** Submits a delete that is done if the key has that value; false when the pipeline is full. */
     boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected);
 
+    /** Begins an iteration over all keys, and forgets the one before. */
+    default void iterate() {
+      throw new UnsupportedOperationException();
+    }
+
+    /** Submits that the iteration comes to its next key. */
+    default void next(long token) {
+      throw new UnsupportedOperationException();
+    }
+
     /** Ends in order: tells the {@link ClientEvents} of everything in flight. */
     default void close() {}
 
@@ -149,6 +159,13 @@ public interface StoreUnderTest {
      * @param done whether the condition held
      */
     void compared(long token, boolean done);
+
+    /**
+     * An iteration has come to its next key, or to its end.
+     *
+     * @param key valid during the call, as is the value; null at the end
+     */
+    default void entry(long token, MemorySegment key, MemorySegment value) {}
 
     /** It has no effect, now or ever. */
     void failed(long token, RuntimeException why);

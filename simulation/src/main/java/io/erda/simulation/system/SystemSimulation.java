@@ -229,6 +229,23 @@ public final class SystemSimulation {
           world.fail("the last get of key " + key + " never ends");
         }
       }
+      iterateAtTheEnd(reader);
+    }
+  }
+
+  /** A last iteration finds what the last gets found. */
+  private void iterateAtTheEnd(ClientProcess reader) {
+    if (world.failed()) {
+      return;
+    }
+    reader.iterateAtTheEnd();
+    long patience = world.time.nowNs() + World.PATIENCE_NS;
+    world.time.step();
+    while (reader.isBusy() && world.time.nextNs() <= patience && !world.failed()) {
+      world.time.step();
+    }
+    if (reader.isBusy() && !world.failed()) {
+      world.fail("the last iteration never ends");
     }
   }
 

@@ -29,6 +29,9 @@ final class Workload {
 
   private int invoked;
   private boolean paired;
+
+  /** The one iteration that is under way; null: none is. */
+  private Iteration iteration;
   private String failure;
 
   /**
@@ -113,6 +116,36 @@ final class Workload {
       return unlessRefused(token, to.delete(token, keys[key]));
     }
     return get(client, to, key);
+  }
+
+  /**
+   * Begins an iteration, for which the client is asked for one key after the other. One at a time:
+   * each is one more get of every key that the checker has to place.
+   *
+   * @return null when none begins now
+   */
+  Iteration beginIteration(int client) {
+    pairKeys();
+    if (iteration != null || (configuration.twins() && !paired)) {
+      return null;
+    }
+    iteration = new Iteration(this, client, keys.length);
+    return iteration;
+  }
+
+  /** The iteration that was under way has ended, or was given up. */
+  void iterationIsOver() {
+    iteration = null;
+  }
+
+  /** The number of a key; −1: it is none of this run's. */
+  int keyOf(MemorySegment bytes) {
+    for (int key = 0; key < keys.length; key++) {
+      if (keys[key].mismatch(bytes) < 0) {
+        return key;
+      }
+    }
+    return -1;
   }
 
   boolean get(int client, StoreUnderTest.Client to, int key) {

@@ -34,6 +34,8 @@ final class World {
    */
   static final int PROCESSES_MAX = 5000;
 
+  private static final long ITERATIONS = 0x17E_2A7_10_45L;
+
   private static final long DOORS = 0xD0025_0F_E2DAL;
 
   final SplittableRandom random;
@@ -49,6 +51,9 @@ final class World {
   /** What goes wrong at the doors has a chance of its own. */
   final SplittableRandom doors;
 
+  /** When clients iterate has a chance of its own too. */
+  final SplittableRandom iterations;
+
   final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
   final Map<Crash, Long> crashes = new TreeMap<>();
 
@@ -63,6 +68,7 @@ final class World {
     this.configuration = configuration;
     this.store = store;
     this.doors = new SplittableRandom(seed ^ DOORS);
+    this.iterations = new SplittableRandom(seed ^ ITERATIONS);
     time = new VirtualTime(random.split());
     network = new SimulatedNetwork(time, random.split(), configuration.network());
     disk = new SimulatedDisk(configuration.domain(), random.split());

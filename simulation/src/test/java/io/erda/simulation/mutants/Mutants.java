@@ -34,6 +34,8 @@ final class Mutants {
   private static final String MARKS = "logstore.WaterMarks";
   private static final String GET = "client.Get";
   private static final String DIRECT_GET = "client.DirectGet";
+  private static final String SCAN = "client.Scan";
+  private static final String SCAN_ORDER = "client.ScanOrder";
   private static final String COPY = "client.PrivateCopy";
   private static final String PUT = "client.PublishLastPut";
   private static final String OPERATION = "client.Operation";
@@ -424,6 +426,42 @@ final class Mutants {
                           instead(GET, "tryEntries", "committed", "newest"),
                           instead(DIRECT_GET, "run", "committed", "newest")))
               .slow(),
+          // Iterations
+          Mutant.of(
+                  "iteration ignores the structure counter",
+                  "what was READ while entries moved counts",
+                  () -> List.of(body(SCAN, "isUnmoved", code -> code.iconst_1().ireturn())))
+              .slow(),
+          Mutant.of(
+              "iteration goes by slots",
+              "an iteration gives what lies in a stretch of slots, not what is at home there",
+              () ->
+                  List.of(
+                      body(
+                          "client.ScanEntries", "isHome", code -> code.iconst_1().ireturn()),
+                      body(
+                          SCAN_ORDER,
+                          "slots",
+                          code ->
+                              code.aload(0)
+                                  .getfield(
+                                      ClassDesc.of("io.erda." + SCAN_ORDER),
+                                      "count",
+                                      ConstantDescs.CD_int)
+                                  .ireturn()))),
+          Mutant.of(
+              "iteration READs the old table alone",
+              "an iteration does not look at what was moved to the new table",
+              () ->
+                  List.of(
+                      constant(SCAN, "postTable", "isDoubling", 0),
+                      constant(SCAN, "postKeyWord", "isDoubling", 0))),
+          Mutant.of(
+              "iteration compares no keys",
+              "a key whose entry was met in both tables is given twice",
+              () ->
+                  List.of(
+                      body("client.KeyWordGroup", "give", code -> code.iconst_1().ireturn()))),
           Mutant.of(
               "get without checksum",
               "a get believes what it read",

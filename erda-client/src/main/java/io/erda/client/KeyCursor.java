@@ -1,0 +1,167 @@
+package io.erda.client;
+
+import io.erda.protocol.ErdaException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * An iteration over the keys of a store, with their values, in no order that means anything; see
+ * {@link ErdaClient#keys()}.
+ *
+ * <p><b>What it promises.</b> A key that has a value from before the iteration begins until after
+ * it has ended is given exactly once. A key that gets or loses its value meanwhile is given once or
+ * not at all. No key is given twice. The value that is given with a key is one that the key had at
+ * some time during the iteration; of two keys, the values may be of different times: this is no
+ * snapshot. All that holds while others put and delete, while the table doubles and the log is
+ * cleaned, and when the server is restarted meanwhile.
+ *
+ * <p>It READs the hash table, 16 to 64 bytes for each key as the table is full, and every object
+ * whole, because the object's checksum says whether the key is right. It holds about 200 KiB, or
+ * more where an object is longer, which its client keeps for the next one. It may be left for as
+ * long as one likes between two keys.
+ *
+ * <p>It belongs to its client and to the client's thread, and may be used as long as the client is
+ * open.
+ */
+public final class KeyCursor implements AutoCloseable {
+  private enum State {
+    /** Before the first key, and after an error. */
+    BETWEEN,
+    AT_KEY,
+    AT_END,
+    CLOSED
+  }
+
+  private final Scan scan;
+  private final BlockingCalls calls;
+  private final Confinement confinement;
+  private State state = State.BETWEEN;
+
+  /** REQUIRES: the client is entered, and no other cursor of it is open. */
+  KeyCursor(Scan scan, BlockingCalls calls, Confinement confinement) {
+    this.scan = scan;
+    this.calls = calls;
+    this.confinement = confinement;
+    scan.rewind();
+  }
+
+  boolean isClosed() {
+    return state == State.CLOSED;
+  }
+
+  /**
+   * Comes to the next key. Returns false at the end, from then on always.
+   *
+   * <p>After an error it may be called again, and goes on where it stopped: no key is lost.
+   *
+   * @throws ErdaException.Damaged when the object of a key is not what was written; the key can't
+   *     be told, the message says where it lies. The next call leaves it out and goes on
+   * @throws ErdaException.Unavailable when there is no server, or no answer, for {@link
+   *     ClientOptions#operationTimeout()}
+   * @throws ErdaException.Refused when another store is there now
+   * @throws ErdaException.Unusable when a file of the store can't be read from here
+   * @throws IllegalStateException when the cursor or its client is closed
+   */
+  public boolean next() {
+    confinement.enter();
+    try {
+      requireOpen();
+      if (state != State.AT_END) {
+        state = State.BETWEEN;
+        calls.next(scan);
+        state = scan.keyLength == Scan.END ? State.AT_END : State.AT_KEY;
+      }
+      return state == State.AT_KEY;
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /**
+   * The key it has come to.
+   *
+   * @throws IllegalStateException when it has come to none
+   */
+  public byte[] key() {
+    confinement.enter();
+    try {
+      requireKey();
+      return scan.key().toArray(ValueLayout.JAVA_BYTE);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /**
+   * The value of that key.
+   *
+   * @throws IllegalStateException when it has come to none
+   */
+  public byte[] value() {
+    confinement.enter();
+    try {
+      requireKey();
+      return scan.value().toArray(ValueLayout.JAVA_BYTE);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /**
+   * Copies the key to the beginning of {@code into}.
+   *
+   * @return its length, bytes; when it is more than {@code into.byteSize()} nothing was copied
+   * @throws IllegalStateException when it has come to none
+   */
+  public long key(MemorySegment into) {
+    confinement.enter();
+    try {
+      requireKey();
+      return copy(scan.key(), into);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  /**
+   * Copies the value of that key to the beginning of {@code into}.
+   *
+   * @return its length, bytes; when it is more than {@code into.byteSize()} nothing was copied
+   * @throws IllegalStateException when it has come to none
+   */
+  public long value(MemorySegment into) {
+    confinement.enter();
+    try {
+      requireKey();
+      return copy(scan.value(), into);
+    } finally {
+      confinement.leave();
+    }
+  }
+
+  private static long copy(MemorySegment from, MemorySegment into) {
+    if (from.byteSize() <= into.byteSize()) {
+      MemorySegment.copy(from, 0, into, 0, from.byteSize());
+    }
+    return from.byteSize();
+  }
+
+  private void requireKey() {
+    requireOpen();
+    if (state != State.AT_KEY) {
+      throw new IllegalStateException("the cursor has come to no key");
+    }
+  }
+
+  private void requireOpen() {
+    if (state == State.CLOSED) {
+      throw new IllegalStateException("the cursor is closed");
+    }
+  }
+
+  /** Ends the iteration; the client may begin another one. Idempotent; the client's thread. */
+  @Override
+  public void close() {
+    state = State.CLOSED;
+  }
+}

@@ -1,0 +1,701 @@
+package io.erda.client;
+
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.Neighbourhood;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.ObjectLayout;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Root;
+import io.erda.rdma.Flags;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * An iteration over all keys, one-sided; each run of the operation brings it to the next key, or to
+ * its end. The promise and the argument for it: {@code docs/decisions/2026-11-23-iterating.md}.
+ *
+ * <p>It goes by stretches of home buckets, in the order of {@link ScanOrder}. Of each it READs the
+ * whole neighbourhoods, in the old table and then in the new one, and the root behind them. That
+ * counts when the structure counter was even and the same before and after, as for {@link Get} that
+ * finds no match: then every key that was there all the while is among the entries. Then it READs
+ * their objects, many at a time, and gives their keys.
+ *
+ * <p>Where an entry's object is not there any more, is longer than was READ, or where a key word
+ * was met twice, the key word is looked up by itself: {@link KeyWordGroup}.
+ */
+final class Scan extends ReadOperation {
+  /** In place of the length of a key: there are no more. */
+  static final int END = -1;
+
+  private static final int POST_TABLE = OWN_STEPS;
+  private static final int READING_TABLE = OWN_STEPS + 1;
+  private static final int POST_OBJECTS = OWN_STEPS + 2;
+  private static final int READING_OBJECTS = OWN_STEPS + 3;
+  private static final int POST_LOOK_UP = OWN_STEPS + 4;
+  private static final int READING_LOOK_UP = OWN_STEPS + 5;
+  private static final int POST_OBJECT = OWN_STEPS + 6;
+  private static final int READING_OBJECT = OWN_STEPS + 7;
+  private static final int POST_REST = OWN_STEPS + 8;
+  private static final int READING_REST = OWN_STEPS + 9;
+
+  /** Objects that are READ at a time. */
+  private static final int OBJECTS_MAX = 32;
+
+  /** Look-ups repeated at once while entries move; then with pauses. */
+  private static final int MOVING_AT_ONCE_MAX = 64;
+
+  private static final long PAUSE_NS_MIN = 1000;
+  private static final int PAUSE_SHIFT_MAX = 10;
+
+  private final ScanCopy copy;
+  private final Counts counts;
+
+  // The iteration. What is here outlives a run, a connection and a server.
+
+  /** Null before the iteration has seen the first map. */
+  private ScanOrder order;
+
+  private final ScanEntries entries = new ScanEntries();
+
+  /** What {@link #entries} were READ with. */
+  private RegionMap entriesMap;
+
+  /** Whether {@link #entries} are those of the stretch that {@link #order} has come to. */
+  private boolean inStretch;
+
+  /** The first entry whose object was not READ. */
+  private int nextEntry;
+
+  /** Key words of earlier entries that are still to be looked up. */
+  private final long[] lookUps = new long[OBJECTS_MAX];
+
+  private int lookUpCount;
+  private final KeyWordGroup group = new KeyWordGroup();
+
+  /** Where objects lie in the copy whose keys are still to be given. */
+  private final int[] found = new int[OBJECTS_MAX];
+
+  private int foundCount;
+  private int foundTold;
+
+  // The key that was given last.
+  private int objectAt;
+
+  /** Bytes of the key, or {@link #END}. */
+  int keyLength;
+
+  // The present attempt.
+  private long counterBefore;
+  private long counterAfter;
+  private int posted;
+  private int moving;
+
+  // The objects that are READ at a time.
+  private final long[] keyWords = new long[OBJECTS_MAX];
+  private final long[] remoteKeys = new long[OBJECTS_MAX];
+  private final long[] places = new long[OBJECTS_MAX];
+  private final int[] lengths = new int[OBJECTS_MAX];
+  private final int[] positionMixes = new int[OBJECTS_MAX];
+  private int batch;
+  private int batchEnd;
+  private int batchLookUps;
+  private int stride;
+
+  // The look-up of one key word.
+  private final long[] candidates = new long[2 * Neighbourhood.ENTRIES];
+  private int candidateCount;
+  private int candidate;
+  private final ObjectPlace place = new ObjectPlace();
+  private int readLength;
+  private int objectBytes;
+
+  Scan(ClientContext context, Connections connections, Listener listener, int slot) {
+    super(context, connections, listener, slot);
+    counts = context.counts();
+    copy = new ScanCopy(context.device());
+  }
+
+  /** A new iteration begins. REQUIRES: none is being run. */
+  void rewind() {
+    copy.prepare();
+    order = null;
+    inStretch = false;
+    nextEntry = 0;
+    entries.clear(0);
+    lookUpCount = 0;
+    group.close();
+    foundCount = 0;
+    foundTold = 0;
+    keyLength = 0;
+  }
+
+  /** Comes to the next key where it is here already. Returns false when {@link #begin} has to. */
+  boolean runNow() {
+    if (foundTold == foundCount) {
+      return false;
+    }
+    objectAt = found[foundTold++];
+    keyLength = ObjectLayout.keyLength(copy.memory, objectAt);
+    return true;
+  }
+
+  void begin() {
+    open();
+    forgetErrors();
+    moving = 0;
+    restart();
+  }
+
+  @Override
+  void restart() {
+    Session usable = connections.readSession(needsServer);
+    if (usable == null) {
+      awaitSession();
+      return;
+    }
+    session = usable;
+    lookUp();
+  }
+
+  @Override
+  void lookUp() {
+    map = session.map;
+    goOn();
+  }
+
+  /** What comes next, with the map of this attempt. */
+  private void goOn() {
+    if (runNow()) {
+      finish();
+    } else if (group.isOpen()) {
+      readKeyWord();
+    } else if (lookUpCount > 0) {
+      group.open(lookUps[--lookUpCount]);
+      readKeyWord();
+    } else if (nextEntry < entries.size()) {
+      readObjects();
+    } else {
+      readNextStretch();
+    }
+  }
+
+  // A stretch of the tables.
+
+  private void readNextStretch() {
+    if (inStretch) {
+      inStretch = false;
+      order.taken();
+    }
+    if (order == null) {
+      order = new ScanOrder(map.buckets);
+    }
+    if (order.isAtEnd()) {
+      keyLength = END;
+      finish();
+    } else if (!order.fits(map.buckets)) {
+      fail(
+          new ErdaException.Unavailable(
+              describe()
+                  + ": the table has "
+                  + map.buckets
+                  + " buckets, fewer than before: an older state of the store was brought back"));
+    } else {
+      order.take(map.buckets, map.nextBuckets);
+      beginLookUp(POST_TABLE);
+      postTable();
+    }
+  }
+
+  private void beginLookUp(int first) {
+    counts.lookUps++;
+    counterBefore = session.counterSeen;
+    serial++;
+    posted = 0;
+    step = first;
+  }
+
+  /** No READ of entries reports success: the root's, posted behind them, stands for all. */
+  private void postTable() {
+    int ofTable = order.ranges(map.buckets);
+    int all = ofTable + (isDoubling() ? order.ranges(map.nextBuckets) : 0);
+    int bytes = order.slots() * Entry.BYTES;
+    for (; posted < all; posted++) {
+      boolean old = posted < ofTable;
+      long bucket = order.bucket(old ? posted : posted - ofTable);
+      if (!postEntries(old, bucket, ScanCopy.ENTRIES + posted * bytes, bytes)) {
+        stall();
+        return;
+      }
+    }
+    postRoot(READING_TABLE);
+  }
+
+  private boolean isDoubling() {
+    return map.nextTableKey != RegionMap.NONE;
+  }
+
+  private boolean postEntries(boolean old, long bucket, int to, int bytes) {
+    return session.queuePair.postRead(
+        WorkId.of(serial, slot),
+        copy.region,
+        to,
+        old ? map.tableKey : map.nextTableKey,
+        map.entriesOffset + bucket * Entry.BYTES,
+        bytes,
+        Flags.NONE);
+  }
+
+  private void postRoot(int then) {
+    if (session.queuePair.postRead(
+        WorkId.of(serial, slot),
+        copy.region,
+        ScanCopy.ROOT,
+        session.rootKey,
+        0,
+        Root.LOOK_UP_BYTES,
+        Flags.SIGNALED)) {
+      step = then;
+    } else {
+      stall();
+    }
+  }
+
+  /** Whether the root that was READ lets the entries count; else another attempt is under way. */
+  private boolean isRootAsExpected() {
+    if (copy.incarnation() != map.incarnation) {
+      onOtherIncarnation(copy.incarnation());
+      return false;
+    }
+    if (copy.epoch() != map.epoch) {
+      onStaleMap(copy.epoch());
+      return false;
+    }
+    counterAfter = copy.structureCounter();
+    session.counterSeen = counterAfter;
+    if (!isUnmoved()) {
+      onMoved();
+      return false;
+    }
+    moving = 0;
+    forgetErrors();
+    return true;
+  }
+
+  /** Whether no entry was displaced while the entries were READ. */
+  private boolean isUnmoved() {
+    return counterBefore == counterAfter && (counterAfter & 1) == 0;
+  }
+
+  private void onMoved() {
+    counts.absenceRetries++;
+    if (!group.isOpen() && (counterBefore & 1) == 0) {
+      order.tooLong();
+    }
+    if (++moving <= MOVING_AT_ONCE_MAX) {
+      lookUp();
+    } else if (!session.ready() && (counterAfter & 1) != 0) {
+      fail(
+          new ErdaException.Unavailable(
+              describe()
+                  + ": the server died while it moved entries (structure counter "
+                  + counterAfter
+                  + "); which keys there are is known after the next start"));
+    } else {
+      pause(moving - MOVING_AT_ONCE_MAX);
+    }
+  }
+
+  private void pause(int times) {
+    backOff(PAUSE_NS_MIN << Math.min(times, PAUSE_SHIFT_MAX));
+  }
+
+  private void onTable() {
+    if (!isRootAsExpected()) {
+      return;
+    }
+    int ofTable = order.ranges(map.buckets);
+    int all = posted;
+    int slots = order.slots();
+    entries.clear(all * slots);
+    for (int i = 0; i < all; i++) {
+      boolean old = i < ofTable;
+      entries.collect(
+          copy.memory,
+          ScanCopy.ENTRIES + (long) i * slots * Entry.BYTES,
+          slots,
+          order.bucket(old ? i : i - ofTable),
+          order.count(),
+          old ? map.buckets : map.nextBuckets);
+    }
+    entriesMap = map;
+    inStretch = true;
+    nextEntry = 0;
+    goOn();
+  }
+
+  // The objects of its entries.
+
+  private void readObjects() {
+    stride = context.readSize().within(copy.objectCapacity, copy.objectCapacity);
+    int max = Math.min(OBJECTS_MAX, copy.objectCapacity / stride);
+    batch = 0;
+    batchLookUps = 0;
+    batchEnd = nextEntry;
+    for (; batchEnd < entries.size() && batchEnd - nextEntry < max; batchEnd++) {
+      long keyWord = entries.keyWord(batchEnd);
+      long word = entries.versionWord(batchEnd);
+      if (word != ScanEntries.LOOK_UP && findObject(keyWord, word)) {
+        keyWords[batch] = keyWord;
+        remoteKeys[batch] = place.remoteKey;
+        places[batch] = place.place;
+        lengths[batch] = (int) Math.min(stride, place.room);
+        positionMixes[batch++] = place.positionMix();
+      } else {
+        lookUps[batchLookUps++] = keyWord;
+      }
+    }
+    serial++;
+    posted = 0;
+    step = POST_OBJECTS;
+    if (batch > 0) {
+      counts.objectReads += batch;
+      postObjects();
+    } else {
+      onObjects();
+    }
+  }
+
+  /**
+   * Finds the object of an entry, which may have been READ with an older map. Where the region is
+   * another one by now, its place may hold a whole object of the same key that is not published: a
+   * word means something in the generation alone in which it was READ.
+   */
+  private boolean findObject(long keyWord, long word) {
+    int head = Entry.headOf(keyWord);
+    int committed = VersionWord.committed(word);
+    return place.find(session.geometry, map, head, committed)
+        && (map == entriesMap || isOfEntries(place.generation, head, committed));
+  }
+
+  private boolean isOfEntries(int generation, int head, int committed) {
+    return place.find(session.geometry, entriesMap, head, committed)
+        && place.generation == generation
+        && place.find(session.geometry, map, head, committed);
+  }
+
+  /** The last one's completion stands for all. */
+  private void postObjects() {
+    for (; posted < batch; posted++) {
+      if (!session.queuePair.postRead(
+          WorkId.of(serial, slot),
+          copy.region,
+          ScanCopy.OBJECTS + (long) posted * stride,
+          remoteKeys[posted],
+          places[posted],
+          lengths[posted],
+          posted == batch - 1 ? Flags.SIGNALED : Flags.NONE)) {
+        stall();
+        return;
+      }
+    }
+    step = READING_OBJECTS;
+  }
+
+  private void onObjects() {
+    foundCount = 0;
+    foundTold = 0;
+    for (int i = 0; i < batch; i++) {
+      int at = ScanCopy.OBJECTS + i * stride;
+      int bytes = wholeBytes(at, lengths[i], positionMixes[i], keyWords[i]);
+      if (bytes == 0) {
+        lookUps[batchLookUps++] = keyWords[i];
+        continue;
+      }
+      context.readSize().met(ObjectLayout.padded(bytes));
+      if (!ObjectLayout.tombstone(copy.memory, at)) {
+        found[foundCount++] = at;
+      }
+    }
+    endBatch();
+  }
+
+  private int wholeBytes(int at, int fetched, int positionMix, long keyWord) {
+    return copy.wholeBytes(
+        at, fetched, positionMix, keyWord, context.store().keyHash, session.geometry.heads());
+  }
+
+  private void endBatch() {
+    nextEntry = batchEnd;
+    lookUpCount = batchLookUps;
+    forgetErrors();
+    goOn();
+  }
+
+  // The look-up of one key word.
+
+  private void readKeyWord() {
+    beginLookUp(POST_LOOK_UP);
+    postKeyWord();
+  }
+
+  private void postKeyWord() {
+    int all = isDoubling() ? 2 : 1;
+    for (; posted < all; posted++) {
+      boolean old = posted == 0;
+      long bucket = Entry.bucket(group.keyWord(), old ? map.buckets : map.nextBuckets);
+      int to = ScanCopy.ENTRIES + posted * Neighbourhood.BYTES;
+      if (!postEntries(old, bucket, to, Neighbourhood.BYTES)) {
+        stall();
+        return;
+      }
+    }
+    postRoot(READING_LOOK_UP);
+  }
+
+  private void onKeyWord() {
+    if (!isRootAsExpected()) {
+      return;
+    }
+    candidateCount = 0;
+    candidate = 0;
+    for (int table = 0; table < posted; table++) {
+      long at = ScanCopy.ENTRIES + (long) table * Neighbourhood.BYTES;
+      for (int i = 0;
+          (i = Neighbourhood.nextMatch(copy.memory, at, group.keyWord(), i)) >= 0;
+          i++) {
+        long word = Neighbourhood.versionWord(copy.memory, at, i);
+        if (VersionWord.committed(word) != VersionWord.NONE) {
+          candidates[candidateCount++] = word;
+        }
+      }
+    }
+    tryCandidate();
+  }
+
+  private void tryCandidate() {
+    while (candidate < candidateCount && group.isLeftOut(candidates[candidate])) {
+      candidate++;
+    }
+    if (candidate == candidateCount) {
+      group.close();
+      goOn();
+      return;
+    }
+    int committed = VersionWord.committed(candidates[candidate]);
+    if (!place.find(session.geometry, map, Entry.headOf(group.keyWord()), committed)) {
+      onInvalid();
+      return;
+    }
+    readLength = context.readSize().within(copy.objectCapacity, place.room);
+    counts.objectReads++;
+    step = POST_OBJECT;
+    postObject();
+  }
+
+  private void postObject() {
+    postObjectPart(0, readLength, READING_OBJECT);
+  }
+
+  private void postRest() {
+    postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, READING_REST);
+  }
+
+  /** READs bytes of the object; {@code then} is the step that waits for them. */
+  private void postObjectPart(int from, int bytes, int then) {
+    if (session.queuePair.postRead(
+        WorkId.of(serial, slot),
+        copy.region,
+        ScanCopy.OBJECTS + (long) from,
+        place.remoteKey,
+        place.place + from,
+        bytes,
+        Flags.SIGNALED)) {
+      step = then;
+    } else {
+      stall();
+    }
+  }
+
+  private void onObject() {
+    long word = ObjectLayout.firstWord(copy.memory, ScanCopy.OBJECTS);
+    int length = ObjectLayout.keyLength(copy.memory, ScanCopy.OBJECTS);
+    objectBytes = ObjectLayout.plausibleBytes(word, length, place.room);
+    if (objectBytes == 0) {
+      onInvalid();
+    } else if (objectBytes <= readLength) {
+      check();
+    } else {
+      counts.secondReads++;
+      int padded = ObjectLayout.padded(objectBytes);
+      if (padded > copy.objectCapacity) {
+        copy.grow(padded, readLength);
+      }
+      step = POST_REST;
+      postRest();
+    }
+  }
+
+  /** The whole object is here, if it is one. */
+  private void check() {
+    int at = ScanCopy.OBJECTS;
+    context.readSize().met(ObjectLayout.padded(objectBytes));
+    if (wholeBytes(at, objectBytes, place.positionMix(), group.keyWord()) == 0) {
+      onInvalid();
+      return;
+    }
+    candidate++;
+    int length = ObjectLayout.keyLength(copy.memory, at);
+    boolean gives =
+        !ObjectLayout.tombstone(copy.memory, at)
+            && group.give(
+                copy.memory
+                    .asSlice(at + ObjectLayout.KEY_OFFSET, length)
+                    .toArray(ValueLayout.JAVA_BYTE));
+    if (gives) {
+      found[0] = at;
+      foundCount = 1;
+      foundTold = 0;
+      goOn();
+    } else {
+      tryCandidate();
+    }
+  }
+
+  /** The word named something else by now, most likely. */
+  private void onInvalid() {
+    counts.invalidObjects++;
+    int failures = group.fails(candidates[candidate], map);
+    if (group.isDamage()) {
+      failDamaged("");
+    } else if (failures == 1) {
+      lookUp();
+    } else {
+      pause(failures);
+    }
+  }
+
+  private void failDamaged(String why) {
+    group.leaveOut(candidates[candidate]);
+    fail(
+        new ErdaException.Damaged(
+            describe()
+                + ": the object of a key is damaged (head "
+                + place.head
+                + ", offset "
+                + place.offset
+                + ")"
+                + why));
+  }
+
+  // What completes.
+
+  /** A READ of this operation completed. */
+  void onRead(long ofSerial) {
+    if (ofSerial != serial) {
+      return;
+    }
+    switch (step) {
+      case READING_TABLE -> onTable();
+      case READING_OBJECTS -> onObjects();
+      case READING_LOOK_UP -> onKeyWord();
+      case READING_OBJECT -> onObject();
+      case READING_REST -> check();
+      default -> {
+        // The READ belongs to an attempt that was given up.
+      }
+    }
+  }
+
+  /** A READ of this operation failed. */
+  void onReadFailed(long ofSerial, int status) {
+    if (ofSerial != serial || step < OWN_STEPS) {
+      return;
+    }
+    // The other READs of this attempt end in nothing.
+    serial++;
+    stalled = false;
+    boolean denied = status == Status.DENIED || status == Status.UNTRUSTED;
+    boolean lost = status == Status.MEMORY_LOST;
+    if (denied || (lost && isReadingEntries())) {
+      fail(
+          new ErdaException.Unusable(
+              describe()
+                  + ": a file of the store can't be read from here: "
+                  + (lost ? session.queuePair.lostRegion() : Status.name(status))));
+    } else if (lost && (step == POST_OBJECTS || step == READING_OBJECTS)) {
+      // Nothing says which of them it was: each is looked up by itself.
+      for (int i = 0; i < batch; i++) {
+        lookUps[batchLookUps++] = keyWords[i];
+      }
+      endBatch();
+    } else if (lost) {
+      failDamaged(": " + session.queuePair.lostRegion());
+    } else {
+      retryAfter(status);
+    }
+  }
+
+  private boolean isReadingEntries() {
+    return switch (step) {
+      case POST_TABLE, READING_TABLE, POST_LOOK_UP, READING_LOOK_UP -> true;
+      default -> false;
+    };
+  }
+
+  @Override
+  void resume() {
+    stalled = false;
+    switch (step) {
+      case POST_TABLE -> postTable();
+      case POST_OBJECTS -> postObjects();
+      case POST_LOOK_UP -> postKeyWord();
+      case POST_OBJECT -> postObject();
+      case POST_REST -> postRest();
+      default -> restart();
+    }
+  }
+
+  @Override
+  void onResponse(int type, int result, MemorySegment message, long base, int length) {
+    throw new IllegalStateException("an iteration sends no requests");
+  }
+
+  @Override
+  boolean outlives(Session lost) {
+    return lost.readable() && step >= OWN_STEPS;
+  }
+
+  // What was found.
+
+  /** The key that the iteration has come to. */
+  MemorySegment key() {
+    return copy.memory.asSlice(objectAt + ObjectLayout.KEY_OFFSET, keyLength);
+  }
+
+  /** Its value. */
+  MemorySegment value() {
+    return copy.memory.asSlice(
+        objectAt + ObjectLayout.KEY_OFFSET + (long) keyLength,
+        ObjectLayout.valueLength(copy.memory, objectAt));
+  }
+
+  @Override
+  String describe() {
+    return "iteration";
+  }
+
+  @Override
+  void deliver(OperationHandler handler) {
+    if (keyLength == END) {
+      handler.onEntry(token, null, null);
+    } else {
+      handler.onEntry(token, key(), value());
+    }
+  }
+
+  /** REQUIRES: the queue pair is closed. */
+  void release() {
+    copy.release();
+  }
+}

@@ -1,0 +1,144 @@
+package io.erda.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import io.erda.client.KeyCursor;
+import io.erda.protocol.ErdaException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Iterations over a store that a server serves, while it grows, is overwritten and is restarted. */
+@Timeout(300)
+class IterationTest {
+  private static final long SEED = Long.getLong("erda.seed", 20261123L);
+  private static final int STAYING = 2000;
+  private static final int VALUE_BYTES_MAX = 800;
+
+  /** New keys for each so many that the cursor gives. */
+  private static final int GROWTH = 30;
+
+  private static final ServerOptions OPTIONS =
+      ServerOptions.DEFAULTS
+          .withHeads(2)
+          .withRegionBytes(1 << 20)
+          .withSegmentBytes(1 << 18)
+          .withCapacityBytes(1 << 27)
+          .withBuckets(1 << 10);
+
+  @TempDir Path data;
+
+  private final AtomicInteger added = new AtomicInteger();
+  private volatile boolean over;
+  private volatile Throwable failed;
+
+  private static byte[] staying(int i) {
+    return ("stays " + i).getBytes(UTF_8);
+  }
+
+  /** Adds keys, overwrites those that stay, puts and deletes others. */
+  private void write(String uri) {
+    Random random = new Random(SEED);
+    try (ErdaClient erda = ErdaClient.connect(uri)) {
+      while (!over) {
+        try {
+          int next = added.get();
+          erda.put(("new " + next).getBytes(UTF_8), new byte[8]);
+          erda.put(staying(random.nextInt(STAYING)), new byte[random.nextInt(VALUE_BYTES_MAX)]);
+          byte[] other = ("comes and goes " + random.nextInt(500)).getBytes(UTF_8);
+          if (random.nextBoolean()) {
+            erda.put(other, new byte[20]);
+          } else {
+            erda.delete(other);
+          }
+          added.set(next + 1);
+        } catch (ErdaException.Unavailable | ErdaException.OutcomeUnknown e) {
+          // The server is restarted: the keys are put again.
+        }
+      }
+    } catch (RuntimeException e) {
+      failed = e;
+    }
+  }
+
+  private void awaitAdded(int keys) throws InterruptedException {
+    while (added.get() < keys && failed == null) {
+      Thread.sleep(1);
+    }
+  }
+
+  @Test
+  void keysThatStayAreGivenOnceWhileTheTableDoublesAndTheLogIsCleaned() throws Exception {
+    iterate(false, 1500);
+  }
+
+  @Test
+  void aRestartOfTheServerDoesNotEndIt() throws Exception {
+    iterate(true, 200);
+  }
+
+  private void iterate(boolean restarts, int pausesEvery) throws Exception {
+    List<ErdaServer> servers = new ArrayList<>();
+    servers.add(ErdaServer.start(data, OPTIONS));
+    String uri = servers.getFirst().uri();
+    try (ErdaClient filling = ErdaClient.connect(uri)) {
+      for (int i = 0; i < STAYING; i++) {
+        filling.put(staying(i), new byte[100]);
+      }
+    }
+    Thread writer = new Thread(() -> write(uri), "writer");
+    Set<String> given = new HashSet<>();
+    writer.start();
+    try (ErdaClient erda = ErdaClient.connect(uri)) {
+      try (KeyCursor keys = erda.keys()) {
+        int goal = 0;
+        for (int count = 0; keys.next(); count++) {
+          String key = new String(keys.key(), UTF_8);
+          assertTrue(given.add(key), () -> key + " was given twice; seed " + SEED);
+          if (key.startsWith("stays") && given.size() % 2 == 0) {
+            goal = Math.min(goal + GROWTH, 20_000);
+            awaitAdded(goal);
+          }
+          if (restarts && count % pausesEvery == pausesEvery - 1 && servers.size() < 6) {
+            servers.getLast().close();
+            servers.add(ErdaServer.start(data, OPTIONS));
+          }
+        }
+      }
+      over = true;
+      writer.join();
+      Map<String, Long> figures = erda.stats();
+      assertTrue(figures.get("table.buckets") >= 1 << 14, figures::toString);
+      assertTrue(restarts || figures.get("cleaner.cleanings") > 5, figures::toString);
+      assertEquals(null, failed);
+      for (int i = 0; i < STAYING; i++) {
+        String key = new String(staying(i), UTF_8);
+        assertTrue(given.contains(key), () -> key + " was not given; seed " + SEED);
+      }
+      // What comes now stays as it is: every key there is.
+      int all = 0;
+      try (KeyCursor keys = erda.keys()) {
+        while (keys.next()) {
+          assertEquals(keys.value().length, erda.get(keys.key()).length);
+          all++;
+        }
+      }
+      assertTrue(all >= STAYING + added.get(), all + " keys, " + added.get() + " were added");
+    } finally {
+      over = true;
+      writer.join();
+      servers.getLast().close();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.erda.launcher.commands;
+
+import io.erda.client.ErdaClient;
+import io.erda.client.KeyCursor;
+import io.erda.protocol.ErdaException;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code erda keys}: prints the keys of a store. */
+@Command(
+    name = "keys",
+    description = {
+      "Print the keys of a store, one a line, in no order that means anything.",
+      "A key that is there all the while is printed once; one that comes or goes meanwhile once or"
+          + " not at all."
+    },
+    footer = {
+      "",
+      "Keys are printed byte for byte. Where they may hold line ends, say --null, --hex or"
+          + " --base64.",
+      "A key whose object is damaged can't be printed; a line on standard error says where it lies,"
+          + " and the exit code is 1.",
+      "",
+      "  ./erda keys --uri erda+shm:/var/lib/erda",
+      "  ./erda keys --uri erda+shm:/var/lib/erda --null | xargs -0 -n 1 echo"
+    })
+public final class KeysCommand implements Callable<Integer> {
+  private static final int BUFFER_BYTES = 1 << 16;
+
+  @Mixin private Connection connection;
+  @Mixin private ByteForm form;
+
+  @Option(
+      names = {"-0", "--null"},
+      description = "End each key with a zero byte instead of a line end.")
+  private boolean zero;
+
+  @Override
+  public Integer call() throws IOException {
+    int damaged = 0;
+    OutputStream out = new BufferedOutputStream(System.out, BUFFER_BYTES);
+    try (ErdaClient client = connection.connect();
+        KeyCursor keys = client.keys()) {
+      boolean more = true;
+      while (more) {
+        try {
+          more = keys.next();
+          if (more) {
+            out.write(form.printed(keys.key()));
+            out.write(zero ? 0 : '\n');
+          }
+        } catch (ErdaException.Damaged e) {
+          damaged++;
+          System.err.println("erda: " + e.getMessage());
+        }
+      }
+    } finally {
+      out.flush();
+    }
+    return damaged == 0 ? 0 : 1;
+  }
+}
