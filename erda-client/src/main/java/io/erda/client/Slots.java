@@ -129,7 +129,7 @@ final class Slots implements Connections.Listener {
 
   @Override
   public void onRead(int slot, long serial) {
-    if (slot < gets.length) {
+    if (slot < depth) {
       gets[slot].onRead(serial);
     } else {
       scan.onRead(serial);
@@ -138,7 +138,7 @@ final class Slots implements Connections.Listener {
 
   @Override
   public void onReadFailed(int slot, long serial, int status) {
-    if (slot < gets.length) {
+    if (slot < depth) {
       gets[slot].onReadFailed(serial, status);
     } else {
       scan.onReadFailed(serial, status);
