@@ -66,8 +66,7 @@ final class BatchCalls {
    * @throws NullPointerException when a segment is missing
    * @throws IllegalArgumentException when the lengths differ
    */
-  static void requireAll(
-      MemorySegment[] keys, MemorySegment[] values, int outcomes, int errors) {
+  static void requireAll(MemorySegment[] keys, MemorySegment[] values, int outcomes, int errors) {
     int count = keys.length;
     if (values.length != count || outcomes != count || errors != count) {
       throw new IllegalArgumentException(
@@ -120,8 +119,7 @@ final class BatchCalls {
   }
 
   /** Returns how many failed. */
-  int get(
-      MemorySegment[] keys, MemorySegment[] into, long[] lengths, ErdaException[] toldErrors) {
+  int get(MemorySegment[] keys, MemorySegment[] into, long[] lengths, ErdaException[] toldErrors) {
     open(toldErrors);
     Arrays.fill(lengths, ErdaClient.FAILED);
     while (next < keys.length) {
@@ -183,10 +181,7 @@ final class BatchCalls {
    * @param existed what deletes say; null for puts
    */
   int put(
-      MemorySegment[] keys,
-      MemorySegment[] values,
-      boolean[] existed,
-      ErdaException[] toldErrors) {
+      MemorySegment[] keys, MemorySegment[] values, boolean[] existed, ErdaException[] toldErrors) {
     open(toldErrors);
     while (next < keys.length) {
       try {
@@ -363,8 +358,7 @@ final class BatchCalls {
     }
     return size == 0
         ? null
-        : new ErdaException.Unavailable(
-            "not begun with: " + errors[keyOf[size - 1]].getMessage());
+        : new ErdaException.Unavailable("not begun with: " + errors[keyOf[size - 1]].getMessage());
   }
 
   private static ErdaException closed() {

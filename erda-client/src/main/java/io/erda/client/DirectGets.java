@@ -10,8 +10,8 @@ import io.erda.rdma.QueuePair;
  * the first; those of different keys depend on nothing, so before each step the device is told of
  * all places that the step READs, and the misses pass together instead of one after the other.
  *
- * <p>One READ of the root stands behind all neighbourhoods: it executes after each of them, which is
- * all that a get asks of it.
+ * <p>One READ of the root stands behind all neighbourhoods: it executes after each of them, which
+ * is all that a get asks of it.
  */
 final class DirectGets {
   private final Connections connections;

@@ -211,8 +211,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Begins an iteration over all keys of the store, and forgets the one before: {@link #next} brings
-   * it forward. It promises what {@link KeyCursor} does.
+   * Begins an iteration over all keys of the store, and forgets the one before: {@link #next}
+   * brings it forward. It promises what {@link KeyCursor} does.
    *
    * @throws IllegalStateException while the iteration before comes to its next key
    */

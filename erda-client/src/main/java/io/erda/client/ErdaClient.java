@@ -32,11 +32,11 @@ import java.util.function.LongSupplier;
  * <p><b>Several keys in one call.</b> {@link #getAll}, {@link #putAll} and {@link #deleteAll} are
  * as many operations of their own as there are keys, and no transaction: each of them takes effect,
  * or fails, by itself. They are under way together, up to 16 at a time ({@link
- * ClientOptions#pipelineDepth()} when that is less), so that their waits pass together: cache misses
- * over shared memory, round trips over a network. Puts and deletes of one key in one call take
- * effect in the order of the call. The time-out counts for each key from when it is begun with;
- * where none of the keys that are under way together finds a server, the keys behind them are not
- * begun, and are {@code Unavailable}.
+ * ClientOptions#pipelineDepth()} when that is less), so that their waits pass together: cache
+ * misses over shared memory, round trips over a network. Puts and deletes of one key in one call
+ * take effect in the order of the call. The time-out counts for each key from when it is begun
+ * with; where none of the keys that are under way together finds a server, the keys behind them are
+ * not begun, and are {@code Unavailable}.
  *
  * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
  * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets
@@ -424,8 +424,8 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Begins an iteration over all keys of the store. It is one-sided as a get is: the server does not
-   * notice it. Each client has one at a time, beside which it gets, puts and deletes as ever.
+   * Begins an iteration over all keys of the store. It is one-sided as a get is: the server does
+   * not notice it. Each client has one at a time, beside which it gets, puts and deletes as ever.
    *
    * @throws IllegalStateException while a cursor of this client is open
    */

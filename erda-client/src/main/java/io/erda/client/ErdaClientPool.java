@@ -121,8 +121,8 @@ public final class ErdaClientPool implements AutoCloseable {
   }
 
   /**
-   * Borrows a client. Whoever borrows gives it back; a thread that borrows a second one while it has
-   * the first may wait for itself.
+   * Borrows a client. Whoever borrows gives it back; a thread that borrows a second one while it
+   * has the first may wait for itself.
    *
    * @throws ErdaException.Unavailable when none was free in time, or no connection can be made
    * @throws ErdaException.Full when the server has no room for a first connection

@@ -8,12 +8,12 @@ import java.util.function.Function;
 /**
  * A client whose operations are futures: any thread may call any method, and one thread of its own
  * drives an {@link ErdaAsyncClient} with all of them. For applications that have many operations
- * under way, or no thread to block; a blocking {@link ErdaClient} in its own thread answers a single
- * get much sooner.
+ * under way, or no thread to block; a blocking {@link ErdaClient} in its own thread answers a
+ * single get much sooner.
  *
  * <p><b>Outcomes.</b> Each future is completed once: with its result, or with the {@link
- * ErdaException} that {@link ErdaClient} would have thrown. Keys and values are copied before a call
- * returns.
+ * ErdaException} that {@link ErdaClient} would have thrown. Keys and values are copied before a
+ * call returns.
  *
  * <p><b>Order.</b> Operations on one key take effect in the order in which they were submitted,
  * gets too: a get sees what a put of the same key before it stored, and nothing that was submitted
@@ -21,24 +21,24 @@ import java.util.function.Function;
  * began. Between keys there is no order. After {@link ErdaException.OutcomeUnknown} that is not
  * final a put may still take effect later than others.
  *
- * <p><b>How many.</b> At most {@code pendingMax} operations are submitted and not completed. Whoever
- * submits beyond that waits until one is completed, for the operation time-out at most; then the
- * future fails with {@link ErdaException.Unavailable}, and nothing was sent. An interrupt ends no
- * wait, and stays set. The client's own thread never waits: see below.
+ * <p><b>How many.</b> At most {@code pendingMax} operations are submitted and not completed.
+ * Whoever submits beyond that waits until one is completed, for the operation time-out at most;
+ * then the future fails with {@link ErdaException.Unavailable}, and nothing was sent. An interrupt
+ * ends no wait, and stays set. The client's own thread never waits: see below.
  *
  * <p><b>Dependents</b> that are added without an executor may run in the client's own thread. They
  * must not block, or nothing goes on. They may submit: that does not count as one of {@code
- * pendingMax}, so that a chain never waits for itself; but when as many were submitted there and are
- * not completed, the future fails as above, at once.
+ * pendingMax}, so that a chain never waits for itself; but when as many were submitted there and
+ * are not completed, the future fails as above, at once.
  *
  * <p><b>Cancelling</b> a future, or completing it from outside, takes back what was not yet begun
  * with, which then never takes effect. What was begun with goes on, and nobody hears of it: a put
  * that was cancelled may or may not take effect.
  *
  * <p><b>Closing.</b> {@link #close()} may be called by any thread. It completes every future: with
- * {@link ErdaException.OutcomeUnknown} for puts and deletes that the server had claimed, or may have
- * claimed; with {@link ErdaException.Unavailable} for the rest, which never takes effect. From then
- * on calls throw {@link IllegalStateException}.
+ * {@link ErdaException.OutcomeUnknown} for puts and deletes that the server had claimed, or may
+ * have claimed; with {@link ErdaException.Unavailable} for the rest, which never takes effect. From
+ * then on calls throw {@link IllegalStateException}.
  */
 public final class ErdaFutures implements AutoCloseable {
   /** How many operations are submitted and not completed, where nobody says otherwise. */

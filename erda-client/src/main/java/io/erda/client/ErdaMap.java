@@ -17,12 +17,12 @@ import java.util.function.Function;
 /**
  * A store as a map, for any number of threads and processes. Neither keys nor values are null.
  *
- * <p>Every method on one key is atomic, and takes effect as the operations of {@link ErdaClient} do:
- * what was acknowledged is kept as the store promises. A method that looks at the value first and
- * then changes it does so by the value's version, and begins anew when somebody else was faster; so
- * the functions of {@code compute}, {@code merge} and the like may be called several times for one
- * call, and must have no effects of their own. {@link #set} stores a value without looking, in one
- * round trip; {@link #put} takes two.
+ * <p>Every method on one key is atomic, and takes effect as the operations of {@link ErdaClient}
+ * do: what was acknowledged is kept as the store promises. A method that looks at the value first
+ * and then changes it does so by the value's version, and begins anew when somebody else was
+ * faster; so the functions of {@code compute}, {@code merge} and the like may be called several
+ * times for one call, and must have no effects of their own. {@link #set} stores a value without
+ * looking, in one round trip; {@link #put} takes two.
  *
  * <p>Values are compared as objects ({@code equals}), keys as bytes: see {@link Serializer}.
  *
@@ -31,8 +31,8 @@ import java.util.function.Function;
  * then.
  *
  * <p>Whatever goes over all entries ({@link #size()}, {@link #containsValue}, iterators, {@code
- * equals}) reads all keys of the store, and is no snapshot: it shows each entry that is there all the
- * time, and may or may not show what is added or removed meanwhile. {@link #putAll} and {@link
+ * equals}) reads all keys of the store, and is no snapshot: it shows each entry that is there all
+ * the time, and may or may not show what is added or removed meanwhile. {@link #putAll} and {@link
  * #clear()} are as many operations as there are keys.
  */
 public final class ErdaMap<K, V> extends AbstractMap<K, V> implements ConcurrentMap<K, V> {

@@ -73,8 +73,7 @@ final class FutureDriver {
     this.room = new Semaphore(pendingMax);
     long asked = options.pollingNs();
     long budgetNs = asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked;
-    this.poller =
-        new Poller(Devices.CLOCK, Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
+    this.poller = new Poller(Devices.CLOCK, Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
     for (int i = 0; i < begun.length; i++) {
       freeTokens[free++] = i;
     }

@@ -11,9 +11,9 @@ import java.util.Map;
  * keys ask for. One thread.
  *
  * <p>Of one key either gets are under way together, or puts and deletes, whose order the client
- * keeps; the first operation of the other kind, and all behind it, wait until those have ended. What
- * may begin waits for room in the pipeline, gets and puts each in a row of their own, because they
- * have room of their own.
+ * keeps; the first operation of the other kind, and all behind it, wait until those have ended.
+ * What may begin waits for room in the pipeline, gets and puts each in a row of their own, because
+ * they have room of their own.
  */
 final class FutureQueues {
   /** What is known of a key that operations are under way for, or wait. */
@@ -34,8 +34,7 @@ final class FutureQueues {
 
   /** Takes an operation over. */
   void add(FutureOperation operation) {
-    OfKey queue =
-        keys.computeIfAbsent(new FutureOperation.Key(operation.key), key -> new OfKey());
+    OfKey queue = keys.computeIfAbsent(new FutureOperation.Key(operation.key), key -> new OfKey());
     if (queue.running == 0) {
       queue.gets = operation.isGet();
     }

@@ -8,10 +8,10 @@ import java.util.List;
  * What an iteration has found behind one key word that it looks up by itself: the keys that it has
  * given, so that none is given twice, and the version words whose objects are damaged.
  *
- * <p><b>Damage.</b> No key is known that the server could be asked for. But a word that two look-ups
- * of one epoch showed named its object all the time in between, because a place in the log is used
- * once in an epoch: the object was whole when the word was stored, so one that fails its check
- * between the two is damaged.
+ * <p><b>Damage.</b> No key is known that the server could be asked for. But a word that two
+ * look-ups of one epoch showed named its object all the time in between, because a place in the log
+ * is used once in an epoch: the object was whole when the word was stored, so one that fails its
+ * check between the two is damaged.
  */
 final class KeyWordGroup {
   /** How often an object must fail its check, look-up by look-up, until it is called damaged. */

@@ -44,8 +44,8 @@ interface MapStore {
   boolean compareAndDelete(byte[] key, long version);
 
   /**
-   * All keys: each that is there from the beginning of the iteration to its end exactly once, others
-   * at most once. The iterator is for one thread.
+   * All keys: each that is there from the beginning of the iteration to its end exactly once,
+   * others at most once. The iterator is for one thread.
    */
   Iterator<byte[]> keys();
 }

@@ -47,8 +47,8 @@ public interface OperationHandler {
   }
 
   /**
-   * An iteration has come to its next key, or to its end. Nothing but {@link
-   * ErdaAsyncClient#next} leads to this.
+   * An iteration has come to its next key, or to its end. Nothing but {@link ErdaAsyncClient#next}
+   * leads to this.
    *
    * @param key until this method returns, the client's own, to be read only; null at the end
    * @param value the same

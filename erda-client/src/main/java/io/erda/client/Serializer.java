@@ -5,7 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.function.Function;
 
 /**
- * How an {@link ErdaMap} writes keys or values. Any thread may call both methods, several at a time.
+ * How an {@link ErdaMap} writes keys or values. Any thread may call both methods, several at a
+ * time.
  *
  * <p>Two keys are one if their bytes are equal: equal keys must have equal bytes, and others must
  * not. A serializer of keys never makes zero bytes.

@@ -194,8 +194,7 @@ class BatchTest {
           List.of(bytes("a"), new byte[0], bytes("b"), new byte[65], bytes("c"), bytes("d"));
       List<byte[]> values =
           List.of(bytes("1"), bytes("2"), bytes("3"), bytes("4"), new byte[200_001], bytes("6"));
-      BatchException told =
-          assertThrows(BatchException.class, () -> erda.putAll(keys, values));
+      BatchException told = assertThrows(BatchException.class, () -> erda.putAll(keys, values));
       assertEquals(6, told.errors().size());
       for (int i = 0; i < 6; i++) {
         boolean bad = i == 1 || i == 3 || i == 4;
@@ -209,8 +208,7 @@ class BatchTest {
       long[] lengths = new long[6];
       ErdaException[] errors = new ErdaException[6];
       assertEquals(2, erda.getAll(segments(keys), into, lengths, errors));
-      assertArrayEquals(
-          new long[] {1, ErdaClient.FAILED, 1, ErdaClient.FAILED, -1, 1}, lengths);
+      assertArrayEquals(new long[] {1, ErdaClient.FAILED, 1, ErdaClient.FAILED, -1, 1}, lengths);
       assertNull(errors[0]);
       assertInstanceOf(ErdaException.BadSize.class, errors[1]);
       boolean[] existed = new boolean[6];
@@ -285,8 +283,7 @@ class BatchTest {
         assertInstanceOf(ErdaException.Unavailable.class, each);
       }
       assertTrue(errors[999].getMessage().contains("not begun"), errors[999].getMessage());
-      BatchException told =
-          assertThrows(BatchException.class, () -> erda.getAll(keys(0, 1000)));
+      BatchException told = assertThrows(BatchException.class, () -> erda.getAll(keys(0, 1000)));
       assertTrue(told.errors().stream().allMatch(ErdaException.Unavailable.class::isInstance));
       assertTrue(store.nowNs - before < 200_000_000, "ns: " + (store.nowNs - before));
       store.start();

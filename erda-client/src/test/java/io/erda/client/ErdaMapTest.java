@@ -139,8 +139,7 @@ class ErdaMapTest {
         case 4 -> assertEquals(expected.remove(key, value), map.remove(key, value), at);
         case 5 -> assertEquals(expected.replace(key, value), map.replace(key, value), at);
         case 6 ->
-            assertEquals(
-                expected.replace(key, value, other), map.replace(key, value, other), at);
+            assertEquals(expected.replace(key, value, other), map.replace(key, value, other), at);
         case 7 -> {
           Integer made = other == 0 ? null : value;
           assertEquals(

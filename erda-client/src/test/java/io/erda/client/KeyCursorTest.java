@@ -194,8 +194,8 @@ class KeyCursorTest {
   }
 
   /**
-   * An entry is displaced while its stretch is READ: with the old place READ after and the new place
-   * READ before it is missed. The structure counter tells.
+   * An entry is displaced while its stretch is READ: with the old place READ after and the new
+   * place READ before it is missed. The structure counter tells.
    */
   @Test
   void missesNoEntryThatIsDisplacedMeanwhile() {
@@ -287,7 +287,9 @@ class KeyCursorTest {
     assertEquals(expected, all);
   }
 
-  /** Entries are moved between the READs of the two tables, and some are copied and not moved yet. */
+  /**
+   * Entries are moved between the READs of the two tables, and some are copied and not moved yet.
+   */
   @Test
   void entriesAreMovedBetweenTheReadsOfBothTables() {
     store.beginDoubling();

@@ -13,7 +13,9 @@ import org.junit.jupiter.api.Test;
 class ScanOrderTest {
   private static final int TAGS = 1 << 16;
 
-  /** Counts the tags of each stretch; a table that grows never makes one come twice, or not at all. */
+  /**
+   * Counts the tags of each stretch; a table that grows never makes one come twice, or not at all.
+   */
   private static void run(long seed, int grows) {
     SplittableRandom random = new SplittableRandom(seed);
     int bits = random.nextInt(0, 12);

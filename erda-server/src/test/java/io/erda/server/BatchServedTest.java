@@ -56,8 +56,7 @@ class BatchServedTest {
       likeAMap(erda);
     }
     // The table doubles twice meanwhile: two tables are read, and entries are moved.
-    ServerOptions options =
-        SmallStore.OPTIONS.withListening(List.of(Listening.tcp("127.0.0.1:0")));
+    ServerOptions options = SmallStore.OPTIONS.withListening(List.of(Listening.tcp("127.0.0.1:0")));
     try (ErdaServer server = ErdaServer.start(data.resolve("served"), options)) {
       try (ErdaClient erda = ErdaClient.connect(server.uri())) {
         likeAMap(erda);

@@ -122,8 +122,7 @@ final class ConditionalTest {
   @Test
   void ofSeveralThatFindNothingOneIsDone() throws Exception {
     int keys = 2000;
-    try (ErdaServer server =
-            ErdaServer.start(directory.resolve("data"), options(Promise.PROCESS));
+    try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options(Promise.PROCESS));
         ErdaClient control = ErdaClient.connect(server.uri())) {
       List<Integer> done =
           everybody(

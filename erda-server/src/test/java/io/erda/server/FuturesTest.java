@@ -156,8 +156,7 @@ class FuturesTest {
                   () -> {
                     for (int i = 0; ; i++) {
                       byte[] key = bytes("key" + i % 10);
-                      CompletableFuture<?> each =
-                          i % 3 == own ? erda.put(key, key) : erda.get(key);
+                      CompletableFuture<?> each = i % 3 == own ? erda.put(key, key) : erda.get(key);
                       submitted.incrementAndGet();
                       all.add(each.whenComplete((value, e) -> told.incrementAndGet()));
                       if (i == 30) {
@@ -227,8 +226,7 @@ class FuturesTest {
       Throwable told = failureOf(beyond);
       assertInstanceOf(ErdaException.Unavailable.class, told);
       assertTrue(told.getMessage().contains("4 operations are pending"), told.getMessage());
-      FutureTask<Throwable> waits =
-          Threads.start("waits", () -> erda.get(bytes("key0")).join());
+      FutureTask<Throwable> waits = Threads.start("waits", () -> erda.get(bytes("key0")).join());
       go.countDown();
       puts.forEach(CompletableFuture::join);
       assertNull(waits.get());
@@ -263,10 +261,8 @@ class FuturesTest {
       for (int i = 0; i < 50; i++) {
         byte[] key = bytes("key" + i);
         chain =
-            chain.thenCompose(
-                value ->
-                    erda.put(key, bytes(text(value) + "."))
-                        .thenCompose(nothing -> erda.get(key)));
+            chain.thenCompose(value ->
+                erda.put(key, bytes(text(value) + ".")).thenCompose(nothing -> erda.get(key)));
       }
       assertEquals("0" + ".".repeat(50), text(chain.get(60, TimeUnit.SECONDS)));
       CountDownLatch submitted = new CountDownLatch(1);

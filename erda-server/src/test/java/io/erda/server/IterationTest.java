@@ -19,7 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Iterations over a store that a server serves, while it grows, is overwritten and is restarted. */
+/**
+ * Iterations over a store that a server serves, while it grows, is overwritten and is restarted.
+ */
 @Timeout(300)
 class IterationTest {
   private static final long SEED = Long.getLong("erda.seed", 20261123L);

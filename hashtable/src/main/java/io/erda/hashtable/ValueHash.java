@@ -5,11 +5,11 @@ import java.util.Objects;
 import net.openhft.hashing.LongTupleHashFunction;
 
 /**
- * The 128-bit hash of values, by which a client names the value that it expects a key to have:
- * XXH3 of the Zero-Allocation-Hashing library, without a seed, since a client builds its request
- * before it knows the store. Part of the protocol: the same bytes give the same hash on every
- * platform, heap or native. Two values of one length and one hash count as equal; by chance that
- * happens once in 2<sup>128</sup> pairs. One thread; allocates nothing after its construction.
+ * The 128-bit hash of values, by which a client names the value that it expects a key to have: XXH3
+ * of the Zero-Allocation-Hashing library, without a seed, since a client builds its request before
+ * it knows the store. Part of the protocol: the same bytes give the same hash on every platform,
+ * heap or native. Two values of one length and one hash count as equal; by chance that happens once
+ * in 2<sup>128</sup> pairs. One thread; allocates nothing after its construction.
  */
 public final class ValueHash {
   private static final LongTupleHashFunction FUNCTION = LongTupleHashFunction.xx128();

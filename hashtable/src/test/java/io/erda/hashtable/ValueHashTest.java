@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 final class ValueHashTest {
   private final ValueHash hash = new ValueHash();
 
-  /** XXH3 of no bytes, with the seed 0, as its authors give it: 99aa06d3014798d8 6001c324468d497f. */
+  /**
+   * XXH3 of no bytes, with the seed 0, as its authors give it: 99aa06d3014798d8 6001c324468d497f.
+   */
   @Test
   void noBytes() {
     hash.compute(MemorySegment.ofArray(new byte[0]), 0, 0);

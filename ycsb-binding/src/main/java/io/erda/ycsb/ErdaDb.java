@@ -40,9 +40,9 @@ import site.ycsb.measurements.Measurements;
  *
  * <p>{@link #update} replaces the named fields. It reads the record and puts it back merged if it
  * is still what was read, and else does so again: of two updates of different fields at the same
- * moment none gets lost. When it is given at least {@code fieldcount} fields (YCSB's
- * property, 10 by default; {@code writeallfields=true} makes the core workload do so) it is one put
- * without a read, and then creates a record that is absent.
+ * moment none gets lost. When it is given at least {@code fieldcount} fields (YCSB's property, 10
+ * by default; {@code writeallfields=true} makes the core workload do so) it is one put without a
+ * read, and then creates a record that is absent.
  *
  * <p>With a {@code batchsize} of more than 1 a thread has a second connection, for its inserts.
  * {@link #insert} waits only for room there, and answers {@code BATCHED_OK}: the insert is in

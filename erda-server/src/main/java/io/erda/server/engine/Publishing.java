@@ -129,8 +129,7 @@ final class Publishing {
       request.expectedLow = Message.getLong(in, at + Message.PUBLISH_EXPECTED_HASH);
       request.expectedHigh = Message.getLong(in, at + Message.PUBLISH_EXPECTED_HASH + Long.BYTES);
     } else {
-      request.condition =
-          (flags & Message.FLAG_IF_ABSENT) != 0 ? Condition.ABSENT : Condition.NONE;
+      request.condition = (flags & Message.FLAG_IF_ABSENT) != 0 ? Condition.ABSENT : Condition.NONE;
     }
   }
 

@@ -170,8 +170,7 @@ class ServerCoreTest {
       assertEquals(Result.BAD_REQUEST, Message.result(response, 0), "" + flags);
     }
     assertEquals(0, core.engine().tables().size());
-    assertEquals(
-        Result.OK, client.publish(leased, leased.place(), bytes, Message.FLAG_IF_ABSENT));
+    assertEquals(Result.OK, client.publish(leased, leased.place(), bytes, Message.FLAG_IF_ABSENT));
   }
 
   @Test

@@ -116,8 +116,8 @@ public final class History {
   /**
    * Adds a whole operation.
    *
-   * @param value of a put: its ID, but {@link #ABSENT} of one whose condition did not hold; of an OK
-   *     get or delete: the result, as for {@link #ok}
+   * @param value of a put: its ID, but {@link #ABSENT} of one whose condition did not hold; of an
+   *     OK get or delete: the result, as for {@link #ok}
    * @param invokedAt before it could have taken effect
    * @param returnedAt after it had, where the outcome is OK; equal times count as concurrent. Where
    *     the outcome is unknown: after it had or never will have; {@link #NEVER} where it may yet
@@ -253,8 +253,7 @@ public final class History {
               + value
               + ": "
               + (missed(i) ? "conflict" : how);
-      case DELETE_IF ->
-          "delete key " + keys[i] + condition + ": " + (missed(i) ? "conflict" : how);
+      case DELETE_IF -> "delete key " + keys[i] + condition + ": " + (missed(i) ? "conflict" : how);
       case PUT -> "put    key " + keys[i] + " = " + value + ": " + how;
       case GET -> "get    key " + keys[i] + ": " + (ok ? value : how);
       case DELETE ->

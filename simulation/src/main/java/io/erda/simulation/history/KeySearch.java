@@ -29,10 +29,10 @@ import java.util.Map;
  *       change places, since both are open in between.
  * </ul>
  *
- * <p>Operations with a condition: one that was done is a get of what it expected and a put or delete
- * in one step; one that was not done is a get of anything else. Two things are not looked at, so that
- * a little more is explained than should be: the condition of one of unknown outcome whose value
- * nobody saw, and whether a value that was missed is that of such a put.
+ * <p>Operations with a condition: one that was done is a get of what it expected and a put or
+ * delete in one step; one that was not done is a get of anything else. Two things are not looked
+ * at, so that a little more is explained than should be: the condition of one of unknown outcome
+ * whose value nobody saw, and whether a value that was missed is that of such a put.
  *
  * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it
  * would have to (of those that differ only in which optional operations they used, a few). Only
@@ -109,6 +109,7 @@ final class KeySearch {
 
   /** What compares with a value, whether it must be that or must not. */
   private long comparing;
+
   private long findingNothing;
   private long findingSomething;
   private int putsAvailable;

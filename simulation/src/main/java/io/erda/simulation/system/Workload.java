@@ -32,6 +32,7 @@ final class Workload {
 
   /** The one iteration that is under way; null: none is. */
   private Iteration iteration;
+
   private String failure;
 
   /**

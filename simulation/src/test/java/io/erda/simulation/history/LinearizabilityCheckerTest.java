@@ -312,8 +312,7 @@ final class LinearizabilityCheckerTest {
         openValue[client] = operation.puts() ? nextValue[0]++ : 0;
         // What is there now, as a rule, and may be replaced before it takes effect.
         long expected = random.nextInt(4) == 0 ? 0 : registers[(int) key];
-        open[client] =
-            history.invokeIf(client, operation, key, openValue[client], expected);
+        open[client] = history.invokeIf(client, operation, key, openValue[client], expected);
         effective[client] = false;
       } else if (!effective[client]) {
         int key = (int) history.key(open[client]);

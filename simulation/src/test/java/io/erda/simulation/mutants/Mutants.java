@@ -437,8 +437,7 @@ final class Mutants {
               "an iteration gives what lies in a stretch of slots, not what is at home there",
               () ->
                   List.of(
-                      body(
-                          "client.ScanEntries", "isHome", code -> code.iconst_1().ireturn()),
+                      body("client.ScanEntries", "isHome", code -> code.iconst_1().ireturn()),
                       body(
                           SCAN_ORDER,
                           "slots",
@@ -460,8 +459,7 @@ final class Mutants {
               "iteration compares no keys",
               "a key whose entry was met in both tables is given twice",
               () ->
-                  List.of(
-                      body("client.KeyWordGroup", "give", code -> code.iconst_1().ireturn()))),
+                  List.of(body("client.KeyWordGroup", "give", code -> code.iconst_1().ireturn()))),
           Mutant.of(
               "get without checksum",
               "a get believes what it read",
