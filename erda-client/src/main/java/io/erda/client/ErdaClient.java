@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.UUID;
 import java.util.function.LongSupplier;
 
@@ -430,11 +431,41 @@ public final class ErdaClient implements AutoCloseable {
    * @throws IllegalStateException while a cursor of this client is open
    */
   public KeyCursor keys() {
+    return cursor(null, false);
+  }
+
+  /**
+   * Reads the keys of one more stretch of an iteration that any clients of the store may have
+   * begun.
+   *
+   * @param order what the iteration has come to, null at its beginning; the same again when this
+   *     fails, because then the stretch was not taken
+   * @param into where the keys are added; something of the stretch may be there after a failure
+   * @param damaged where it is told of keys whose objects are damaged
+   * @return what it has come to now
+   */
+  ScanOrder nextStretch(ScanOrder order, Queue<byte[]> into, Queue<ErdaException.Damaged> damaged) {
+    try (KeyCursor stretch = cursor(order, true)) {
+      while (true) {
+        try {
+          if (!stretch.next()) {
+            return core.scan().order();
+          }
+          into.add(stretch.key());
+        } catch (ErdaException.Damaged e) {
+          damaged.add(e);
+        }
+      }
+    }
+  }
+
+  private KeyCursor cursor(ScanOrder from, boolean ofOneStretch) {
     confinement.enter();
     try {
       if (cursor != null && !cursor.isClosed()) {
         throw new IllegalStateException("another cursor of this client is open");
       }
+      core.scan().rewind(from, ofOneStretch);
       cursor = new KeyCursor(core.scan(), calls, confinement);
       return cursor;
     } finally {
@@ -472,11 +503,19 @@ public final class ErdaClient implements AutoCloseable {
 
   /**
    * Ends this thread's ownership: the next thread that calls an operation owns the client then. A
-   * pool calls it when a client comes back.
+   * pool calls it when a client comes back. A cursor that is open is closed.
    *
    * @throws WrongThreadException when another thread owns the client
    */
   public void handOver() {
+    confinement.enter();
+    try {
+      if (cursor != null) {
+        cursor.close();
+      }
+    } finally {
+      confinement.leave();
+    }
     confinement.handOver();
   }
 

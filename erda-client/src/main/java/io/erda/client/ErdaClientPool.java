@@ -3,6 +3,7 @@ package io.erda.client;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
@@ -280,6 +281,21 @@ public final class ErdaClientPool implements AutoCloseable {
     });
   }
 
+  /** Stores a value where none is: see {@link ErdaClient#putIfAbsent(byte[], byte[])}. */
+  public boolean putIfAbsent(byte[] key, byte[] value) {
+    return with(client -> client.putIfAbsent(key, value));
+  }
+
+  /** See {@link ErdaClient#compareAndSet(byte[], byte[], byte[])}. */
+  public boolean compareAndSet(byte[] key, byte[] expected, byte[] value) {
+    return with(client -> client.compareAndSet(key, expected, value));
+  }
+
+  /** See {@link ErdaClient#compareAndDelete(byte[], byte[])}. */
+  public boolean compareAndDelete(byte[] key, byte[] expected) {
+    return with(client -> client.compareAndDelete(key, expected));
+  }
+
   /** Removes a key and its value. Returns whether it had one. */
   public boolean delete(byte[] key) {
     return delete(MemorySegment.ofArray(key));
@@ -300,6 +316,19 @@ public final class ErdaClientPool implements AutoCloseable {
   /** Removes several keys: see {@link ErdaClient#deleteAll(List)}. */
   public boolean[] deleteAll(List<byte[]> keys) {
     return with(client -> client.deleteAll(keys));
+  }
+
+  /**
+   * The keys of the store: a key that has a value from before the iteration begins until after it
+   * has ended is given exactly once, any other one once at most; see {@link KeyCursor}. A client is
+   * borrowed for some thousand keys at a time, and none while nobody asks for the next key; so an
+   * iteration may be left as it is. The iterator is for one thread at a time.
+   *
+   * <p>Both methods of the iterator throw what {@link KeyCursor#next()} and {@link #borrow()} do,
+   * and go on where they were when they are called again.
+   */
+  public Iterator<byte[]> keys() {
+    return new PoolKeys(this);
   }
 
   // The pool.

@@ -108,6 +108,33 @@ public final class ErdaFutures implements AutoCloseable {
     return future;
   }
 
+  /** Stores a value where none is. Tells whether it did. */
+  public CompletableFuture<Boolean> putIfAbsent(byte[] key, byte[] value) {
+    return conditional(key, null, Objects.requireNonNull(value, "value"));
+  }
+
+  /** Stores a value where a certain other one is. Tells whether it did. */
+  public CompletableFuture<Boolean> compareAndSet(byte[] key, byte[] expected, byte[] value) {
+    return conditional(
+        key, Objects.requireNonNull(expected, "expected"), Objects.requireNonNull(value, "value"));
+  }
+
+  /** Removes a key that has a certain value. Tells whether it did. */
+  public CompletableFuture<Boolean> compareAndDelete(byte[] key, byte[] expected) {
+    return conditional(key, Objects.requireNonNull(expected, "expected"), null);
+  }
+
+  private CompletableFuture<Boolean> conditional(byte[] key, byte[] expected, byte[] value) {
+    CompletableFuture<Boolean> future = new CompletableFuture<>();
+    driver.submit(
+        new FutureOperation.Conditional(
+            key.clone(),
+            expected == null ? null : expected.clone(),
+            value == null ? null : value.clone(),
+            future));
+    return future;
+  }
+
   /** Removes a key and its value. Tells whether it had one. */
   public CompletableFuture<Boolean> delete(byte[] key) {
     CompletableFuture<Boolean> future = new CompletableFuture<>();

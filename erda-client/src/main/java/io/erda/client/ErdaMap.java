@@ -19,10 +19,10 @@ import java.util.function.Function;
  *
  * <p>Every method on one key is atomic, and takes effect as the operations of {@link ErdaClient}
  * do: what was acknowledged is kept as the store promises. A method that looks at the value first
- * and then changes it does so by the value's version, and begins anew when somebody else was
- * faster; so the functions of {@code compute}, {@code merge} and the like may be called several
- * times for one call, and must have no effects of their own. {@link #set} stores a value without
- * looking, in one round trip; {@link #put} takes two.
+ * and then changes it does so on the condition that it is still there, and begins anew when it is
+ * not; so the functions of {@code compute}, {@code merge} and the like may be called several times
+ * for one call, and must have no effects of their own. {@link #set} stores a value without looking,
+ * in one round trip; {@link #put} takes two.
  *
  * <p>Values are compared as objects ({@code equals}), keys as bytes: see {@link Serializer}.
  *
@@ -42,6 +42,17 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   private final MapStore store;
   private final Serializer<K> keys;
   private final Serializer<V> values;
+
+  /**
+   * The store of a pool as a map. The pool stays the caller's, who closes it.
+   *
+   * @param keys writes keys: see {@link Serializer} for what it must keep
+   * @param values writes values
+   */
+  public static <K, V> ErdaMap<K, V> over(
+      ErdaClientPool pool, Serializer<K> keys, Serializer<V> values) {
+    return new ErdaMap<>(new PoolStore(pool), keys, values);
+  }
 
   ErdaMap(MapStore store, Serializer<K> keys, Serializer<V> values) {
     this.store = Objects.requireNonNull(store, "store");
@@ -91,9 +102,9 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     byte[] bytes = keyBytes(key);
     byte[] newBytes = valueBytes(value);
     while (true) {
-      MapStore.Versioned now = store.getVersioned(bytes);
+      byte[] now = store.get(bytes);
       if (swap(bytes, now, newBytes)) {
-        return now == null ? null : value(now.value());
+        return now == null ? null : value(now);
       }
     }
   }
@@ -117,9 +128,9 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   public V remove(Object key) {
     byte[] bytes = keyBytes(key);
     while (true) {
-      MapStore.Versioned now = store.getVersioned(bytes);
-      if (now == null || store.compareAndDelete(bytes, now.version())) {
-        return now == null ? null : value(now.value());
+      byte[] now = store.get(bytes);
+      if (now == null || store.compareAndDelete(bytes, now)) {
+        return now == null ? null : value(now);
       }
     }
   }
@@ -128,11 +139,11 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   public boolean remove(Object key, Object value) {
     byte[] bytes = keyBytes(key);
     while (true) {
-      MapStore.Versioned now = store.getVersioned(bytes);
-      if (now == null || !value(now.value()).equals(value)) {
+      byte[] now = store.get(bytes);
+      if (now == null || !value(now).equals(value)) {
         return false;
       }
-      if (store.compareAndDelete(bytes, now.version())) {
+      if (store.compareAndDelete(bytes, now)) {
         return true;
       }
     }
@@ -144,11 +155,11 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     byte[] bytes = keyBytes(key);
     byte[] newBytes = valueBytes(newValue);
     while (true) {
-      MapStore.Versioned now = store.getVersioned(bytes);
-      if (now == null || !value(now.value()).equals(oldValue)) {
+      byte[] now = store.get(bytes);
+      if (now == null || !value(now).equals(oldValue)) {
         return false;
       }
-      if (store.compareAndSet(bytes, now.version(), newBytes)) {
+      if (store.compareAndSet(bytes, now, newBytes)) {
         return true;
       }
     }
@@ -159,9 +170,9 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     byte[] bytes = keyBytes(key);
     byte[] newBytes = valueBytes(value);
     while (true) {
-      MapStore.Versioned now = store.getVersioned(bytes);
-      if (now == null || store.compareAndSet(bytes, now.version(), newBytes)) {
-        return now == null ? null : value(now.value());
+      byte[] now = store.get(bytes);
+      if (now == null || store.compareAndSet(bytes, now, newBytes)) {
+        return now == null ? null : value(now);
       }
     }
   }
@@ -191,11 +202,11 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     Objects.requireNonNull(function, "function");
     byte[] bytes = keyBytes(key);
     while (true) {
-      MapStore.Versioned now = store.getVersioned(bytes);
-      V made = function.apply(key, now == null ? null : value(now.value()));
+      byte[] now = store.get(bytes);
+      V made = function.apply(key, now == null ? null : value(now));
       boolean done;
       if (made == null) {
-        done = now == null || store.compareAndDelete(bytes, now.version());
+        done = now == null || store.compareAndDelete(bytes, now);
       } else {
         done = swap(bytes, now, valueBytes(made));
       }
@@ -213,10 +224,8 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   }
 
   /** Stores a value in the place of the one that was seen, if it is still there. */
-  private boolean swap(byte[] key, MapStore.Versioned seen, byte[] value) {
-    return seen == null
-        ? store.putIfAbsent(key, value)
-        : store.compareAndSet(key, seen.version(), value);
+  private boolean swap(byte[] key, byte[] seen, byte[] value) {
+    return seen == null ? store.putIfAbsent(key, value) : store.compareAndSet(key, seen, value);
   }
 
   // Many keys.

@@ -402,6 +402,11 @@ final class FutureDriver {
     }
 
     @Override
+    public void onConditional(long token, boolean done) {
+      onDelete(token, done);
+    }
+
+    @Override
     public void onError(long token, ErdaException error) {
       FutureOperation operation = free((int) token);
       over(operation, () -> operation.failed(error));

@@ -34,8 +34,12 @@ abstract sealed class FutureOperation {
     throw new IllegalStateException("not a get");
   }
 
-  /** Tells of a put or a delete. */
-  void done(boolean existed) {
+  /**
+   * Tells of all else.
+   *
+   * @param yes of a delete: whether there was a value; of one with a condition: whether it held
+   */
+  void done(boolean yes) {
     throw new IllegalStateException("a get");
   }
 
@@ -140,6 +144,45 @@ abstract sealed class FutureOperation {
     @Override
     void done(boolean existed) {
       future.complete(existed);
+    }
+  }
+
+  static final class Conditional extends FutureOperation {
+    private final byte[] expected;
+    private final byte[] value;
+    private final CompletableFuture<Boolean> future;
+
+    /**
+     * @param expected null: no value
+     * @param value null: none, the key is removed
+     */
+    Conditional(byte[] key, byte[] expected, byte[] value, CompletableFuture<Boolean> future) {
+      super(key);
+      this.expected = expected;
+      this.value = value;
+      this.future = future;
+    }
+
+    @Override
+    CompletableFuture<?> future() {
+      return future;
+    }
+
+    @Override
+    boolean submit(ErdaAsyncClient client, long token) {
+      MemorySegment of = MemorySegment.ofArray(key);
+      if (expected == null) {
+        return client.putIfAbsent(token, of, MemorySegment.ofArray(value));
+      }
+      MemorySegment now = MemorySegment.ofArray(expected);
+      return value == null
+          ? client.compareAndDelete(token, of, now)
+          : client.compareAndSet(token, of, now, MemorySegment.ofArray(value));
+    }
+
+    @Override
+    void done(boolean held) {
+      future.complete(held);
     }
   }
 }

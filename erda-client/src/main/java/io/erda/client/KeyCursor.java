@@ -37,12 +37,11 @@ public final class KeyCursor implements AutoCloseable {
   private final Confinement confinement;
   private State state = State.BETWEEN;
 
-  /** REQUIRES: the client is entered, and no other cursor of it is open. */
+  /** REQUIRES: the client is entered, no other cursor of it is open, and the scan is rewound. */
   KeyCursor(Scan scan, BlockingCalls calls, Confinement confinement) {
     this.scan = scan;
     this.calls = calls;
     this.confinement = confinement;
-    scan.rewind();
   }
 
   boolean isClosed() {

@@ -39,9 +39,6 @@ final class Scan extends ReadOperation {
   private static final int POST_REST = OWN_STEPS + 8;
   private static final int READING_REST = OWN_STEPS + 9;
 
-  /** Objects that are READ at a time. */
-  private static final int OBJECTS_MAX = 32;
-
   /** Look-ups repeated at once while entries move; then with pauses. */
   private static final int MOVING_AT_ONCE_MAX = 64;
 
@@ -56,6 +53,8 @@ final class Scan extends ReadOperation {
   /** Null before the iteration has seen the first map. */
   private ScanOrder order;
 
+  private boolean endsWithStretch;
+
   private final ScanEntries entries = new ScanEntries();
 
   /** What {@link #entries} were READ with. */
@@ -64,20 +63,10 @@ final class Scan extends ReadOperation {
   /** Whether {@link #entries} are those of the stretch that {@link #order} has come to. */
   private boolean inStretch;
 
-  /** The first entry whose object was not READ. */
-  private int nextEntry;
-
-  /** Key words of earlier entries that are still to be looked up. */
-  private final long[] lookUps = new long[OBJECTS_MAX];
-
-  private int lookUpCount;
   private final KeyWordGroup group = new KeyWordGroup();
 
-  /** Where objects lie in the copy whose keys are still to be given. */
-  private final int[] found = new int[OBJECTS_MAX];
-
-  private int foundCount;
-  private int foundTold;
+  /** Objects that were READ and whose keys are still to be given, and key words to be looked up. */
+  private final ScanBatch batch = new ScanBatch();
 
   // The key that was given last.
   private int objectAt;
@@ -90,17 +79,6 @@ final class Scan extends ReadOperation {
   private long counterAfter;
   private int posted;
   private int moving;
-
-  // The objects that are READ at a time.
-  private final long[] keyWords = new long[OBJECTS_MAX];
-  private final long[] remoteKeys = new long[OBJECTS_MAX];
-  private final long[] places = new long[OBJECTS_MAX];
-  private final int[] lengths = new int[OBJECTS_MAX];
-  private final int[] positionMixes = new int[OBJECTS_MAX];
-  private int batch;
-  private int batchEnd;
-  private int batchLookUps;
-  private int stride;
 
   // The look-up of one key word.
   private final long[] candidates = new long[2 * Neighbourhood.ENTRIES];
@@ -118,24 +96,38 @@ final class Scan extends ReadOperation {
 
   /** A new iteration begins. REQUIRES: none is being run. */
   void rewind() {
+    rewind(null, false);
+  }
+
+  /**
+   * An iteration goes on where another one has come to, of this client or of another one of the
+   * store.
+   *
+   * @param from its order, which is this iteration's from now on; null: from the beginning
+   * @param ofOneStretch whether it ends behind one stretch, with the order at the next one
+   */
+  void rewind(ScanOrder from, boolean ofOneStretch) {
     copy.prepare();
-    order = null;
+    order = from;
+    endsWithStretch = ofOneStretch;
     inStretch = false;
-    nextEntry = 0;
     entries.clear(0);
-    lookUpCount = 0;
     group.close();
-    foundCount = 0;
-    foundTold = 0;
+    batch.rewind();
     keyLength = 0;
+  }
+
+  /** What it has come to; null when it has not begun. */
+  ScanOrder order() {
+    return order;
   }
 
   /** Comes to the next key where it is here already. Returns false when {@link #begin} has to. */
   boolean runNow() {
-    if (foundTold == foundCount) {
+    if (!batch.hasFound()) {
       return false;
     }
-    objectAt = found[foundTold++];
+    objectAt = batch.takeFound();
     keyLength = ObjectLayout.keyLength(copy.memory, objectAt);
     return true;
   }
@@ -170,10 +162,10 @@ final class Scan extends ReadOperation {
       finish();
     } else if (group.isOpen()) {
       readKeyWord();
-    } else if (lookUpCount > 0) {
-      group.open(lookUps[--lookUpCount]);
+    } else if (batch.hasLookUps()) {
+      group.open(batch.takeLookUp());
       readKeyWord();
-    } else if (nextEntry < entries.size()) {
+    } else if (batch.nextEntry() < entries.size()) {
       readObjects();
     } else {
       readNextStretch();
@@ -183,14 +175,15 @@ final class Scan extends ReadOperation {
   // A stretch of the tables.
 
   private void readNextStretch() {
-    if (inStretch) {
+    boolean taken = inStretch;
+    if (taken) {
       inStretch = false;
       order.taken();
     }
     if (order == null) {
       order = new ScanOrder(map.buckets);
     }
-    if (order.isAtEnd()) {
+    if (order.isAtEnd() || (taken && endsWithStretch)) {
       keyLength = END;
       finish();
     } else if (!order.fits(map.buckets)) {
@@ -330,104 +323,40 @@ final class Scan extends ReadOperation {
     }
     entriesMap = map;
     inStretch = true;
-    nextEntry = 0;
+    batch.rewind();
     goOn();
   }
 
   // The objects of its entries.
 
   private void readObjects() {
-    stride = context.readSize().within(copy.objectCapacity, copy.objectCapacity);
-    int max = Math.min(OBJECTS_MAX, copy.objectCapacity / stride);
-    batch = 0;
-    batchLookUps = 0;
-    batchEnd = nextEntry;
-    for (; batchEnd < entries.size() && batchEnd - nextEntry < max; batchEnd++) {
-      long keyWord = entries.keyWord(batchEnd);
-      long word = entries.versionWord(batchEnd);
-      if (word != ScanEntries.LOOK_UP && findObject(keyWord, word)) {
-        keyWords[batch] = keyWord;
-        remoteKeys[batch] = place.remoteKey;
-        places[batch] = place.place;
-        lengths[batch] = (int) Math.min(stride, place.room);
-        positionMixes[batch++] = place.positionMix();
-      } else {
-        lookUps[batchLookUps++] = keyWord;
-      }
-    }
+    int stride = context.readSize().within(copy.objectCapacity, copy.objectCapacity);
+    batch.gather(entries, entriesMap, map, session.geometry, stride, copy.objectCapacity);
     serial++;
-    posted = 0;
     step = POST_OBJECTS;
-    if (batch > 0) {
-      counts.objectReads += batch;
-      postObjects();
+    if (batch.isEmpty()) {
+      endBatch();
     } else {
-      onObjects();
+      counts.objectReads += batch.size();
+      postObjects();
     }
   }
 
-  /**
-   * Finds the object of an entry, which may have been READ with an older map. Where the region is
-   * another one by now, its place may hold a whole object of the same key that is not published: a
-   * word means something in the generation alone in which it was READ.
-   */
-  private boolean findObject(long keyWord, long word) {
-    int head = Entry.headOf(keyWord);
-    int committed = VersionWord.committed(word);
-    return place.find(session.geometry, map, head, committed)
-        && (map == entriesMap || isOfEntries(place.generation, head, committed));
-  }
-
-  private boolean isOfEntries(int generation, int head, int committed) {
-    return place.find(session.geometry, entriesMap, head, committed)
-        && place.generation == generation
-        && place.find(session.geometry, map, head, committed);
-  }
-
-  /** The last one's completion stands for all. */
   private void postObjects() {
-    for (; posted < batch; posted++) {
-      if (!session.queuePair.postRead(
-          WorkId.of(serial, slot),
-          copy.region,
-          ScanCopy.OBJECTS + (long) posted * stride,
-          remoteKeys[posted],
-          places[posted],
-          lengths[posted],
-          posted == batch - 1 ? Flags.SIGNALED : Flags.NONE)) {
-        stall();
-        return;
-      }
+    if (batch.post(session.queuePair, WorkId.of(serial, slot), copy.region)) {
+      step = READING_OBJECTS;
+    } else {
+      stall();
     }
-    step = READING_OBJECTS;
   }
 
   private void onObjects() {
-    foundCount = 0;
-    foundTold = 0;
-    for (int i = 0; i < batch; i++) {
-      int at = ScanCopy.OBJECTS + i * stride;
-      int bytes = wholeBytes(at, lengths[i], positionMixes[i], keyWords[i]);
-      if (bytes == 0) {
-        lookUps[batchLookUps++] = keyWords[i];
-        continue;
-      }
-      context.readSize().met(ObjectLayout.padded(bytes));
-      if (!ObjectLayout.tombstone(copy.memory, at)) {
-        found[foundCount++] = at;
-      }
-    }
+    batch.check(copy, context.readSize(), context.store().keyHash, session.geometry.heads());
     endBatch();
   }
 
-  private int wholeBytes(int at, int fetched, int positionMix, long keyWord) {
-    return copy.wholeBytes(
-        at, fetched, positionMix, keyWord, context.store().keyHash, session.geometry.heads());
-  }
-
   private void endBatch() {
-    nextEntry = batchEnd;
-    lookUpCount = batchLookUps;
+    batch.end();
     forgetErrors();
     goOn();
   }
@@ -540,7 +469,14 @@ final class Scan extends ReadOperation {
   private void check() {
     int at = ScanCopy.OBJECTS;
     context.readSize().met(ObjectLayout.padded(objectBytes));
-    if (wholeBytes(at, objectBytes, place.positionMix(), group.keyWord()) == 0) {
+    if (copy.wholeBytes(
+            at,
+            objectBytes,
+            place.positionMix(),
+            group.keyWord(),
+            context.store().keyHash,
+            session.geometry.heads())
+        == 0) {
       onInvalid();
       return;
     }
@@ -553,9 +489,7 @@ final class Scan extends ReadOperation {
                     .asSlice(at + ObjectLayout.KEY_OFFSET, length)
                     .toArray(ValueLayout.JAVA_BYTE));
     if (gives) {
-      found[0] = at;
-      foundCount = 1;
-      foundTold = 0;
+      batch.setFound(at);
       goOn();
     } else {
       tryCandidate();
@@ -624,10 +558,8 @@ final class Scan extends ReadOperation {
                   + ": a file of the store can't be read from here: "
                   + (lost ? session.queuePair.lostRegion() : Status.name(status))));
     } else if (lost && (step == POST_OBJECTS || step == READING_OBJECTS)) {
-      // Nothing says which of them it was: each is looked up by itself.
-      for (int i = 0; i < batch; i++) {
-        lookUps[batchLookUps++] = keyWords[i];
-      }
+      // Nothing says which of them it was.
+      batch.lookUpAll();
       endBatch();
     } else if (lost) {
       failDamaged(": " + session.queuePair.lostRegion());

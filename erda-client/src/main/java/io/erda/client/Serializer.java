@@ -2,6 +2,12 @@ package io.erda.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.erda.protocol.ErdaException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.util.Arrays;
 import java.util.function.Function;
 
 /**
@@ -34,8 +40,31 @@ public interface Serializer<T> {
     };
   }
 
-  /** Strings as UTF-8. What has no UTF-8 (half of a surrogate pair) becomes a question mark. */
+  /**
+   * Strings as UTF-8.
+   *
+   * <p>A string that has no UTF-8, because half of a surrogate pair is in it, is refused with
+   * {@link ErdaException.BadArgument}; bytes that are no UTF-8, with {@link UncheckedIOException}.
+   */
   static Serializer<String> utf8() {
-    return of(text -> text.getBytes(UTF_8), bytes -> new String(bytes, UTF_8));
+    return of(Serializer::encoded, Serializer::decoded);
+  }
+
+  private static byte[] encoded(String text) {
+    try {
+      ByteBuffer bytes = UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+      return Arrays.copyOf(bytes.array(), bytes.limit());
+    } catch (CharacterCodingException e) {
+      throw new ErdaException.BadArgument(
+          "a string of " + text.length() + " characters has no UTF-8: " + e.getMessage());
+    }
+  }
+
+  private static String decoded(byte[] bytes) {
+    try {
+      return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException e) {
+      throw new UncheckedIOException(bytes.length + " bytes are no UTF-8", e);
+    }
   }
 }

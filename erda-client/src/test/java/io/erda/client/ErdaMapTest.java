@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.testing.Threads;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -32,8 +33,7 @@ class ErdaMapTest {
 
   /** Any thread may change it; before each atomic change somebody else may be faster. */
   private static final class MemoryStore implements MapStore {
-    private final TreeMap<String, Versioned> entries = new TreeMap<>();
-    private long version;
+    private final TreeMap<String, byte[]> entries = new TreeMap<>();
     Runnable beforeChange = () -> {};
 
     private static String text(byte[] bytes) {
@@ -42,8 +42,8 @@ class ErdaMapTest {
 
     @Override
     public synchronized byte[] get(byte[] key) {
-      Versioned now = entries.get(text(key));
-      return now == null ? null : now.value().clone();
+      byte[] now = entries.get(text(key));
+      return now == null ? null : now.clone();
     }
 
     @Override
@@ -54,13 +54,8 @@ class ErdaMapTest {
     }
 
     @Override
-    public synchronized Versioned getVersioned(byte[] key) {
-      return entries.get(text(key));
-    }
-
-    @Override
     public synchronized void put(byte[] key, byte[] value) {
-      entries.put(text(key), new Versioned(++version, value));
+      entries.put(text(key), value);
     }
 
     @Override
@@ -79,17 +74,16 @@ class ErdaMapTest {
     @Override
     public synchronized boolean putIfAbsent(byte[] key, byte[] value) {
       othersFirst();
-      return entries.putIfAbsent(text(key), new Versioned(++version, value)) == null;
+      return entries.putIfAbsent(text(key), value) == null;
     }
 
-    private boolean has(byte[] key, long wanted) {
+    private boolean has(byte[] key, byte[] wanted) {
       othersFirst();
-      Versioned now = entries.get(text(key));
-      return now != null && now.version() == wanted;
+      return Arrays.equals(entries.get(text(key)), wanted);
     }
 
     @Override
-    public synchronized boolean compareAndSet(byte[] key, long wanted, byte[] value) {
+    public synchronized boolean compareAndSet(byte[] key, byte[] wanted, byte[] value) {
       boolean has = has(key, wanted);
       if (has) {
         put(key, value);
@@ -103,7 +97,7 @@ class ErdaMapTest {
     }
 
     @Override
-    public synchronized boolean compareAndDelete(byte[] key, long wanted) {
+    public synchronized boolean compareAndDelete(byte[] key, byte[] wanted) {
       return has(key, wanted) && delete(key);
     }
 

@@ -81,6 +81,29 @@ class FuturesTest {
   }
 
   @Test
+  void conditionsAreLookedAtInTheOrderOfSubmission() throws Exception {
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
+        ErdaFutures erda = ErdaFutures.connect(server.uri())) {
+      byte[] key = bytes("a");
+      List<CompletableFuture<Boolean>> told =
+          List.of(
+              erda.compareAndDelete(key, bytes("1")),
+              erda.putIfAbsent(key, bytes("1")),
+              erda.putIfAbsent(key, bytes("2")),
+              erda.compareAndSet(key, bytes("2"), bytes("3")),
+              erda.compareAndSet(key, bytes("1"), bytes("3")),
+              erda.compareAndDelete(key, bytes("1")));
+      assertEquals("3", text(erda.get(key).join()));
+      assertTrue(erda.compareAndDelete(key, bytes("3")).join());
+      assertNull(erda.get(key).join());
+      assertEquals(
+          List.of(false, true, false, false, true, false),
+          told.stream().map(CompletableFuture::join).toList());
+      assertThrows(NullPointerException.class, () -> erda.compareAndSet(key, null, key));
+    }
+  }
+
+  @Test
   void operationsOnOneKeyTakeEffectInTheOrderOfSubmission() throws Exception {
     try (ErdaStore store = ErdaStore.open(data.resolve("embedded"), SmallStore.OPTIONS);
         ErdaFutures erda = store.futures(PATIENT, 500)) {

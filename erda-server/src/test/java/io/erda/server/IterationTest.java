@@ -5,16 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
+import io.erda.client.ErdaClientPool;
 import io.erda.client.KeyCursor;
 import io.erda.protocol.ErdaException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,15 +86,47 @@ class IterationTest {
 
   @Test
   void keysThatStayAreGivenOnceWhileTheTableDoublesAndTheLogIsCleaned() throws Exception {
-    iterate(false, 1500);
+    iterate(false, 1500, IterationTest::ofClient);
+  }
+
+  @Test
+  void anIterationThatGoesFromClientToClientGivesThemOnceToo() throws Exception {
+    iterate(false, 1500, IterationTest::ofPool);
+  }
+
+  @Test
+  void norOneThatGoesFromClientToClient() throws Exception {
+    iterate(true, 200, IterationTest::ofPool);
   }
 
   @Test
   void aRestartOfTheServerDoesNotEndIt() throws Exception {
-    iterate(true, 200);
+    iterate(true, 200, IterationTest::ofClient);
   }
 
-  private void iterate(boolean restarts, int pausesEvery) throws Exception {
+  /** An iteration: gives keys, null behind the last one. */
+  private record Iteration(Supplier<byte[]> nextKey, Runnable end) {}
+
+  private static Iteration ofClient(String uri) {
+    ErdaClient erda = ErdaClient.connect(uri);
+    KeyCursor keys = erda.keys();
+    return new Iteration(() -> keys.next() ? keys.key() : null, erda::close);
+  }
+
+  private static Iteration ofPool(String uri) {
+    ErdaClientPool pool = ErdaClientPool.of(uri, 3);
+    Iterator<byte[]> keys = pool.keys();
+    return new Iteration(
+        () -> {
+          try (ErdaClientPool.Lent another = pool.borrow()) {
+            return keys.hasNext() ? keys.next() : null;
+          }
+        },
+        pool::close);
+  }
+
+  private void iterate(boolean restarts, int pausesEvery, Function<String, Iteration> iteration)
+      throws Exception {
     List<ErdaServer> servers = new ArrayList<>();
     servers.add(ErdaServer.start(data, OPTIONS));
     String uri = servers.getFirst().uri();
@@ -102,11 +138,13 @@ class IterationTest {
     Thread writer = new Thread(() -> write(uri), "writer");
     Set<String> given = new HashSet<>();
     writer.start();
+    Iteration iterating = iteration.apply(uri);
     try (ErdaClient erda = ErdaClient.connect(uri)) {
-      try (KeyCursor keys = erda.keys()) {
+      try {
         int goal = 0;
-        for (int count = 0; keys.next(); count++) {
-          String key = new String(keys.key(), UTF_8);
+        byte[] next;
+        for (int count = 0; (next = iterating.nextKey().get()) != null; count++) {
+          String key = new String(next, UTF_8);
           assertTrue(given.add(key), () -> key + " was given twice; seed " + SEED);
           if (key.startsWith("stays") && given.size() % 2 == 0) {
             goal = Math.min(goal + GROWTH, 20_000);
@@ -117,6 +155,8 @@ class IterationTest {
             servers.add(ErdaServer.start(data, OPTIONS));
           }
         }
+      } finally {
+        iterating.end().run();
       }
       over = true;
       writer.join();

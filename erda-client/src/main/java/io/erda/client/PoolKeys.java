@@ -1,0 +1,62 @@
+package io.erda.client;
+
+import io.erda.protocol.ErdaException;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.Queue;
+
+/**
+ * An iteration over keys that goes from client to client: one is borrowed for each stretch of
+ * {@link ScanOrder}, which is all that stays of the iteration between two of them.
+ */
+final class PoolKeys implements Iterator<byte[]> {
+  private final ErdaClientPool pool;
+
+  /** Null before the first stretch. */
+  private ScanOrder order;
+
+  private final Queue<byte[]> keys = new ArrayDeque<>();
+  private final Queue<ErdaException.Damaged> damaged = new ArrayDeque<>();
+
+  PoolKeys(ErdaClientPool pool) {
+    this.pool = pool;
+  }
+
+  @Override
+  public boolean hasNext() {
+    while (keys.isEmpty()) {
+      ErdaException.Damaged lost = damaged.poll();
+      if (lost != null) {
+        throw lost;
+      }
+      if (order != null && order.isAtEnd()) {
+        return false;
+      }
+      takeStretch();
+    }
+    return true;
+  }
+
+  /** What was read of a stretch that failed is forgotten: it is read again as a whole. */
+  private void takeStretch() {
+    boolean taken = false;
+    try {
+      order = pool.with(client -> client.nextStretch(order, keys, damaged));
+      taken = true;
+    } finally {
+      if (!taken) {
+        keys.clear();
+        damaged.clear();
+      }
+    }
+  }
+
+  @Override
+  public byte[] next() {
+    if (!hasNext()) {
+      throw new NoSuchElementException();
+    }
+    return keys.remove();
+  }
+}

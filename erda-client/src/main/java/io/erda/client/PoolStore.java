@@ -1,0 +1,59 @@
+package io.erda.client;
+
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+
+/** The store of a pool's clients, for {@link ErdaMap}. */
+final class PoolStore implements MapStore {
+  private final ErdaClientPool pool;
+
+  PoolStore(ErdaClientPool pool) {
+    this.pool = Objects.requireNonNull(pool, "pool");
+  }
+
+  @Override
+  public byte[] get(byte[] key) {
+    return pool.get(key);
+  }
+
+  @Override
+  public List<byte[]> getAll(List<byte[]> keys) {
+    return pool.getAll(keys);
+  }
+
+  @Override
+  public void put(byte[] key, byte[] value) {
+    pool.put(key, value);
+  }
+
+  @Override
+  public void putAll(List<byte[]> keys, List<byte[]> values) {
+    pool.putAll(keys, values);
+  }
+
+  @Override
+  public boolean putIfAbsent(byte[] key, byte[] value) {
+    return pool.putIfAbsent(key, value);
+  }
+
+  @Override
+  public boolean compareAndSet(byte[] key, byte[] expected, byte[] value) {
+    return pool.compareAndSet(key, expected, value);
+  }
+
+  @Override
+  public boolean delete(byte[] key) {
+    return pool.delete(key);
+  }
+
+  @Override
+  public boolean compareAndDelete(byte[] key, byte[] expected) {
+    return pool.compareAndDelete(key, expected);
+  }
+
+  @Override
+  public Iterator<byte[]> keys() {
+    return pool.keys();
+  }
+}
