@@ -7,7 +7,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
-import java.util.Arrays;
 import java.util.function.Function;
 
 /**
@@ -52,8 +51,10 @@ public interface Serializer<T> {
 
   private static byte[] encoded(String text) {
     try {
-      ByteBuffer bytes = UTF_8.newEncoder().encode(CharBuffer.wrap(text));
-      return Arrays.copyOf(bytes.array(), bytes.limit());
+      ByteBuffer encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+      byte[] bytes = new byte[encoded.remaining()];
+      encoded.get(bytes);
+      return bytes;
     } catch (CharacterCodingException e) {
       throw new ErdaException.BadArgument(
           "a string of " + text.length() + " characters has no UTF-8: " + e.getMessage());
