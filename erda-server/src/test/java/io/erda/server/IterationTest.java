@@ -2,6 +2,7 @@ package io.erda.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
@@ -119,6 +120,7 @@ class IterationTest {
     return new Iteration(
         () -> {
           try (ErdaClientPool.Lent another = pool.borrow()) {
+            assertNotNull(another.client().storeId());
             return keys.hasNext() ? keys.next() : null;
           }
         },

@@ -135,14 +135,14 @@ class PoolTest {
   void whoFindsNoneIsToldAfterTheTimeOut() throws Exception {
     try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
         ErdaClientPool pool = pool(server.uri(), 1, SHORT)) {
-      try (ErdaClientPool.Lent lent = pool.borrow()) {
-        ErdaException.Unavailable told =
-            assertThrows(ErdaException.Unavailable.class, () -> pool.get(key(0)));
-        assertTrue(told.getMessage().contains("no client was free"), told.getMessage());
-        lent.close();
-        assertThrows(IllegalStateException.class, lent::client);
-        assertNull(pool.get(key(0)));
-      }
+      ErdaClientPool.Lent lent = pool.borrow();
+      ErdaException.Unavailable told =
+          assertThrows(ErdaException.Unavailable.class, () -> pool.get(key(0)));
+      assertTrue(told.getMessage().contains("no client was free"), told.getMessage());
+      lent.close();
+      assertThrows(IllegalStateException.class, lent::client);
+      assertNull(pool.get(key(0)));
+      lent.close();
       try (ErdaClientPool.Lent again = pool.borrow()) {
         assertNull(again.client().get(key(0)), "given back once, although it was closed twice");
         assertThrows(ErdaException.Unavailable.class, pool::borrow);
