@@ -293,6 +293,10 @@ public record Configuration(
   }
 
   /** The same with other faults. */
+  Configuration withMix(OperationMix other) {
+    return new ConfigurationBuilder(this).mix(other).build();
+  }
+
   Configuration withFaults(Set<Fault> others) {
     return new ConfigurationBuilder(this).faults(others).build();
   }

@@ -8,4 +8,8 @@ package io.erda.simulation.system;
  * @param conditionalPercent of the puts and deletes, that are done only if the key has a certain
  *     value or none
  */
-public record OperationMix(int puts, int deletes, int conditionalPercent) {}
+public record OperationMix(int puts, int deletes, int conditionalPercent) {
+  OperationMix withoutConditions() {
+    return new OperationMix(puts, deletes, 0);
+  }
+}

@@ -18,7 +18,11 @@ public final class Shrinker {
     RunResult run(long seed, Configuration configuration);
   }
 
-  private static final int SEEDS_EACH = 24;
+  private static final int SEEDS_EACH_MIN = 24;
+  private static final int SEEDS_EACH_MAX = 200;
+
+  /** A run of few operations fails seldom and takes no time, so more seeds are tried of it. */
+  private static final int OPERATIONS_EACH = 20_000;
 
   /** What seldom matters: tried without first. */
   private static final Set<Fault> NUISANCES =
@@ -66,7 +70,9 @@ public final class Shrinker {
 
   /** The seed that failed, then others. */
   private RunResult tryWith(long seed, Configuration configuration) {
-    for (int i = 0; i < SEEDS_EACH && runsLeft > 0; i++) {
+    int seeds =
+        Math.clamp(OPERATIONS_EACH / configuration.operations(), SEEDS_EACH_MIN, SEEDS_EACH_MAX);
+    for (int i = 0; i < seeds && runsLeft > 0; i++) {
       runsLeft--;
       RunResult result = simulation.run(seed + i, configuration);
       if (result.failure() != null) {
@@ -95,6 +101,9 @@ public final class Shrinker {
     }
     if (now.pipeline() > 1) {
       candidates.add(now.with(now.clients(), now.keys(), operations, 1));
+    }
+    if (now.mix().conditionalPercent() > 0) {
+      candidates.add(now.withMix(now.mix().withoutConditions()));
     }
     if (now.faults().stream().anyMatch(NUISANCES::contains)) {
       Set<Fault> fewer = EnumSet.copyOf(now.faults());

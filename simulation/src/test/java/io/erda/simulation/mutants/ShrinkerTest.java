@@ -6,8 +6,8 @@ import org.junit.jupiter.api.Test;
 
 /** A failing run becomes a history that people can read. */
 final class ShrinkerTest {
-  private static final int RUNS_MAX = 1500;
-  private static final int OPERATIONS_MAX = 100;
+  private static final int RUNS_MAX = 3000;
+  private static final int OPERATIONS_MAX = 150;
 
   @Test
   void anAcknowledgedPutThatWasLostTakesAFewOperations() {
