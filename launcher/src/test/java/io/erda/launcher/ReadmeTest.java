@@ -49,7 +49,7 @@ class ReadmeTest {
             .withBuckets(64);
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), small)) {
       assertEquals(List.of("11"), run("Client", server.uri()));
-      assertEquals(List.of("hello, null"), run("Pooled", server.uri()));
+      assertEquals(List.of("hello, null", "hello again"), run("Pooled", server.uri()));
     }
   }
 
