@@ -70,9 +70,9 @@ final class DirectGet {
     long near = copy.neighbourhoodAt & UncheckedMemory.ADDRESS;
     for (int i = 0; i < NEAR; i++) {
       if (Neighbourhood.keyWord(UncheckedMemory.ALL, near, 0) == wanted) {
-        int committed =
-            VersionWord.committed(Neighbourhood.versionWord(UncheckedMemory.ALL, near, 0));
-        return committed == VersionWord.NONE
+        long word = Neighbourhood.versionWord(UncheckedMemory.ALL, near, 0);
+        int committed = VersionWord.committed(word);
+        return committed == VersionWord.NONE || (VersionWord.pending(word) && current.announces())
             ? UNDECIDED
             : valueLength(current, now, Entry.headOf(wanted), committed);
       }

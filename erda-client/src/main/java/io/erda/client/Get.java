@@ -34,6 +34,9 @@ import java.lang.foreign.MemorySegment;
  * first, and looked at in that order. An entry is in the new table before it is marked as moved in
  * the old one, so a READ of the old one that came too late has one of the new one behind it that
  * did not. All of the above holds for the two READs as for the one.
+ *
+ * <p><b>Pending.</b> Where puts announce first, what was found by looking at a pending word's newest
+ * version is confirmed by READing the neighbourhood and the root again: {@link PendingVersions}.
  */
 final class Get extends Operation {
   static final long ABSENT = -1;
@@ -75,6 +78,7 @@ final class Get extends Operation {
 
   private final PrivateCopy copy;
   private final DirectGet direct;
+  private final PendingVersions pending = new PendingVersions();
   private final ObjectPlace place = new ObjectPlace();
   private final Counts counts;
 
@@ -91,6 +95,10 @@ final class Get extends Operation {
   private long tableAt;
 
   private int candidate;
+
+  /** Whether the look-up confirms what the one before it found. */
+  private boolean confirming;
+
   private int head;
   private int readLength;
   private int objectBytes;
@@ -166,6 +174,12 @@ final class Get extends Operation {
   private void lookUp() {
     map = session.map;
     counterBefore = session.counterSeen;
+    confirming = false;
+    pending.begin();
+    postFromTheBeginning();
+  }
+
+  private void postFromTheBeginning() {
     serial++;
     counts.lookUps++;
     step = POST_NEIGHBOURHOOD;
@@ -244,8 +258,13 @@ final class Get extends Operation {
       onStaleMap();
       return;
     }
-    counterAfter = Root.structureCounter(UncheckedMemory.ALL, copy.rootAt);
-    session.counterSeen = counterAfter;
+    long counter = Root.structureCounter(UncheckedMemory.ALL, copy.rootAt);
+    session.counterSeen = counter;
+    if (confirming) {
+      onConfirmed(counter);
+      return;
+    }
+    counterAfter = counter;
     tableAt = copy.neighbourhoodAt;
     tryEntries(0);
   }
@@ -297,10 +316,16 @@ final class Get extends Operation {
     for (int i = from;
         (i = Neighbourhood.nextMatch(UncheckedMemory.ALL, tableAt, keyWord, i)) >= 0;
         i++) {
-      int committed =
-          VersionWord.committed(Neighbourhood.versionWord(UncheckedMemory.ALL, tableAt, i));
+      long word = Neighbourhood.versionWord(UncheckedMemory.ALL, tableAt, i);
+      if (session.announces() && PendingVersions.counts(word)) {
+        candidate = i;
+        readObject(pending.look(copy, keyWord, map.nextTableKey != RegionMap.NONE, word));
+        return;
+      }
+      int committed = VersionWord.committed(word);
       if (committed != VersionWord.NONE) {
         candidate = i;
+        pending.lookElsewhere();
         readObject(committed);
         return;
       }
@@ -316,9 +341,14 @@ final class Get extends Operation {
     }
     if (counterBefore == counterAfter && (counterAfter & 1) == 0) {
       length = ABSENT;
-      finish();
+      conclude();
       return;
     }
+    lookUpAgain();
+  }
+
+  /** Entries were moved, or words judged, while this looked. */
+  private void lookUpAgain() {
     counts.absenceRetries++;
     if (++moving <= MOVING_AT_ONCE_MAX) {
       lookUp();
@@ -326,9 +356,10 @@ final class Get extends Operation {
       fail(
           new ErdaException.Unavailable(
               describe()
-                  + " was not found, and the server died while it moved entries (structure counter "
+                  + " was not decided, and the server died while it moved entries or judged words"
+                  + " (structure counter "
                   + counterAfter
-                  + "): whether the key is absent is known after the next start"));
+                  + "): what the key has is known after the next start"));
     } else {
       backOff(Math.min(1000L << Math.min(moving - MOVING_AT_ONCE_MAX, 10), MOVING_PAUSE_NS_MAX));
     }
@@ -367,14 +398,14 @@ final class Get extends Operation {
 
   private void onObject() {
     if (!ObjectLayout.plausible(UncheckedMemory.ALL, copy.objectAt, place.room)) {
-      onInvalid();
+      onNotWhole();
       return;
     }
     int objectKeyLength = ObjectLayout.keyLength(UncheckedMemory.ALL, copy.objectAt);
     int objectValueLength = ObjectLayout.valueLength(UncheckedMemory.ALL, copy.objectAt);
     if (objectKeyLength > session.welcome.keyBytesMax()
         || objectValueLength > session.welcome.valueBytesMax()) {
-      onInvalid();
+      onNotWhole();
       return;
     }
     objectBytes = ObjectLayout.bytes(objectKeyLength, objectValueLength);
@@ -403,7 +434,7 @@ final class Get extends Operation {
   private void check() {
     context.readSize().met(ObjectLayout.padded(objectBytes));
     if (!copy.isWhole(objectBytes, place.positionMix())) {
-      onInvalid();
+      onNotWhole();
     } else if (!copy.isKey()) {
       tryEntries(candidate + 1);
     } else {
@@ -411,8 +442,45 @@ final class Get extends Operation {
           ObjectLayout.tombstone(UncheckedMemory.ALL, copy.objectAt)
               ? ABSENT
               : ObjectLayout.valueLength(UncheckedMemory.ALL, copy.objectAt);
+      conclude();
+    }
+  }
+
+  /** The object that was READ is not whole. */
+  private void onNotWhole() {
+    if (!pending.looking()) {
+      onInvalid();
+      return;
+    }
+    int before = pending.onTorn();
+    if (before == VersionWord.NONE) {
+      tryEntries(candidate + 1);
+    } else {
+      readObject(before);
+    }
+  }
+
+  /** The result is known, if what it was concluded from holds. */
+  private void conclude() {
+    if (pending.met()) {
+      confirming = true;
+      postFromTheBeginning();
+    } else {
       finish();
     }
+  }
+
+  private void onConfirmed(long counter) {
+    boolean both = map.nextTableKey != RegionMap.NONE;
+    if (counter == counterAfter && (counter & 1) == 0 && pending.unchanged(copy, keyWord, both)) {
+      if (pending.torn() != VersionWord.NONE) {
+        session.report(keyWord, pending.torn());
+      }
+      finish();
+      return;
+    }
+    counterAfter = counter;
+    lookUpAgain();
   }
 
   /** Copies the value that was found. REQUIRES: {@link #length} is not negative. */

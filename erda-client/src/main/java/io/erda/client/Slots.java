@@ -21,7 +21,7 @@ final class Slots implements Connections.Listener {
     puts = new PutOrder(outcomes, depth);
     for (int i = 0; i < depth; i++) {
       gets[i] = new Get(context, connections, outcomes, i);
-      Put put = new PublishLastPut(context, connections, outcomes, puts, depth + i);
+      Put put = new LeasedPut(context, connections, outcomes, puts, depth + i);
       puts.set(i, put);
       operations[i] = gets[i];
       operations[depth + i] = put;
@@ -63,12 +63,20 @@ final class Slots implements Connections.Listener {
 
   @Override
   public void onRead(int slot, long serial) {
-    gets[slot].onRead(serial);
+    if (slot < gets.length) {
+      gets[slot].onRead(serial);
+    } else {
+      puts.get(slot - gets.length).onRead(serial);
+    }
   }
 
   @Override
   public void onReadFailed(int slot, long serial, int status) {
-    gets[slot].onReadFailed(serial, status);
+    if (slot < gets.length) {
+      gets[slot].onReadFailed(serial, status);
+    } else {
+      puts.get(slot - gets.length).onReadFailed(serial, status);
+    }
   }
 
   @Override

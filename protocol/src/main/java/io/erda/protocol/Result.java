@@ -52,6 +52,9 @@ public final class Result {
   /** The server was told not to clean the log. */
   public static final int NO_CLEANING = 13;
 
+  /** A put of this key is not decided yet: nothing was done, ask again in a moment. */
+  public static final int UNDECIDED = 14;
+
   /** The result in words, for messages. */
   public static String name(int result) {
     return switch (result) {
@@ -69,6 +72,7 @@ public final class Result {
       case NOT_NOW -> "not now";
       case NO_SUCH_HEAD -> "no such head";
       case NO_CLEANING -> "the server was told not to clean the log";
+      case UNDECIDED -> "a put of this key is not decided yet";
       default -> "result " + result;
     };
   }

@@ -3,7 +3,6 @@ package io.erda.server.engine;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
-import io.erda.logstore.Region;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
@@ -81,24 +80,18 @@ final class Publishing {
     }
     LogStore log = engine.log();
     Extent extent = reservation.extent;
-    Region region = extent.region();
     int offset = Message.getInt(in, at + Message.PUBLISH_OFFSET);
     int bytes = Message.getInt(in, at + Message.PUBLISH_OBJECT_BYTES);
     if (offset <= 0 || bytes <= ObjectLayout.HEADER_BYTES || bytes > extent.length()) {
       return Result.BAD_REQUEST;
     }
-    long place = log.geometry().place(offset);
-    if (Message.getInt(in, at + Message.PUBLISH_HEAD) != region.head()
-        || log.geometry().regionIndex(offset) != region.index()
-        || place < reservation.nextPlace
-        || place + ObjectLayout.padded(bytes) > extent.end()) {
+    int head = Message.getInt(in, at + Message.PUBLISH_HEAD);
+    if (!reservation.take(log.geometry(), head, offset, bytes, nowNs)) {
       return Result.NO_RESERVATION;
     }
-    reservation.nextPlace = place + ObjectLayout.padded(bytes);
-    reservation.lastUsedNs = nowNs;
     PublishRequest request = batch[count];
     request.extent = extent;
-    request.place = place;
+    request.place = log.geometry().place(offset);
     request.offset = offset;
     request.bytes = bytes;
     request.delete = (Message.getInt(in, at + Message.PUBLISH_FLAGS) & Message.FLAG_DELETE) != 0;

@@ -62,7 +62,11 @@ public final class StoreOpening {
         if (create == null) {
           throw new ErdaException.Unusable("there is no store in this directory");
         }
-        StoreCreation.create(directory, create, StorePromise.ofNewStore(directory, wanted), random);
+        StoreCreation.create(
+            directory,
+            create,
+            StorePromise.ofNewStore(directory, wanted, create.putMode()),
+            random);
       }
       StopRecord.Verdict stopped = checkStopRecord(directory, looking);
       List<String> notes = StorePromise.keep(directory, wanted);

@@ -35,7 +35,7 @@ final class Mutants {
   private static final String GET = "client.Get";
   private static final String DIRECT_GET = "client.DirectGet";
   private static final String COPY = "client.PrivateCopy";
-  private static final String PUT = "client.PublishLastPut";
+  private static final String PUT = "client.PublishLast";
   private static final String OPERATION = "client.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
   private static final ClassDesc MEMORY_CLASS = ClassDesc.of("io.erda.pmem.PersistentMemory");
