@@ -99,8 +99,10 @@ final class VersionWordRules {
       return;
     }
     long keyWord = memory.get(WORD, offset - 8);
+    // What is announced is not there yet, so its key can't be told; and it is never moved.
+    boolean announced = announces && VersionWord.pending(word == 0 ? next : word);
     long original =
-        next == VersionWord.MOVED
+        next == VersionWord.MOVED || announced
             ? 0
             : original(table, keyWord, VersionWord.newest(word == 0 ? next : word));
     String wrong =
