@@ -14,6 +14,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * The pending words of a store whose puts announce first: the word names a place before its object
@@ -52,7 +53,11 @@ final class AnnouncedWords implements Decisions {
   private final List<Announcement> whole = new ArrayList<>();
 
   private LiveBytes liveBytes;
-  private long nextLookNs = Long.MIN_VALUE;
+  private Consumer<Reservation> decided = reservation -> {};
+
+  /** When {@link #doWork} looks next; meaningful while something is live. */
+  private long nextLookNs;
+
   private long rolledBack;
   private long fenced;
 
@@ -76,6 +81,11 @@ final class AnnouncedWords implements Decisions {
     liveBytes = bytes;
   }
 
+  /** Sets who is told of a reservation in which something was decided. */
+  void onDecided(Consumer<Reservation> listener) {
+    decided = listener;
+  }
+
   /** Announcements that are not decided. */
   long undecided() {
     return live.size();
@@ -93,6 +103,9 @@ final class AnnouncedWords implements Decisions {
 
   /** A word was stored that names what is going to be written. */
   void announced(Announcement announcement) {
+    if (live.isEmpty()) {
+      nextLookNs = announcement.sinceNs + LOOK_NS;
+    }
     Announcement before = live.put(key(announcement.head(), announcement.offset), announcement);
     assert before == null : "offset " + announcement.offset + " was announced twice";
     announcement.reservation.undecided++;
@@ -115,8 +128,9 @@ final class AnnouncedWords implements Decisions {
     }
     if (makeDurable(keyWord, offset)) {
       tables.drain();
+      long committed = commit(entry, keyWord, word);
       remove(announcement);
-      return commit(entry, keyWord, word);
+      return committed;
     }
     announcement.wanted = true;
     return word;
@@ -148,6 +162,11 @@ final class AnnouncedWords implements Decisions {
         fenced++;
       }
     }
+    return commitWhole();
+  }
+
+  /** Commits what was flushed. Returns how many that were. */
+  private int commitWhole() {
     if (whole.isEmpty()) {
       return 0;
     }
@@ -158,9 +177,9 @@ final class AnnouncedWords implements Decisions {
       }
       tables.drain();
       for (Announcement each : whole) {
-        remove(each);
         long entry = find(each.keyWord, each.offset);
         commit(entry, each.keyWord, tables.versionWord(entry));
+        remove(each);
       }
     } finally {
       whole.clear();
@@ -185,7 +204,21 @@ final class AnnouncedWords implements Decisions {
       each.reservation.undecided--;
       long entry = find(each.keyWord, each.offset);
       judge(entry, each.keyWord, tables.versionWord(entry));
+      decided.accept(each.reservation);
     }
+  }
+
+  /**
+   * The store is being closed in order: commits what is whole, so that what was acknowledged is as
+   * much a committed version at rest as any other.
+   */
+  void close() {
+    for (Announcement each : live.values()) {
+      if (flush(each.keyWord, each.offset)) {
+        whole.add(each);
+      }
+    }
+    commitWhole();
   }
 
   /** The entry whose pending word names the place as its newest version, or none. */
@@ -198,6 +231,7 @@ final class AnnouncedWords implements Decisions {
     live.remove(key(announcement.head(), announcement.offset));
     announcement.reservation.undecided--;
     announcement.announcer.decided(announcement.reservation);
+    decided.accept(announcement.reservation);
   }
 
   /**

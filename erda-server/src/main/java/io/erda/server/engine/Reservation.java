@@ -24,6 +24,9 @@ final class Reservation {
   /** Whether it has ended, and its key is revoked when nothing in it is undecided any more. */
   boolean revokedLater;
 
+  /** Whether it has ended, and its extent ends when nothing in it is undecided any more. */
+  boolean endsLater;
+
   Reservation(long id, Extent extent, long key, long nowNs) {
     this.id = id;
     this.extent = extent;

@@ -115,6 +115,9 @@ public final class ServerCore implements AutoCloseable {
     this.announcing = new Announcing(engine, failures, refusals);
     this.maps = new MapRequests(engine);
     cleaner.onCleaning(new CleaningRecorder());
+    if (engine.announced() != null) {
+      engine.announced().onDecided(leases::decided);
+    }
     engine
         .log()
         .onLink(
@@ -302,7 +305,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** What a client had announced is decided when its connection is closed. */
   private void left(Connection connection) {
-    if (engine.announced() != null && !failures.any()) {
+    if (engine.announced() != null && !failures.any() && !engine.closed()) {
       failures.attempt(() -> engine.announced().left(connection));
     }
   }

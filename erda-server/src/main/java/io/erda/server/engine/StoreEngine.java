@@ -294,6 +294,10 @@ public final class StoreEngine implements AutoCloseable {
     abandoned = true;
   }
 
+  boolean closed() {
+    return closed;
+  }
+
   /** Makes everything durable and releases the memories. Idempotent. */
   @Override
   public void close() {
@@ -304,6 +308,9 @@ public final class StoreEngine implements AutoCloseable {
     boolean durable = false;
     try {
       if (!abandoned) {
+        if (announced != null) {
+          announced.close();
+        }
         publication.settle();
         log.storeLowMarks();
         tables.drain();
