@@ -274,25 +274,13 @@ final class Get extends Operation {
     patient = true;
     Session old = session;
     long now = Root.incarnation(UncheckedMemory.ALL, copy.rootAt);
-    old.fail(
-        "the server was started anew (incarnation "
-            + Long.toHexString(now)
-            + ", was "
-            + Long.toHexString(map.incarnation)
-            + ")");
+    old.fail(GetErrors.startedAnew(now, map.incarnation));
   }
 
   private void onStaleMap() {
     if (++staleMaps > STALE_MAPS_MAX) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + ": the region map was stale "
-                  + staleMaps
-                  + " times; root says epoch "
-                  + Root.epoch(UncheckedMemory.ALL, copy.rootAt)
-                  + ", map says "
-                  + map.epoch));
+      long epoch = Root.epoch(UncheckedMemory.ALL, copy.rootAt);
+      fail(GetErrors.staleMap(describe(), staleMaps, epoch, map.epoch));
     } else if (session.map != map) {
       lookUp();
     } else {
@@ -353,13 +341,7 @@ final class Get extends Operation {
     if (++moving <= MOVING_AT_ONCE_MAX) {
       lookUp();
     } else if (!session.ready() && (counterAfter & 1) != 0) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + " was not decided, and the server died while it moved entries or judged words"
-                  + " (structure counter "
-                  + counterAfter
-                  + "): what the key has is known after the next start"));
+      fail(GetErrors.diedMoving(describe(), counterAfter));
     } else {
       backOff(Math.min(1000L << Math.min(moving - MOVING_AT_ONCE_MAX, 10), MOVING_PAUSE_NS_MAX));
     }
@@ -502,16 +484,7 @@ final class Get extends Operation {
     if (++invalid <= INVALID_MAX) {
       lookUp();
     } else if (resolves >= RESOLVES_MAX) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + " fails its check here (head "
-                  + head
-                  + ", offset "
-                  + place.offset
-                  + ", generation "
-                  + place.generation
-                  + "), and the server finds it sound"));
+      fail(GetErrors.invalidHereAlone(describe(), place));
     } else if (!session.ready()) {
       needsServer = true;
       session = null;
@@ -545,15 +518,7 @@ final class Get extends Operation {
         invalid = 0;
         restart();
       }
-      case Result.DAMAGED ->
-          fail(
-              new ErdaException.Damaged(
-                  describe()
-                      + ": its newest object is damaged (head "
-                      + head
-                      + ", offset "
-                      + place.offset
-                      + ")"));
+      case Result.DAMAGED -> fail(GetErrors.damaged(describe(), place));
       default ->
           fail(
               new ErdaException.Unavailable(
@@ -569,11 +534,7 @@ final class Get extends Operation {
     // The other READs of this attempt end in nothing.
     serial++;
     if (status == Status.DENIED || status == Status.UNTRUSTED) {
-      fail(
-          new ErdaException.Unusable(
-              describe()
-                  + ": a file of the store can't be read from here: "
-                  + Status.name(status)));
+      fail(GetErrors.unreadable(describe(), status));
       return;
     }
     if (status == Status.MEMORY_LOST) {
@@ -584,13 +545,7 @@ final class Get extends Operation {
     readErrors += stale ? 0 : 1;
     staleMaps += stale ? 1 : 0;
     if (readErrors > READ_ERRORS_MAX || staleMaps > STALE_MAPS_MAX) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + ": READs failed "
-                  + (readErrors + staleMaps)
-                  + " times, the last one: "
-                  + Status.name(status)));
+      fail(GetErrors.readsFailed(describe(), readErrors + staleMaps, status));
     } else if (stale) {
       // What was named was retired meanwhile: the map that named it is old. Nobody but another
       // server that starts retires what a server left.

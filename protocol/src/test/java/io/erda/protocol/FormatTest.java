@@ -171,6 +171,31 @@ class FormatTest {
         example("left noted"), bytes(message(Message.LEFT, Message.LEFT_RESPONSE_BYTES, 7)));
   }
 
+  @Test
+  void announceIsAsDocumented() throws IOException {
+    byte[] key = {'e', 'r', 'd', 'a'};
+    int length = Message.ANNOUNCE_KEY + key.length;
+    MemorySegment request = message(Message.ANNOUNCE, length, 8);
+    Message.putLong(request, Message.ANNOUNCE_RESERVATION, 0x0000_0100_0000_0001L);
+    Message.putInt(request, Message.ANNOUNCE_OFFSET, 8);
+    Message.putInt(request, Message.ANNOUNCE_OBJECT_BYTES, 1050);
+    Message.putInt(request, Message.ANNOUNCE_HEAD, 0);
+    Message.putInt(request, Message.ANNOUNCE_FLAGS, 0);
+    Message.putInt(request, Message.ANNOUNCE_KEY_LENGTH, key.length);
+    MemorySegment.copy(key, 0, request, ValueLayout.JAVA_BYTE, Message.ANNOUNCE_KEY, key.length);
+    assertArrayEquals(example("announce"), bytes(request));
+
+    MemorySegment response = message(Message.ANNOUNCE, Message.ANNOUNCE_RESPONSE_BYTES, 8);
+    Message.putInt(response, Message.ANNOUNCED_EXISTED, 0);
+    Message.putInt(response, Message.ANNOUNCED_AWAITED, 1);
+    assertArrayEquals(example("announced"), bytes(response));
+
+    MemorySegment report = message(Message.REPORT, Message.REPORT_REQUEST_BYTES, 9);
+    Message.putLong(report, Message.REPORT_KEY_WORD, 0x01db_a2ab_89f2_09a9L);
+    Message.putInt(report, Message.REPORT_OFFSET, 8);
+    assertArrayEquals(example("report"), bytes(report));
+  }
+
   private static MemorySegment message(int type, int length, long requestId) {
     MemorySegment message = MemorySegment.ofArray(new byte[length]);
     Message.putHeader(message, 0, type, Result.OK, length, requestId, 3, 7);
