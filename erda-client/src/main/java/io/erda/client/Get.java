@@ -35,8 +35,9 @@ import java.lang.foreign.MemorySegment;
  * the old one, so a READ of the old one that came too late has one of the new one behind it that
  * did not. All of the above holds for the two READs as for the one.
  *
- * <p><b>Pending.</b> Where puts announce first, what was found by looking at a pending word's newest
- * version is confirmed by READing the neighbourhood and the root again: {@link PendingVersions}.
+ * <p><b>Pending.</b> Where puts announce first, what was found by looking at a pending word's
+ * newest version is confirmed by READing the neighbourhood and the root again: {@link
+ * PendingVersions}.
  */
 final class Get extends Operation {
   static final long ABSENT = -1;

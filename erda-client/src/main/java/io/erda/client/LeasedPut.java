@@ -10,8 +10,8 @@ import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A put or a delete into leased space: takes the next place of a lease and lets the store's put mode
- * make the object there the newest version of its key ({@link PutWay}).
+ * A put or a delete into leased space: takes the next place of a lease and lets the store's put
+ * mode make the object there the newest version of its key ({@link PutWay}).
  *
  * <p>A delete for which the log has no room asks the server to empty the entry instead (ERASE).
  *
@@ -288,8 +288,6 @@ final class LeasedPut extends Put {
 
   @Override
   boolean mayHaveBeenSent() {
-    return published()
-        || step == POST_ERASE
-        || (step == ON_ITS_WAY && way.mayHaveBeenSent());
+    return published() || step == POST_ERASE || (step == ON_ITS_WAY && way.mayHaveBeenSent());
   }
 }

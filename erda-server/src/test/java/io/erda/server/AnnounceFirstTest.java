@@ -45,8 +45,7 @@ class AnnounceFirstTest {
 
   @Test
   void overTcp() {
-    ServerOptions options =
-        OPTIONS.withListening(List.of(Listening.tcp("localhost:0")));
+    ServerOptions options = OPTIONS.withListening(List.of(Listening.tcp("localhost:0")));
     try (ErdaServer server = ErdaServer.start(data, options);
         ErdaClient erda = ErdaClient.connect(server.uris().getLast());
         ErdaClient other = ErdaClient.connect(server.uri())) {
@@ -97,7 +96,8 @@ class AnnounceFirstTest {
     try (ErdaServer server = ErdaServer.start(data, OPTIONS)) {
       ClientOptions demanding = ClientOptions.DEFAULT.withRequired(Promise.PROCESS);
       assertThrows(
-          ErdaException.Refused.class, () -> ErdaClient.connect(ErdaUri.parse(server.uri()), demanding).close());
+          ErdaException.Refused.class,
+          () -> ErdaClient.connect(ErdaUri.parse(server.uri()), demanding).close());
     }
   }
 }

@@ -173,7 +173,8 @@ class ProcessesTest {
     long seed = Long.getLong("erda.seed", System.nanoTime());
     TortureResult result;
     try (Children children = new Children()) {
-      TortureOptions options = new TortureOptions(12, 0, 2, seed, 10_000, "shm", PutMode.PUBLISH, stores);
+      TortureOptions options =
+          new TortureOptions(12, 0, 2, seed, 10_000, "shm", PutMode.PUBLISH, stores);
       result = new Torture(children, jvm(), options, new Silence()).run();
     }
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);

@@ -1,8 +1,8 @@
 package io.erda.server.engine;
 
 /**
- * Decides pending words (rule 3): one implementation for each put mode. Whoever meets a pending word
- * and needs it decided asks here; nobody else takes a version back. One thread.
+ * Decides pending words (rule 3): one implementation for each put mode. Whoever meets a pending
+ * word and needs it decided asks here; nobody else takes a version back. One thread.
  */
 interface Decisions {
   /**

@@ -18,8 +18,8 @@ final class Insertion {
   }
 
   /**
-   * Makes an entry. Returns it, or {@link Tables#NONE} when there is no room: then {@link #makeRoom}
-   * and look the key up again.
+   * Makes an entry. Returns it, or {@link Tables#NONE} when there is no room: then {@link
+   * #makeRoom} and look the key up again.
    */
   long insert(long keyWord, long word) {
     long entry = tables.insert(keyWord, word);

@@ -33,6 +33,7 @@ final class Leases {
   private final Connections connections;
   private final IntPredicate cleaningHelps;
   private final LeaseQueue waiting = new LeaseQueue();
+
   /** Reservations that have ended, and in which something is undecided. */
   private final Set<Reservation> ending = new LinkedHashSet<>();
 

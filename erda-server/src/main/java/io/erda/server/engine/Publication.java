@@ -46,7 +46,6 @@ final class Publication {
   private final long[] unsettledPlaces = new long[UNSETTLED_MAX];
   private int unsettled;
 
-
   Publication(
       Tables tables,
       Insertion insertion,

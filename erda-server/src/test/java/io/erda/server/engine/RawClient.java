@@ -225,8 +225,7 @@ final class RawClient {
     Message.putInt(request(), Message.ANNOUNCE_FLAGS, flags);
     Message.putInt(request(), Message.ANNOUNCE_KEY_LENGTH, key.length);
     Message.putInt(request(), Message.ANNOUNCE_KEY_LENGTH + 4, 0);
-    MemorySegment.copy(
-        key, 0, request(), ValueLayout.JAVA_BYTE, Message.ANNOUNCE_KEY, key.length);
+    MemorySegment.copy(key, 0, request(), ValueLayout.JAVA_BYTE, Message.ANNOUNCE_KEY, key.length);
     return Message.ANNOUNCE_KEY + key.length;
   }
 

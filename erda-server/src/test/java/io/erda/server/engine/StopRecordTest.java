@@ -44,7 +44,7 @@ class StopRecordTest {
         42,
         doubling,
         Promise.PROCESS,
-          PutMode.PUBLISH);
+        PutMode.PUBLISH);
   }
 
   private void create(String name, int length, int with) throws IOException {

@@ -14,23 +14,22 @@ final class AnnounceMutants {
 
   private AnnounceMutants() {}
 
-  /** A judgement that readers don't notice: rules for words find it, histories hardly ever. */
-  static final Mutant IN_SIGHT =
-      Mutant.of(
-          "judged in sight of readers",
-          "a version is rolled back while the structure counter is even",
-          () -> List.of(without(WORDS, "judge", "beginMove"), without(WORDS, "judge", "endMove")));
-
   static final List<Mutant> ALL =
       List.of(
           Mutant.of(
-              "no second look",
-              "a get believes what it saw of a pending word and does not READ the word again",
-              () -> List.of(constant(GET, "conclude", "met", 0))),
+                  "no second look",
+                  "a get believes what it saw of a pending word and does not READ the word again",
+                  () -> List.of(constant(GET, "conclude", "met", 0)))
+              .survivesBecause(
+                  "it takes a version that a fenced writer completes behind a judgement, or a"
+                      + " region that is cleaned and used again, between two READs of one get"),
           Mutant.of(
-              "words not compared",
-              "a get READs the word again and takes another one for the same",
-              () -> List.of(constant(GET, "onConfirmed", "unchanged", 1))),
+                  "words not compared",
+                  "a get READs the word again and takes another one for the same",
+                  () -> List.of(constant(GET, "onConfirmed", "unchanged", 1)))
+              .survivesBecause(
+                  "it takes a version that a fenced writer completes behind a judgement, or a"
+                      + " region that is cleaned and used again, between two READs of one get"),
           Mutant.of(
               "reads what is committed alone",
               "a get takes the version before a pending one, whole or not",
@@ -50,5 +49,10 @@ final class AnnounceMutants {
               "torn version committed",
               "a word is committed before its object is whole",
               () -> List.of(constant(WORDS, "flush", "valid", 1))),
-          IN_SIGHT);
+          Mutant.of(
+              "judged in sight of readers",
+              "a version is rolled back while the structure counter is even",
+              () ->
+                  List.of(
+                      without(WORDS, "judge", "beginMove"), without(WORDS, "judge", "endMove"))));
 }

@@ -3,6 +3,7 @@ package io.erda.simulation.mutants;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import java.util.List;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -13,12 +14,12 @@ import org.junit.jupiter.api.TestFactory;
 final class AnnounceMutantsTest {
   private static final int SEEDS_MAX = 400;
   private static final int SEEDS_SOUND = 40;
-  private static final boolean RULES = Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
+  private static final boolean RULES =
+      Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
 
   @Test
   void withoutADefectNothingIsFound() {
-    LongFunction<String> sound =
-        PatchedLoader.make(java.util.List.of(), AnnouncingSeed.class, true);
+    LongFunction<String> sound = PatchedLoader.make(List.of(), AnnouncingSeed.class, true);
     for (long seed = 1; seed <= SEEDS_SOUND; seed++) {
       assertNull(sound.apply(seed), "seed " + seed);
     }
@@ -27,6 +28,7 @@ final class AnnounceMutantsTest {
   @TestFactory
   Stream<DynamicTest> isFound() {
     return AnnounceMutants.ALL.stream()
+        .filter(mutant -> mutant.survives() == null)
         .map(mutant -> DynamicTest.dynamicTest(mutant.name(), () -> find(mutant)));
   }
 
@@ -39,6 +41,7 @@ final class AnnounceMutantsTest {
       failure = simulation.apply(++seed);
     }
     assertNotNull(failure, mutant.name() + " survives " + SEEDS_MAX + " seeds");
-    System.out.println(mutant.name() + ": " + seed + " seeds, " + failure.lines().findFirst().get());
+    System.out.println(
+        mutant.name() + ": " + seed + " seeds, " + failure.lines().findFirst().get());
   }
 }

@@ -36,6 +36,7 @@ final class Mutants {
   private static final String DIRECT_GET = "client.DirectGet";
   private static final String COPY = "client.PrivateCopy";
   private static final String PUT = "client.PublishLast";
+  private static final String LEASED_PUT = "client.LeasedPut";
   private static final String OPERATION = "client.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
   private static final ClassDesc MEMORY_CLASS = ClassDesc.of("io.erda.pmem.PersistentMemory");
@@ -94,7 +95,7 @@ final class Mutants {
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
-                      defect(PUT, "post", "postWrite", "writeLater"),
+                      defect(LEASED_PUT, "postWrite", "postWrite", "writeLater"),
                       beforeReturn(PUT, "post", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
@@ -344,8 +345,8 @@ final class Mutants {
               "the client takes its SEND for the server's answer",
               () ->
                   List.of(
-                      beforeReturn(PUT, "post", Mutants::finishWhenPublished),
-                      before(PUT, "onResponse", Mutants::returnUnlessPublished))),
+                      beforeReturn(LEASED_PUT, "placed", Mutants::finishWhenPublished),
+                      before(LEASED_PUT, "onResponse", Mutants::returnUnlessPublished))),
           Mutant.of(
               "told twice",
               "an operation that was told stays the next one to be told",
