@@ -520,10 +520,7 @@ final class Get extends Operation {
         restart();
       }
       case Result.DAMAGED -> fail(GetErrors.damaged(describe(), place));
-      default ->
-          fail(
-              new ErdaException.Unavailable(
-                  describe() + " fails its check, and the server says: " + Result.name(result)));
+      default -> fail(GetErrors.refused(describe(), result));
     }
   }
 
@@ -534,12 +531,9 @@ final class Get extends Operation {
     }
     // The other READs of this attempt end in nothing.
     serial++;
-    if (status == Status.DENIED || status == Status.UNTRUSTED) {
-      fail(GetErrors.unreadable(describe(), status));
-      return;
-    }
-    if (status == Status.MEMORY_LOST) {
-      fail(new ErdaException.Damaged(describe() + ": " + session.queuePair.lostRegion()));
+    ErdaException lasting = GetErrors.lasting(this, session.queuePair, status);
+    if (lasting != null) {
+      fail(lasting);
       return;
     }
     boolean stale = status == Status.REMOTE_ACCESS;

@@ -1,6 +1,8 @@
 package io.erda.client;
 
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Result;
+import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 
 /** What a get says when it can't tell what its key has. */
@@ -59,9 +61,23 @@ final class GetErrors {
             + ")");
   }
 
-  static ErdaException unreadable(String get, int status) {
-    return new ErdaException.Unusable(
-        get + ": a file of the store can't be read from here: " + Status.name(status));
+  static ErdaException refused(String get, int result) {
+    return new ErdaException.Unavailable(
+        get + " fails its check, and the server says: " + Result.name(result));
+  }
+
+  /** What a READ ended with that another one would end with, too; null when it may not. */
+  static ErdaException lasting(Get get, QueuePair queuePair, int status) {
+    return switch (status) {
+      case Status.DENIED, Status.UNTRUSTED ->
+          new ErdaException.Unusable(
+              get.describe()
+                  + ": a file of the store can't be read from here: "
+                  + Status.name(status));
+      case Status.MEMORY_LOST ->
+          new ErdaException.Damaged(get.describe() + ": " + queuePair.lostRegion());
+      default -> null;
+    };
   }
 
   static ErdaException readsFailed(String get, int times, int status) {

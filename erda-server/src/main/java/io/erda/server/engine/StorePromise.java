@@ -71,7 +71,7 @@ final class StorePromise {
   private static Promise prepare(MemoryDirectory directory, Promise promise, Promise strongest) {
     if (promise.compareTo(strongest) > 0) {
       throw new ErdaException.Unusable(
-          "a store of put mode announce promises ATOMIC and no more, and the promise %s was asked for"
+          "a store whose puts announce first promises ATOMIC and no more; %s was asked for"
               .formatted(promise));
     }
     boolean power = promise == Promise.POWER;
