@@ -22,7 +22,9 @@ import java.lang.foreign.ValueLayout;
  * their objects, many at a time, and gives their keys.
  *
  * <p>Where an entry's object is not there any more, is longer than was READ, or where a key word
- * was met twice, the key word is looked up by itself: {@link KeyWordGroup}.
+ * was met twice, the key word is looked up by itself: {@link KeyWordGroup}. So it is where puts
+ * announce first and the word is pending; what such a look-up finds is confirmed as that of a get:
+ * {@link PendingVersions}.
  */
 final class Scan extends ReadOperation {
   /** In place of the length of a key: there are no more. */
@@ -106,6 +108,11 @@ final class Scan extends ReadOperation {
   private final long[] candidates = new long[2 * Neighbourhood.ENTRIES];
   private int candidateCount;
   private int candidate;
+  private final PendingVersions pending = new PendingVersions();
+
+  /** Whether the look-up confirms what the one before it found. */
+  private boolean confirming;
+
   private final ObjectPlace place = new ObjectPlace();
   private int readLength;
   private int objectBytes;
@@ -277,9 +284,12 @@ final class Scan extends ReadOperation {
       onMoved();
       return false;
     }
+    return true;
+  }
+
+  private void gotOn() {
     moving = 0;
     forgetErrors();
-    return true;
   }
 
   /** Whether no entry was displaced while the entries were READ. */
@@ -298,7 +308,7 @@ final class Scan extends ReadOperation {
       fail(
           new ErdaException.Unavailable(
               describe()
-                  + ": the server died while it moved entries (structure counter "
+                  + ": the server died while it moved entries or judged words (structure counter "
                   + counterAfter
                   + "); which keys there are is known after the next start"));
     } else {
@@ -314,6 +324,7 @@ final class Scan extends ReadOperation {
     if (!isRootAsExpected()) {
       return;
     }
+    gotOn();
     int ofTable = order.ranges(map.buckets);
     int all = posted;
     int slots = order.slots();
@@ -326,7 +337,8 @@ final class Scan extends ReadOperation {
           slots,
           order.bucket(old ? i : i - ofTable),
           order.count(),
-          old ? map.buckets : map.nextBuckets);
+          old ? map.buckets : map.nextBuckets,
+          session.announces());
     }
     entriesMap = map;
     inStretch = true;
@@ -435,6 +447,8 @@ final class Scan extends ReadOperation {
   // The look-up of one key word.
 
   private void readKeyWord() {
+    confirming = false;
+    pending.begin();
     beginLookUp(POST_LOOK_UP);
     postKeyWord();
   }
@@ -457,6 +471,10 @@ final class Scan extends ReadOperation {
     if (!isRootAsExpected()) {
       return;
     }
+    if (confirming) {
+      onConfirmed();
+      return;
+    }
     candidateCount = 0;
     candidate = 0;
     for (int table = 0; table < posted; table++) {
@@ -465,7 +483,8 @@ final class Scan extends ReadOperation {
           (i = Neighbourhood.nextMatch(copy.memory, at, group.keyWord(), i)) >= 0;
           i++) {
         long word = Neighbourhood.versionWord(copy.memory, at, i);
-        if (VersionWord.committed(word) != VersionWord.NONE) {
+        if (VersionWord.committed(word) != VersionWord.NONE
+            || (session.announces() && PendingVersions.counts(word))) {
           candidates[candidateCount++] = word;
         }
       }
@@ -478,12 +497,24 @@ final class Scan extends ReadOperation {
       candidate++;
     }
     if (candidate == candidateCount) {
-      group.close();
-      goOn();
+      conclude();
       return;
     }
-    int committed = VersionWord.committed(candidates[candidate]);
-    if (!place.find(session.geometry, map, Entry.headOf(group.keyWord()), committed)) {
+    long word = candidates[candidate];
+    if (session.announces() && PendingVersions.counts(word)) {
+      readObject(pending.look(copy.memory, ScanCopy.ENTRIES, nextAt(), group.keyWord(), word));
+    } else {
+      pending.lookElsewhere();
+      readObject(VersionWord.committed(word));
+    }
+  }
+
+  private long nextAt() {
+    return isDoubling() ? ScanCopy.ENTRIES + Neighbourhood.BYTES : PendingVersions.NO_TABLE;
+  }
+
+  private void readObject(int offset) {
+    if (!place.find(session.geometry, map, Entry.headOf(group.keyWord()), offset)) {
       onInvalid();
       return;
     }
@@ -522,7 +553,7 @@ final class Scan extends ReadOperation {
     int length = ObjectLayout.keyLength(copy.memory, ScanCopy.OBJECTS);
     objectBytes = ObjectLayout.plausibleBytes(word, length, place.room);
     if (objectBytes == 0) {
-      onInvalid();
+      onNotWhole();
     } else if (objectBytes <= readLength) {
       check();
     } else {
@@ -541,9 +572,60 @@ final class Scan extends ReadOperation {
     int at = ScanCopy.OBJECTS;
     context.readSize().met(ObjectLayout.padded(objectBytes));
     if (wholeBytes(at, objectBytes, place.positionMix(), group.keyWord()) == 0) {
+      onNotWhole();
+    } else {
+      conclude();
+    }
+  }
+
+  /** The object that was READ is not whole. */
+  private void onNotWhole() {
+    if (!pending.looking()) {
       onInvalid();
       return;
     }
+    int before = pending.onTorn();
+    if (before == VersionWord.NONE) {
+      candidate++;
+      tryCandidate();
+    } else {
+      readObject(before);
+    }
+  }
+
+  /** An object is here, or there are no more: that counts, if what it was concluded from holds. */
+  private void conclude() {
+    if (pending.met()) {
+      confirming = true;
+      // Not what another operation saw meanwhile: nothing may have been judged since the first.
+      long counter = counterAfter;
+      beginLookUp(POST_LOOK_UP);
+      counterBefore = counter;
+      postKeyWord();
+    } else {
+      take();
+    }
+  }
+
+  private void onConfirmed() {
+    if (!pending.unchanged(copy.memory, ScanCopy.ENTRIES, nextAt(), group.keyWord())) {
+      onMoved();
+      return;
+    }
+    if (pending.torn() != VersionWord.NONE) {
+      session.report(group.keyWord(), pending.torn());
+    }
+    take();
+  }
+
+  private void take() {
+    gotOn();
+    if (candidate == candidateCount) {
+      group.close();
+      goOn();
+      return;
+    }
+    int at = ScanCopy.OBJECTS;
     candidate++;
     int length = ObjectLayout.keyLength(copy.memory, at);
     boolean gives =

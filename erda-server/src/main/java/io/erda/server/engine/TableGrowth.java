@@ -69,7 +69,7 @@ public final class TableGrowth {
   private final MemoryDirectory directory;
   private final RootFile root;
   private final Tables tables;
-  private final PendingWords pending;
+  private final Decisions decisions;
 
   /**
    * The superblock's file. Mapped as long as the store is open: to open a file may fail for a
@@ -122,14 +122,14 @@ public final class TableGrowth {
       MemoryDirectory directory,
       RootFile root,
       Tables tables,
-      PendingWords pending,
+      Decisions decisions,
       Superblock superblock,
       PersistentMemory superblockMemory) {
     this.superblockMemory = superblockMemory;
     this.directory = directory;
     this.root = root;
     this.tables = tables;
-    this.pending = pending;
+    this.decisions = decisions;
     this.superblock = superblock;
     if (tables.doubling() != null) {
       beginEvent();
@@ -333,7 +333,7 @@ public final class TableGrowth {
       tables.owe(0);
       return 0;
     }
-    int moved = doubling.doWork(options.stretchSlots(), this::rollBack);
+    int moved = doubling.doWork(options.stretchSlots(), this::decide);
     tables.paid(moved);
     if (doubling.done()) {
       finish();
@@ -346,8 +346,8 @@ public final class TableGrowth {
   }
 
   /** An entry whose word is live stays where it is until its put is decided. */
-  private void rollBack(long slot, long keyWord, long word) {
-    pending.rollBack(tables.current().entry(slot), keyWord, word);
+  private void decide(long slot, long keyWord, long word) {
+    decisions.decide(tables.current().entry(slot), keyWord, word);
   }
 
   // 5, 6: the new one alone.

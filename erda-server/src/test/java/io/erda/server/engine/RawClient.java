@@ -21,6 +21,7 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayDeque;
 
@@ -105,6 +106,11 @@ final class RawClient {
 
   /** Puts the right header before the request's body, sends it, and returns the response. */
   MemorySegment ask(int type, int length) {
+    send(type, length);
+    return response();
+  }
+
+  private void send(int type, int length) {
     Message.putHeader(
         request(),
         0,
@@ -115,7 +121,11 @@ final class RawClient {
         welcome().clientId(),
         welcome().connectionEpoch());
     sendRaw(length);
-    return response();
+  }
+
+  /** Whether an answer is there that was not taken. */
+  boolean isAnswered() {
+    return !received.isEmpty();
   }
 
   /** The next response, or null when the connection ended instead. */
@@ -199,6 +209,29 @@ final class RawClient {
     Message.putInt(request(), Message.PUBLISH_OBJECT_BYTES, bytes);
     Message.putInt(request(), Message.PUBLISH_HEAD, leased.head);
     Message.putInt(request(), Message.PUBLISH_FLAGS, flags);
+  }
+
+  /** Announces an object that is to be written. Returns the response. */
+  MemorySegment announce(Leased leased, long place, byte[] key, int bytes, int flags) {
+    return ask(Message.ANNOUNCE, buildAnnouncement(leased, place, key, bytes, flags));
+  }
+
+  /** Sends an announcement and does not wait for its answer. */
+  void announceLater(Leased leased, long place, byte[] key, int bytes, int flags) {
+    send(Message.ANNOUNCE, buildAnnouncement(leased, place, key, bytes, flags));
+  }
+
+  private int buildAnnouncement(Leased leased, long place, byte[] key, int bytes, int flags) {
+    Message.putLong(request(), Message.ANNOUNCE_RESERVATION, leased.reservation);
+    Message.putInt(
+        request(), Message.ANNOUNCE_OFFSET, geometry().offset(leased.regionIndex, place));
+    Message.putInt(request(), Message.ANNOUNCE_OBJECT_BYTES, bytes);
+    Message.putInt(request(), Message.ANNOUNCE_HEAD, leased.head);
+    Message.putInt(request(), Message.ANNOUNCE_FLAGS, flags);
+    Message.putInt(request(), Message.ANNOUNCE_KEY_LENGTH, key.length);
+    Message.putInt(request(), Message.ANNOUNCE_KEY_LENGTH + 4, 0);
+    MemorySegment.copy(key, 0, request(), ValueLayout.JAVA_BYTE, Message.ANNOUNCE_KEY, key.length);
+    return Message.ANNOUNCE_KEY + key.length;
   }
 
   /** Remote key of a region, from the map. */

@@ -3,6 +3,7 @@ package io.erda.simulation.system;
 import io.erda.cleaner.CleanerOptions;
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
+import io.erda.protocol.PutMode;
 import io.erda.server.engine.ServiceOptions;
 import io.erda.server.engine.StoreGeometry;
 import io.erda.simulation.NetworkModel;
@@ -10,6 +11,7 @@ import io.erda.simulation.PersistenceDomain;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
 /**
@@ -58,6 +60,9 @@ public record Configuration(
   private static final int KEY_OPERATIONS_MAX = 12;
   private static final int READERS_PERCENT = 50;
 
+  /** Puts announce first in one of so many. */
+  private static final int ANNOUNCE_ODDS = 5;
+
   /** One in so many; they take longer than the others. */
   private static final int LEFT_BEHIND_ODDS = 24;
 
@@ -83,6 +88,32 @@ public record Configuration(
   /** Draws one. */
   public static Configuration random(RandomGenerator random) {
     return random.nextInt(LEFT_BEHIND_ODDS) == 0 ? leftBehind(random) : shaped(random);
+  }
+
+  /**
+   * The configuration of a seed: as {@link #random} draws it, and in one run of some the puts
+   * announce first. That is drawn beside, so that all others are what they were before there was
+   * another put mode.
+   */
+  public static Configuration ofSeed(long seed) {
+    Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
+    boolean announces = new SplittableRandom(seed ^ 0xA0_0CEDL).nextInt(ANNOUNCE_ODDS) == 0;
+    return announces ? drawn.announcing() : drawn;
+  }
+
+  /** The same with puts that announce first: the store promises nothing of power failures. */
+  public Configuration announcing() {
+    Set<Fault> fewer = EnumSet.copyOf(faults);
+    fewer.removeAll(EnumSet.of(Fault.PROMISE_RAISED, Fault.PROMISE_GIVEN_UP));
+    return new ConfigurationBuilder(this)
+        .store(store.withPutMode(PutMode.ANNOUNCE))
+        .faults(fewer)
+        .build();
+  }
+
+  /** Whether puts announce first. */
+  boolean announces() {
+    return store.putMode() == PutMode.ANNOUNCE;
   }
 
   /** Servers are killed over their clients, and another process opens the store now and then. */

@@ -50,7 +50,7 @@ public final class SystemSimulation {
 
   /** The production code under the configuration of a seed. */
   public static SystemSimulation of(long seed) {
-    return of(seed, Configuration.random(new SplittableRandom(seed ^ 0x5EED_C0DEL)));
+    return of(seed, Configuration.ofSeed(seed));
   }
 
   /** The production code under a configuration. */

@@ -1,0 +1,352 @@
+package io.erda.server.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.cleaner.CleanerOptions;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.ObjectLayout;
+import io.erda.pmem.HeapDirectory;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Message;
+import io.erda.protocol.Promise;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.PutMode;
+import io.erda.protocol.Result;
+import io.erda.rdma.EmbeddedDevice;
+import io.erda.rdma.EmbeddedNetwork;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the server does with announcements, in a store whose puts announce first. */
+class AnnouncingTest {
+  private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] OLD = "old".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] NEW = "new".getBytes(StandardCharsets.UTF_8);
+  private static final int BYTES = ObjectLayout.bytes(KEY.length, NEW.length);
+  private static final StoreGeometry ANNOUNCING = StoreHarness.TINY.withPutMode(PutMode.ANNOUNCE);
+
+  private long nowNs = 1;
+  private final EmbeddedNetwork network = new EmbeddedNetwork(() -> nowNs);
+  private final EmbeddedDevice serverDevice = network.device();
+  private final EmbeddedDevice clientDevice = network.device();
+  private final HeapDirectory directory = new HeapDirectory();
+  private ServerCore core;
+  private RawClient client;
+  private RawClient.Leased leased;
+  private long place;
+  private long regionKey;
+
+  @BeforeEach
+  void open() throws IOException {
+    core =
+        new ServerCore(
+            StoreOpening.open(directory, ANNOUNCING, new Random(1)),
+            new ServiceOptions(8, 1L << 50, 4096, 0, CleanerOptions.NEVER),
+            () -> nowNs += 100);
+    core.listen(serverDevice, serverDevice.listen("erda"));
+    client = connect();
+    leased = lease(client);
+    place = leased.place();
+    regionKey = client.regionKey(leased);
+  }
+
+  @AfterEach
+  void close() {
+    core.close();
+  }
+
+  private RawClient connect() {
+    RawClient connecting = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    assertTrue(connecting.connected());
+    return connecting;
+  }
+
+  private RawClient.Leased lease(RawClient by) {
+    return by.lease(core.engine().headOf(keyWord()), 1000);
+  }
+
+  private static MemorySegment key() {
+    return MemorySegment.ofArray(KEY);
+  }
+
+  private long keyWord() {
+    return core.engine().keyWord(key(), 0, KEY.length);
+  }
+
+  private long entry() {
+    return core.engine().find(keyWord(), key(), 0, KEY.length);
+  }
+
+  private long word() {
+    return core.engine().tables().versionWord(entry());
+  }
+
+  /** Returns whether the key had a value. */
+  private boolean announce(byte[] value) {
+    MemorySegment response =
+        client.announce(leased, place, KEY, BYTES, value == null ? Message.FLAG_DELETE : 0);
+    assertEquals(Result.OK, Message.result(response, 0));
+    assertEquals(1, Message.getInt(response, Message.ANNOUNCED_AWAITED));
+    return Message.getInt(response, Message.ANNOUNCED_EXISTED) != 0;
+  }
+
+  private void write(byte[] value) {
+    client.write(leased, place, KEY, value, regionKey);
+    client.step();
+    place += ObjectLayout.padded(BYTES);
+  }
+
+  private void later(long ns) {
+    nowNs += ns;
+    core.doWork();
+    core.doWork();
+  }
+
+  private void put(byte[] value) {
+    announce(value);
+    write(value);
+    later(2 * AnnouncedWords.LOOK_NS);
+  }
+
+  @Test
+  void theWordNamesThePlaceBeforeTheObjectIsThere() {
+    assertFalse(announce(NEW));
+    long word = word();
+    assertTrue(VersionWord.pending(word));
+    assertEquals(client.geometry().offset(leased.regionIndex(), place), VersionWord.newest(word));
+    later(10 * AnnouncedWords.LOOK_NS);
+    assertEquals(word, word(), "there is nothing to commit");
+    write(NEW);
+    later(2 * AnnouncedWords.LOOK_NS);
+    assertEquals(VersionWord.commit(word), word());
+    assertEquals(1, core.engine().puts().puts());
+    assertEquals(0, core.engine().announced().undecided());
+  }
+
+  @Test
+  void aDeleteAnnouncesATombstoneWhereThereIsAValueOnly() {
+    MemorySegment nothing = client.announce(leased, place, KEY, BYTES, Message.FLAG_DELETE);
+    assertEquals(Result.OK, Message.result(nothing, 0));
+    assertEquals(0, Message.getInt(nothing, Message.ANNOUNCED_AWAITED));
+    place += ObjectLayout.padded(BYTES);
+    put(OLD);
+    assertTrue(announce(null));
+    client.write(leased, place, KEY, null, regionKey);
+    client.step();
+    later(2 * AnnouncedWords.LOOK_NS);
+    assertFalse(VersionWord.pending(word()));
+    assertEquals(1, core.engine().puts().deletes());
+  }
+
+  /** The client is given up, what it announced is taken back, and the version before is there. */
+  @Test
+  void whoDoesNotWriteIsFencedAndRolledBack() {
+    put(OLD);
+    long committed = word();
+    announce(NEW);
+    later(AnnouncedWords.UNWANTED_NS + 10 * AnnouncedWords.LOOK_NS);
+    for (int i = 0; i < 10; i++) {
+      client.step();
+    }
+    assertTrue(client.disconnected);
+    assertEquals(VersionWord.newest(committed), VersionWord.newest(word()));
+    assertFalse(VersionWord.pending(word()));
+    assertEquals(1, core.engine().announced().rolledBack());
+    assertEquals(0, core.engine().root().structureCounter() & 1);
+  }
+
+  /** An insertion that was never written leaves no entry. */
+  @Test
+  void aFirstVersionThatNeverComesIsAbsent() {
+    announce(NEW);
+    client.queuePair.close();
+    later(AnnouncedWords.LOOK_NS);
+    assertEquals(Tables.NONE, entry());
+  }
+
+  @Test
+  void whatIsWholeIsCommittedWhenItsClientLeaves() {
+    announce(NEW);
+    long word = word();
+    write(NEW);
+    client.queuePair.close();
+    later(0);
+    later(0);
+    assertEquals(VersionWord.commit(word), word());
+    assertEquals(0, core.engine().announced().rolledBack());
+  }
+
+  /** Two undecided versions never stand in one word. */
+  @Test
+  void aSecondPutWaitsForTheFirst() {
+    announce(NEW);
+    long first = word();
+    RawClient other = connect();
+    RawClient.Leased its = lease(other);
+    other.announceLater(its, its.place(), KEY, BYTES, 0);
+    for (int i = 0; i < 100; i++) {
+      other.step();
+    }
+    assertFalse(other.isAnswered());
+    assertEquals(first, word());
+    write(NEW);
+    MemorySegment response = other.response();
+    assertEquals(Result.OK, Message.result(response, 0));
+    assertEquals(1, Message.getInt(response, Message.ANNOUNCED_EXISTED));
+    assertEquals(VersionWord.newest(first), VersionWord.older(word()));
+    assertTrue(VersionWord.pending(word()));
+  }
+
+  /** Somebody waits, so that the first is given less time; its version never counts. */
+  @Test
+  void aSecondPutGoesOnWhenTheFirstIsFenced() {
+    announce(NEW);
+    RawClient other = connect();
+    RawClient.Leased its = lease(other);
+    other.announceLater(its, its.place(), KEY, BYTES, 0);
+    other.step();
+    nowNs += AnnouncedWords.WANTED_NS;
+    MemorySegment response = other.response();
+    assertEquals(Result.OK, Message.result(response, 0));
+    assertEquals(0, Message.getInt(response, Message.ANNOUNCED_EXISTED));
+    assertEquals(VersionWord.NONE, VersionWord.older(word()));
+  }
+
+  /** What a late writer stores behind the judgement is garbage, named by nothing. */
+  @Test
+  void whatIsWrittenBehindARollbackIsNamedByNothing() {
+    announce(NEW);
+    RawClient other = connect();
+    client.queuePair.close();
+    later(0);
+    later(0);
+    other.write(leased, place, KEY, NEW, other.regionKey(leased));
+    other.step();
+    assertEquals(Tables.NONE, entry());
+  }
+
+  @Test
+  void eraseIsToldToAskAgainWhileAPutIsUndecided() {
+    put(OLD);
+    announce(NEW);
+    Message.putInt(client.request(), Message.ERASE_KEY_LENGTH, KEY.length);
+    MemorySegment.copy(key(), 0, client.request(), Message.ERASE_KEY, KEY.length);
+    MemorySegment undecided = client.ask(Message.ERASE, Message.ERASE_KEY + KEY.length);
+    assertEquals(Result.UNDECIDED, Message.result(undecided, 0));
+    write(NEW);
+    MemorySegment.copy(key(), 0, client.request(), Message.ERASE_KEY, KEY.length);
+    Message.putInt(client.request(), Message.ERASE_KEY_LENGTH, KEY.length);
+    MemorySegment erased = client.ask(Message.ERASE, Message.ERASE_KEY + KEY.length);
+    assertEquals(Result.OK, Message.result(erased, 0));
+    assertEquals(1, Message.getInt(erased, Message.ERASED_EXISTED));
+    assertEquals(Tables.NONE, entry());
+  }
+
+  /** A server dies with words pending: the next one commits what is whole and judges the rest. */
+  @Test
+  void theNextServerDecidesWhatTheOneBeforeLeft() throws IOException {
+    put(OLD);
+    announce(NEW);
+    long word = word();
+    core.engine().abandon();
+    core.leave();
+    StoreEngine next = StoreOpening.open(directory, null, new Random(1));
+    long entry = next.find(next.keyWord(key(), 0, KEY.length), key(), 0, KEY.length);
+    assertEquals(word, next.tables().versionWord(entry), "nobody has met it");
+    next.announced().reported(next.keyWord(key(), 0, KEY.length), VersionWord.newest(word));
+    assertEquals(VersionWord.older(word), VersionWord.newest(next.tables().versionWord(entry)));
+    assertEquals(0, next.root().structureCounter() & 1);
+    next.close();
+  }
+
+  @Test
+  void aCleanStopLeavesWhatIsWholeCommitted() throws IOException {
+    announce(NEW);
+    long word = word();
+    write(NEW);
+    core.leave();
+    StoreEngine next = StoreOpening.open(directory, null, new Random(1));
+    assertEquals(0, next.recovery().committed());
+    long entry = next.find(next.keyWord(key(), 0, KEY.length), key(), 0, KEY.length);
+    assertEquals(VersionWord.commit(word), next.tables().versionWord(entry));
+    next.close();
+  }
+
+  @Test
+  void theStorePromisesAtomicAndNoMore() {
+    assertEquals(Promise.ATOMIC, client.welcome().promise());
+    assertEquals(PutMode.ANNOUNCE.code(), client.welcome().putMode());
+    RawClient demanding =
+        new RawClient(
+            core,
+            clientDevice,
+            "erda",
+            Handshake.encode(
+                new Handshake.Hello(
+                    Protocol.VERSION, Protocol.LAYOUT_VERSION, Promise.PROCESS, 1, null)));
+    assertFalse(demanding.connected());
+    assertEquals(Handshake.Refusal.PROMISE, demanding.refusal().reason());
+    for (Promise more : new Promise[] {Promise.PROCESS, Promise.POWER}) {
+      ErdaException.Unusable refused =
+          assertThrows(
+              ErdaException.Unusable.class,
+              () -> StoreOpening.open(new HeapDirectory(), ANNOUNCING, more, new Random(1)));
+      assertTrue(refused.getMessage().contains("ATOMIC"), refused.getMessage());
+    }
+  }
+
+  @Test
+  void publishIsNoneOfItsRequests() {
+    int bytes = client.write(leased, place, KEY, NEW, regionKey);
+    assertEquals(Result.BAD_REQUEST, client.publish(leased, place, bytes, 0));
+    assertEquals(Tables.NONE, entry());
+  }
+
+  @Test
+  void aPlaceOfSomebodyElseIsRefused() {
+    RawClient other = connect();
+    MemorySegment response = other.announce(leased, place, KEY, BYTES, 0);
+    assertEquals(Result.NO_RESERVATION, Message.result(response, 0));
+    announce(NEW);
+    MemorySegment twice = client.announce(leased, place, KEY, BYTES, 0);
+    assertEquals(Result.NO_RESERVATION, Message.result(twice, 0));
+  }
+
+  /** A put that is whole under another key than the announced one never counts. */
+  @Test
+  void anObjectOfAnotherKeyIsNoneThatWasAnnounced() {
+    put(OLD);
+    long committed = VersionWord.newest(word());
+    announce(NEW);
+    client.write(leased, place, "kay".getBytes(StandardCharsets.UTF_8), NEW, regionKey);
+    client.step();
+    later(10 * AnnouncedWords.LOOK_NS);
+    assertTrue(VersionWord.pending(word()));
+    client.queuePair.close();
+    later(0);
+    later(0);
+    assertEquals(committed, VersionWord.newest(word()));
+  }
+
+  /** An extent that its client has done with holds the low mark until all in it is decided. */
+  @Test
+  void anExtentEndsWhenWhatWasAnnouncedInItIsDecided() {
+    announce(NEW);
+    long open = core.engine().log().openBytes();
+    Message.putLong(client.request(), Message.END_RESERVATION, leased.reservation());
+    client.ask(Message.END, Message.END_REQUEST_BYTES);
+    assertEquals(open, core.engine().log().openBytes());
+    write(NEW);
+    later(2 * AnnouncedWords.LOOK_NS);
+    assertEquals(0, core.engine().log().openBytes());
+  }
+}

@@ -1,0 +1,58 @@
+package io.erda.simulation.mutants;
+
+import static io.erda.simulation.mutants.Patch.body;
+import static io.erda.simulation.mutants.Patch.constant;
+import static io.erda.simulation.mutants.Patch.without;
+
+import java.lang.classfile.CodeBuilder;
+import java.util.List;
+
+/** The defects of puts that announce first. */
+final class AnnounceMutants {
+  private static final String WORDS = "server.engine.AnnouncedWords";
+  private static final String GET = "client.Get";
+
+  private AnnounceMutants() {}
+
+  static final List<Mutant> ALL =
+      List.of(
+          Mutant.of(
+                  "no second look",
+                  "a get believes what it saw of a pending word and does not READ the word again",
+                  () -> List.of(constant(GET, "conclude", "met", 0)))
+              .survivesBecause(
+                  "it takes a version that a fenced writer completes behind a judgement, or a"
+                      + " region that is cleaned and used again, between two READs of one get"),
+          Mutant.of(
+                  "words not compared",
+                  "a get READs the word again and takes another one for the same",
+                  () -> List.of(constant(GET, "onConfirmed", "unchanged", 1)))
+              .survivesBecause(
+                  "it takes a version that a fenced writer completes behind a judgement, or a"
+                      + " region that is cleaned and used again, between two READs of one get"),
+          Mutant.of(
+              "reads what is committed alone",
+              "a get takes the version before a pending one, whole or not",
+              () ->
+                  List.of(
+                      constant(GET, "tryEntries", "announces", 0),
+                      constant("client.DirectGet", "run", "announces", 0))),
+          Mutant.of(
+              "whole version rolled back",
+              "a word behind which nobody stands is rolled back, though its object is whole",
+              () -> List.of(constant(WORDS, "judge", "makeDurable", 0))),
+          Mutant.of(
+              "writer not fenced",
+              "a word is judged while its client may still write and be told that it is done",
+              () -> List.of(body(WORDS, "announced", CodeBuilder::return_))),
+          Mutant.of(
+              "torn version committed",
+              "a word is committed before its object is whole",
+              () -> List.of(constant(WORDS, "flush", "valid", 1))),
+          Mutant.of(
+              "judged in sight of readers",
+              "a version is rolled back while the structure counter is even",
+              () ->
+                  List.of(
+                      without(WORDS, "judge", "beginMove"), without(WORDS, "judge", "endMove"))));
+}
