@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.client.ErdaClient;
 import io.erda.client.KeyCursor;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.PutMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -15,9 +16,10 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Iterations over a store that a server serves, while it grows, is overwritten and is restarted.
@@ -80,19 +82,23 @@ class IterationTest {
     }
   }
 
-  @Test
-  void keysThatStayAreGivenOnceWhileTheTableDoublesAndTheLogIsCleaned() throws Exception {
-    iterate(false, 1500);
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void keysThatStayAreGivenOnceWhileTheTableDoublesAndTheLogIsCleaned(PutMode mode)
+      throws Exception {
+    iterate(mode, false, 1500);
   }
 
-  @Test
-  void aRestartOfTheServerDoesNotEndIt() throws Exception {
-    iterate(true, 200);
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void aRestartOfTheServerDoesNotEndIt(PutMode mode) throws Exception {
+    iterate(mode, true, 200);
   }
 
-  private void iterate(boolean restarts, int pausesEvery) throws Exception {
+  private void iterate(PutMode mode, boolean restarts, int pausesEvery) throws Exception {
+    ServerOptions options = OPTIONS.withPutMode(mode);
     List<ErdaServer> servers = new ArrayList<>();
-    servers.add(ErdaServer.start(data, OPTIONS));
+    servers.add(ErdaServer.start(data, options));
     String uri = servers.getFirst().uri();
     try (ErdaClient filling = ErdaClient.connect(uri)) {
       for (int i = 0; i < STAYING; i++) {
@@ -114,7 +120,7 @@ class IterationTest {
           }
           if (restarts && count % pausesEvery == pausesEvery - 1 && servers.size() < 6) {
             servers.getLast().close();
-            servers.add(ErdaServer.start(data, OPTIONS));
+            servers.add(ErdaServer.start(data, options));
           }
         }
       }

@@ -86,6 +86,11 @@ final class AnnouncedWords implements Decisions {
     decided = listener;
   }
 
+  @Override
+  public boolean anyLive() {
+    return !live.isEmpty();
+  }
+
   /** Announcements that are not decided. */
   long undecided() {
     return live.size();

@@ -11,14 +11,21 @@ import java.util.ArrayDeque;
 /**
  * Answers announcements: stores the word that names the place, before the object is there, and lets
  * the client write (Erda paper, section 3.3). An announcement whose key has an undecided put waits
- * until that is decided; they are taken in the order they came. One thread.
+ * until that is decided, and so does one for which undecided entries leave no room in the table;
+ * they are taken in the order they came. One thread.
  */
 final class Announcing {
   /** Says that the request is not answered yet. */
   private static final int WAITS = -1;
 
+  /**
+   * How long an announcement waits for room in the table while other words are undecided: their
+   * entries are neither displaced nor moved to a larger table. The doubling wants them decided.
+   */
+  private static final long ROOM_NS = 2 * AnnouncedWords.WANTED_NS;
+
   /** An announcement that waits; its message slot stays taken. */
-  private record Waiting(Connection connection, int slot, Reservation reservation) {}
+  private record Waiting(Connection connection, int slot, Reservation reservation, long sinceNs) {}
 
   private final StoreEngine engine;
   private final StoreFailures failures;
@@ -64,7 +71,7 @@ final class Announcing {
             now)) {
       connection.respond(slot, Message.ANNOUNCE, Result.NO_RESERVATION, Message.HEADER_BYTES);
     } else {
-      take(new Waiting(connection, slot, reservation));
+      take(new Waiting(connection, slot, reservation, now));
     }
   }
 
@@ -201,7 +208,10 @@ final class Announcing {
         break;
       }
       if (!engine.insertion().makeRoom()) {
-        return engine.insertion().refusal();
+        boolean roomSoon =
+            engine.announced().anyLive() && nowNs - request.sinceNs < ROOM_NS;
+        int refusal = engine.insertion().refusal();
+        return refusal == Result.TABLE_FULL && roomSoon ? WAITS : refusal;
       }
     }
     awaited = true;

@@ -14,4 +14,7 @@ interface Decisions {
    *     live: come back
    */
   long decide(long entry, long keyWord, long word);
+
+  /** Whether there may be words that are live: what they are in the way of may be possible soon. */
+  boolean anyLive();
 }

@@ -41,6 +41,11 @@ final class PendingWords implements Decisions {
     return VersionWord.pending(word) && live > 0;
   }
 
+  @Override
+  public boolean anyLive() {
+    return live > 0;
+  }
+
   /** The word that a put stores for a key without an entry. */
   long first(int offset) {
     return VersionWord.first(offset, pendingFirst);

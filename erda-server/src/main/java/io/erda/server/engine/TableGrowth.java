@@ -53,6 +53,7 @@ public final class TableGrowth {
   static final int CREATION_STEPS_AT_ONCE = 64;
 
   private static final long RETRY_NS = 1_000_000_000L;
+  private static final long STUCK_NS_MIN = RETRY_NS / 1000;
 
   /** Bytes of a table that is gone which one step gives back. */
   private static final long DISCARD_BYTES = 1 << 20;
@@ -106,7 +107,7 @@ public final class TableGrowth {
   /**
    * How long a doubling that is stuck waits: longer each time, damaged entries never get better.
    */
-  private long stuckNs = RETRY_NS / 1000;
+  private long stuckNs = STUCK_NS_MIN;
 
   /** The flight recorder's event of the doubling that is under way. */
   private DoublingEvent event;
@@ -313,7 +314,7 @@ public final class TableGrowth {
     store(superblock.withDoubling());
     Tables.Generation generation =
         new Tables.Generation(superblock.tableGeneration() + 1, memory, table);
-    stuckNs = RETRY_NS / 1000;
+    stuckNs = STUCK_NS_MIN;
     tables.begin(generation);
     listener.opened(generation);
     root.nextEpoch();
@@ -340,7 +341,8 @@ public final class TableGrowth {
     } else if (doubling.stuck()) {
       tables.owe(0);
       retryNs = nowNs + stuckNs;
-      stuckNs = Math.min(2 * stuckNs, RETRY_NS);
+      // A word that is live is decided soon.
+      stuckNs = decisions.anyLive() ? STUCK_NS_MIN : Math.min(2 * stuckNs, RETRY_NS);
     }
     return moved;
   }

@@ -251,6 +251,151 @@ class AnnouncingTest {
     assertEquals(Tables.NONE, entry());
   }
 
+  /** Undecided entries are in the way of the doubling: that is soon over, and nothing is full. */
+  @Test
+  void undecidedEntriesMakeTheTableNotFull() {
+    RawClient other = connect();
+    byte[][] keys = new byte[200][];
+    long[] places = new long[keys.length];
+    RawClient.Leased[] leases = new RawClient.Leased[keys.length];
+    int announced = 0;
+    for (int i = 0; i < keys.length; i++) {
+      keys[i] = ("k" + i).getBytes(StandardCharsets.UTF_8);
+      int head = core.engine().headOf(core.engine().keyWord(value(keys[i]), 0, keys[i].length));
+      int bytes = ObjectLayout.bytes(keys[i].length, NEW.length);
+      leases[i] = other.lease(head, bytes);
+      places[i] = leases[i].place();
+      other.announceLater(leases[i], places[i], keys[i], bytes, 0);
+      for (int turn = 0; turn < 1000 && !other.isAnswered(); turn++) {
+        other.step();
+      }
+      if (!other.isAnswered()) {
+        break;
+      }
+      assertEquals(Result.OK, Message.result(other.response(), 0), "key " + i);
+      announced++;
+    }
+    assertTrue(announced > 16 && announced < keys.length, announced + " were announced");
+    for (int i = 0; i < announced; i++) {
+      other.write(leases[i], places[i], keys[i], NEW, leases[i].key());
+    }
+    assertEquals(Result.OK, Message.result(other.response(), 0));
+  }
+
+  private static MemorySegment value(byte[] bytes) {
+    return MemorySegment.ofArray(bytes);
+  }
+
+  /** Returns the result of an announcement on a condition. */
+  private int announceIf(int flags, byte[] expected) {
+    return Message.result(client.announceIf(leased, place, KEY, BYTES, flags, value(expected)), 0);
+  }
+
+  private void skip() {
+    place += ObjectLayout.padded(BYTES);
+  }
+
+  @Test
+  void aConditionIsLookedAtBeforeTheWordIsStored() {
+    assertEquals(Result.CONFLICT, announceIf(Message.FLAG_IF_EQUAL, OLD), "there is none");
+    skip();
+    assertEquals(Tables.NONE, entry());
+    assertEquals(Result.OK, announceIf(Message.FLAG_IF_ABSENT, OLD));
+    write(OLD);
+    later(2 * AnnouncedWords.LOOK_NS);
+    long word = word();
+    assertEquals(Result.CONFLICT, announceIf(Message.FLAG_IF_ABSENT, OLD));
+    skip();
+    assertEquals(Result.CONFLICT, announceIf(Message.FLAG_IF_EQUAL, NEW));
+    skip();
+    int delete = Message.FLAG_IF_EQUAL | Message.FLAG_DELETE;
+    assertEquals(Result.CONFLICT, announceIf(delete, NEW));
+    skip();
+    assertEquals(word, word());
+    assertEquals(0, core.engine().announced().undecided());
+    assertEquals(Result.OK, announceIf(delete, OLD));
+    client.write(leased, place, KEY, null, regionKey);
+    skip();
+    client.step();
+    later(2 * AnnouncedWords.LOOK_NS);
+    assertEquals(1, core.engine().puts().deletes());
+    assertEquals(Result.CONFLICT, announceIf(Message.FLAG_IF_EQUAL, OLD), "it was deleted");
+    skip();
+    assertEquals(Result.OK, announceIf(Message.FLAG_IF_ABSENT, OLD), "over a deleted one");
+  }
+
+  /** What is whole is the value that a condition is held against, though nobody committed it. */
+  @Test
+  void aConditionMeetsWhatIsWholeAndNotCommitted() {
+    put(OLD);
+    announce(NEW);
+    write(NEW);
+    assertTrue(VersionWord.pending(word()));
+    RawClient other = connect();
+    RawClient.Leased its = lease(other);
+    int flags = Message.FLAG_IF_EQUAL;
+    assertEquals(
+        Result.CONFLICT,
+        Message.result(other.announceIf(its, its.place(), KEY, BYTES, flags, value(OLD)), 0));
+    assertFalse(VersionWord.pending(word()), "it had to be decided");
+    long next = its.place() + ObjectLayout.padded(BYTES);
+    assertEquals(
+        Result.OK, Message.result(other.announceIf(its, next, KEY, BYTES, flags, value(NEW)), 0));
+  }
+
+  /** Nobody knows what the value will be, so who depends on it waits. */
+  @Test
+  void aConditionWaitsUntilThePutBeforeIsDecided() {
+    put(OLD);
+    announce(NEW);
+    RawClient other = connect();
+    RawClient.Leased its = lease(other);
+    other.announceIfLater(its, its.place(), KEY, BYTES, Message.FLAG_IF_EQUAL, value(NEW));
+    for (int i = 0; i < 100; i++) {
+      other.step();
+    }
+    assertFalse(other.isAnswered());
+    write(NEW);
+    assertEquals(Result.OK, Message.result(other.response(), 0));
+  }
+
+  /** The put before is rolled back: the condition is held against the version before that. */
+  @Test
+  void aConditionOutlivesAPutThatIsTakenBack() {
+    put(OLD);
+    announce(NEW);
+    RawClient other = connect();
+    RawClient.Leased its = lease(other);
+    other.announceIfLater(its, its.place(), KEY, BYTES, Message.FLAG_IF_EQUAL, value(NEW));
+    other.step();
+    nowNs += AnnouncedWords.WANTED_NS;
+    assertEquals(Result.CONFLICT, Message.result(other.response(), 0));
+    assertFalse(VersionWord.pending(word()));
+  }
+
+  /** It was announced, its condition held, and nobody wrote it: it never takes effect. */
+  @Test
+  void aConditionalPutThatIsNotWrittenNeverCounts() {
+    put(OLD);
+    long committed = VersionWord.newest(word());
+    assertEquals(Result.OK, announceIf(Message.FLAG_IF_EQUAL, OLD));
+    client.queuePair.close();
+    later(0);
+    later(0);
+    assertEquals(committed, VersionWord.newest(word()));
+    assertFalse(VersionWord.pending(word()));
+  }
+
+  @Test
+  void unknownConditionsAreRefused() {
+    int both = Message.FLAG_IF_ABSENT | Message.FLAG_IF_EQUAL;
+    assertEquals(Result.BAD_REQUEST, announceIf(both, OLD));
+    assertEquals(
+        Result.BAD_REQUEST, announceIf(Message.FLAG_IF_ABSENT | Message.FLAG_DELETE, OLD));
+    assertEquals(Result.BAD_REQUEST, announceIf(8, OLD));
+    assertEquals(Tables.NONE, entry());
+  }
+
   /** A server dies with words pending: the next one commits what is whole and judges the rest. */
   @Test
   void theNextServerDecidesWhatTheOneBeforeLeft() throws IOException {

@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.hashtable.ValueHash;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
@@ -219,6 +220,35 @@ final class RawClient {
   /** Sends an announcement and does not wait for its answer. */
   void announceLater(Leased leased, long place, byte[] key, int bytes, int flags) {
     send(Message.ANNOUNCE, buildAnnouncement(leased, place, key, bytes, flags));
+  }
+
+  /**
+   * Announces an object on a condition. Returns the response.
+   *
+   * @param expected counts with {@link Message#FLAG_IF_EQUAL} alone
+   */
+  MemorySegment announceIf(
+      Leased leased, long place, byte[] key, int bytes, int flags, MemorySegment expected) {
+    announceIfLater(leased, place, key, bytes, flags, expected);
+    return response();
+  }
+
+  /** The same without waiting for the answer. */
+  void announceIfLater(
+      Leased leased, long place, byte[] key, int bytes, int flags, MemorySegment expected) {
+    int length = buildAnnouncement(leased, place, key, bytes, flags);
+    if ((flags & Message.FLAG_IF_EQUAL) != 0) {
+      ValueHash hash = new ValueHash();
+      hash.compute(expected, 0, (int) expected.byteSize());
+      long at = Message.ANNOUNCE_EXPECTED_LENGTH;
+      Message.putLong(request(), at, expected.byteSize());
+      Message.putLong(request(), at + Message.EXPECTED_HASH, hash.low());
+      Message.putLong(request(), at + Message.EXPECTED_HASH + 8, hash.high());
+      int keyAt = Message.ANNOUNCE_IF_EQUAL_KEY;
+      MemorySegment.copy(key, 0, request(), ValueLayout.JAVA_BYTE, keyAt, key.length);
+      length = keyAt + key.length;
+    }
+    send(Message.ANNOUNCE, length);
   }
 
   private int buildAnnouncement(Leased leased, long place, byte[] key, int bytes, int flags) {
