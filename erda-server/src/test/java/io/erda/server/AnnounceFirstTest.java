@@ -2,12 +2,14 @@ package io.erda.server;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.client.ErdaUri;
+import io.erda.client.KeyCursor;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
@@ -61,7 +63,8 @@ class AnnounceFirstTest {
       int key = random.nextInt(100);
       byte[] keyBytes = ("key" + key).getBytes();
       ErdaClient erda = clients.get(random.nextInt(clients.size()));
-      switch (random.nextInt(4)) {
+      byte[] known = model.get(key);
+      switch (random.nextInt(8)) {
         case 0, 1 -> {
           byte[] value = new byte[random.nextInt(50) == 0 ? 200_000 : random.nextInt(2_000)];
           random.nextBytes(value);
@@ -69,11 +72,47 @@ class AnnounceFirstTest {
           model.put(key, value);
         }
         case 2 -> assertEquals(model.remove(key) != null, erda.delete(keyBytes), "seed " + SEED);
-        default -> assertArrayEquals(model.get(key), erda.get(keyBytes), "seed " + SEED);
+        case 3 -> {
+          byte[] value = new byte[random.nextInt(500)];
+          boolean done =
+              known == null
+                  ? erda.putIfAbsent(keyBytes, value)
+                  : erda.compareAndSet(keyBytes, known, value);
+          assertTrue(done, "seed " + SEED);
+          assertFalse(erda.putIfAbsent(keyBytes, value), "seed " + SEED);
+          model.put(key, value);
+        }
+        case 4 -> {
+          byte[] expected = known == null ? new byte[3] : known;
+          assertEquals(known != null, erda.compareAndDelete(keyBytes, expected), "seed " + SEED);
+          model.remove(key);
+        }
+        case 5 -> {
+          byte[] first = "key0".getBytes();
+          List<byte[]> both = erda.getAll(List.of(first, keyBytes));
+          assertArrayEquals(model.get(0), both.get(0), "seed " + SEED);
+          assertArrayEquals(known, both.get(1), "seed " + SEED);
+        }
+        default -> assertArrayEquals(known, erda.get(keyBytes), "seed " + SEED);
+      }
+      if (i % 500 == 499) {
+        assertAllGiven(erda, model);
       }
     }
     assertEquals(Promise.ATOMIC, clients.getFirst().promise());
     assertEquals(1, clients.getFirst().stats().get("store.putmode"));
+  }
+
+  /** An iteration gives what was put just before, by whomever. */
+  private static void assertAllGiven(ErdaClient erda, Map<Integer, byte[]> model) {
+    int given = 0;
+    try (KeyCursor keys = erda.keys()) {
+      for (; keys.next(); given++) {
+        int key = Integer.parseInt(new String(keys.key()).substring(3));
+        assertArrayEquals(model.get(key), keys.value(), "key " + key + ", seed " + SEED);
+      }
+    }
+    assertEquals(model.size(), given, "seed " + SEED);
   }
 
   @Test
