@@ -250,6 +250,32 @@ class PendingVersionsTest {
     assertEquals("old", reader.find(erda));
   }
 
+  /** The same when it ends between the second READ of the word and that of the root. */
+  @ParameterizedTest
+  @EnumSource
+  void aJudgementThatEndsInTheSecondLookIsNoticed(Reader reader) {
+    store.put("key", "old");
+    announce(NEW);
+    // The counter is known.
+    reader.find(erda);
+    beforeTheObject(
+        () -> {
+          counter += 1;
+          store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, counter);
+          write(NEW);
+          store.clientDevice.hook =
+              (opcode, key, at, length) -> {
+                if (opcode == Opcode.READ && key == store.rootKey()) {
+                  store.clientDevice.hook = (o, k, a, l) -> HookedDevice.GO;
+                  counter -= 1;
+                  rollBack();
+                }
+                return HookedDevice.GO;
+              };
+        });
+    assertEquals("old", reader.find(erda));
+  }
+
   /** A put that came between the two looks: what is told was true between them, or later. */
   @ParameterizedTest
   @EnumSource

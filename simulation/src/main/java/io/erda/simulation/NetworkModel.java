@@ -117,6 +117,11 @@ public record NetworkModel(
     return new NetworkModelBuilder(this).spreadNs(SLOW_PIECES_NS).piecesMax(SLOW_PIECES).build();
   }
 
+  /** The same, but an end notices after so long that the other is gone. */
+  public NetworkModel noticing(long afterNs) {
+    return new NetworkModelBuilder(this).detectNs(afterNs).build();
+  }
+
   /**
    * The same, but local memory and the peer's are as a synchronous device would leave them: no
    * WRITE completes early, no SEND is read late.

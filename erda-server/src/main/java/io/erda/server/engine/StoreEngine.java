@@ -257,6 +257,11 @@ public final class StoreEngine implements AutoCloseable {
     return announced;
   }
 
+  /** Puts that were announced and are neither committed nor taken back. */
+  public long undecidedPuts() {
+    return announced == null ? 0 : announced.undecided();
+  }
+
   /** How puts of this store come to be. */
   public PutMode putMode() {
     return superblock.putMode();

@@ -63,6 +63,9 @@ public record Configuration(
   /** Puts announce first in one of so many. */
   private static final int ANNOUNCE_ODDS = 5;
 
+  /** Of those one in so many has writers whose stores land late. */
+  private static final int LATE_WRITERS_ODDS = 4;
+
   /** One in so many; they take longer than the others. */
   private static final int LEFT_BEHIND_ODDS = 24;
 
@@ -97,7 +100,11 @@ public record Configuration(
    */
   public static Configuration ofSeed(long seed) {
     Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
-    boolean announces = new SplittableRandom(seed ^ 0xA0_0CEDL).nextInt(ANNOUNCE_ODDS) == 0;
+    SplittableRandom beside = new SplittableRandom(seed ^ 0xA0_0CEDL);
+    boolean announces = beside.nextInt(ANNOUNCE_ODDS) == 0;
+    if (announces && beside.nextInt(LATE_WRITERS_ODDS) == 0) {
+      return lateWriters(beside);
+    }
     return announces ? drawn.announcing() : drawn;
   }
 
@@ -108,6 +115,43 @@ public record Configuration(
     return new ConfigurationBuilder(this)
         .store(store.withPutMode(PutMode.ANNOUNCE))
         .faults(fewer)
+        .build();
+  }
+
+  /**
+   * Puts announce first, all of one key or two, and connections are lost in the middle of a WRITE,
+   * which goes on when the server has judged what was announced; others read meanwhile, and take
+   * their time.
+   */
+  public static Configuration lateWriters(RandomGenerator random) {
+    NetworkModel network =
+        NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true).noticing(1 << 9);
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.WHOLE_SYSTEM)
+        .network(network)
+        .store(
+            new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 8), 16)
+                .withPutMode(PutMode.ANNOUNCE))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 1))
+        .clients(random.nextInt(4, 8))
+        .readersPercent(READERS_PERCENT)
+        .keys(random.nextInt(1, 3))
+        .twins(false)
+        .keyBytesMax(8)
+        .valueBytesMax(1 << random.nextInt(4, 11))
+        .operations(random.nextInt(500, 2000))
+        .pipeline(1)
+        .mix(new OperationMix(60, 10, random.nextInt(40)))
+        .faultGapNs(1L << random.nextInt(12, 16))
+        .stepNs(64)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 10)
+        .faults(EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CRASH))
         .build();
   }
 

@@ -11,25 +11,32 @@ import java.util.List;
 final class AnnounceMutants {
   private static final String WORDS = "server.engine.AnnouncedWords";
   private static final String GET = "client.Get";
+  private static final String SCAN = "client.Scan";
 
   private AnnounceMutants() {}
 
-  static final List<Mutant> ALL =
+  /**
+   * Those for which a fenced writer completes its object behind the judgement, between two READs of
+   * one reader: {@code Configuration.lateWriters}.
+   */
+  static final List<Mutant> LATE =
       List.of(
           Mutant.of(
-                  "no second look",
-                  "a get believes what it saw of a pending word and does not READ the word again",
-                  () -> List.of(constant(GET, "conclude", "met", 0)))
-              .survivesBecause(
-                  "it takes a version that a fenced writer completes behind a judgement, or a"
-                      + " region that is cleaned and used again, between two READs of one get"),
+              "no second look",
+              "a get believes what it saw of a pending word and does not READ the word again",
+              () -> List.of(constant(GET, "conclude", "met", 0))),
           Mutant.of(
-                  "words not compared",
-                  "a get READs the word again and takes another one for the same",
-                  () -> List.of(constant(GET, "onConfirmed", "unchanged", 1)))
-              .survivesBecause(
-                  "it takes a version that a fenced writer completes behind a judgement, or a"
-                      + " region that is cleaned and used again, between two READs of one get"),
+              "words not compared",
+              "a get READs the word again and takes another one for the same",
+              () -> List.of(constant(GET, "onConfirmed", "unchanged", 1))),
+          Mutant.of(
+              "iteration without a second look",
+              "an iteration believes what it saw of a pending word and does not READ the word"
+                  + " again",
+              () -> List.of(constant(SCAN, "conclude", "met", 0))));
+
+  static final List<Mutant> ALL =
+      List.of(
           Mutant.of(
               "reads what is committed alone",
               "a get takes the version before a pending one, whole or not",
@@ -37,6 +44,18 @@ final class AnnounceMutants {
                   List.of(
                       constant(GET, "tryEntries", "announces", 0),
                       constant("client.DirectGet", "run", "announces", 0))),
+          Mutant.of(
+              "iteration reads what is committed alone",
+              "an iteration takes the version before a pending one, whole or not",
+              () ->
+                  List.of(
+                      constant(SCAN, "onTable", "announces", 0),
+                      constant(SCAN, "onKeyWord", "announces", 0),
+                      constant(SCAN, "tryCandidate", "announces", 0))),
+          Mutant.of(
+              "commits nothing by the clock",
+              "what is whole stays pending until somebody wants the word",
+              () -> List.of(body(WORDS, "doWork", code -> code.iconst_0().ireturn()))),
           Mutant.of(
               "whole version rolled back",
               "a word behind which nobody stands is rolled back, though its object is whole",

@@ -19,22 +19,29 @@ final class AnnounceMutantsTest {
 
   @Test
   void withoutADefectNothingIsFound() {
-    LongFunction<String> sound = PatchedLoader.make(List.of(), AnnouncingSeed.class, true);
-    for (long seed = 1; seed <= SEEDS_SOUND; seed++) {
-      assertNull(sound.apply(seed), "seed " + seed);
+    for (boolean late : new boolean[] {false, true}) {
+      LongFunction<String> sound = PatchedLoader.make(List.of(), AnnouncingSeed.class, true, late);
+      for (long seed = 1; seed <= SEEDS_SOUND; seed++) {
+        assertNull(sound.apply(seed), "seed " + seed + ", late " + late);
+      }
     }
   }
 
   @TestFactory
   Stream<DynamicTest> isFound() {
     return AnnounceMutants.ALL.stream()
-        .filter(mutant -> mutant.survives() == null)
-        .map(mutant -> DynamicTest.dynamicTest(mutant.name(), () -> find(mutant)));
+        .map(mutant -> DynamicTest.dynamicTest(mutant.name(), () -> find(mutant, false)));
   }
 
-  private static void find(Mutant mutant) {
+  @TestFactory
+  Stream<DynamicTest> isFoundWhereStoresLandLate() {
+    return AnnounceMutants.LATE.stream()
+        .map(mutant -> DynamicTest.dynamicTest(mutant.name(), () -> find(mutant, true)));
+  }
+
+  private static void find(Mutant mutant, boolean late) {
     LongFunction<String> simulation =
-        PatchedLoader.make(mutant.patches().get(), AnnouncingSeed.class, RULES);
+        PatchedLoader.make(mutant.patches().get(), AnnouncingSeed.class, RULES, late);
     String failure = null;
     long seed = 0;
     while (failure == null && seed < SEEDS_MAX) {

@@ -11,18 +11,23 @@ import java.util.function.LongFunction;
  */
 public final class AnnouncingSeed implements LongFunction<String> {
   private final boolean rules;
+  private final boolean late;
 
   /**
    * @param rules whether stores to version words are watched
+   * @param late whether it is a run with writers whose stores land late
    */
-  public AnnouncingSeed(boolean rules) {
+  public AnnouncingSeed(boolean rules, boolean late) {
     this.rules = rules;
+    this.late = late;
   }
 
   @Override
   public String apply(long seed) {
-    SystemSimulation simulation =
-        SystemSimulation.of(seed, Configuration.random(new SplittableRandom(seed)).announcing());
+    SplittableRandom random = new SplittableRandom(seed);
+    Configuration configuration =
+        late ? Configuration.lateWriters(random) : Configuration.random(random).announcing();
+    SystemSimulation simulation = SystemSimulation.of(seed, configuration);
     return (rules ? simulation : simulation.withoutWordRules()).run().failure();
   }
 }
