@@ -155,6 +155,41 @@ public record Configuration(
         .build();
   }
 
+  /**
+   * A full table of keys that mostly stay as they are, among which a few come and go: entries are
+   * displaced all the time beside iterations, to which what stays is known, and READs take their
+   * time.
+   */
+  public static Configuration displacedBesideIterations(RandomGenerator random) {
+    int buckets = 1 << random.nextInt(4, 7);
+    int keys = buckets + random.nextInt(14, 26);
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.MEMORY_CONTROLLER)
+        .network(NetworkModel.random(random).slowPieces(1 << 17))
+        .store(new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 4), buckets))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 22, 1 << 12, 50_000, new CleanerOptions(2, 0, 1 << 10, 1 << 18, 1 << 24)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 2))
+        .clients(4)
+        .readersPercent(0)
+        .keys(keys)
+        .twins(false)
+        .keyBytesMax(8)
+        .valueBytesMax(2000)
+        .operations(3000)
+        .pipeline(2)
+        .mix(new OperationMix(45, 45, 0, buckets / 2))
+        .faultGapNs(0)
+        .stepNs(128)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 12)
+        .faults(EnumSet.noneOf(Fault.class))
+        .build();
+  }
+
   /** Whether puts announce first. */
   boolean announces() {
     return store.putMode() == PutMode.ANNOUNCE;

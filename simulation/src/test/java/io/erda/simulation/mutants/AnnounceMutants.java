@@ -57,6 +57,10 @@ final class AnnounceMutants {
               "what is whole stays pending until somebody wants the word",
               () -> List.of(body(WORDS, "doWork", code -> code.iconst_0().ireturn()))),
           Mutant.of(
+              "condition not looked at by an announcement",
+              "a put with a condition is announced whatever the key has",
+              () -> List.of(constant("server.engine.Announcing", "announce", "test", 0))),
+          Mutant.of(
               "whole version rolled back",
               "a word behind which nobody stands is rolled back, though its object is whole",
               () -> List.of(constant(WORDS, "judge", "makeDurable", 0))),
