@@ -11,6 +11,7 @@ import java.util.List;
 final class AnnounceMutants {
   private static final String WORDS = "server.engine.AnnouncedWords";
   private static final String GET = "client.Get";
+  private static final String LOOK_UP = "client.KeyWordLookUp";
   private static final String SCAN = "client.Scan";
 
   private AnnounceMutants() {}
@@ -33,7 +34,7 @@ final class AnnounceMutants {
               "iteration without a second look",
               "an iteration believes what it saw of a pending word and does not READ the word"
                   + " again",
-              () -> List.of(constant(SCAN, "conclude", "met", 0))));
+              () -> List.of(constant(LOOK_UP, "conclude", "met", 0))));
 
   static final List<Mutant> ALL =
       List.of(
@@ -50,8 +51,8 @@ final class AnnounceMutants {
               () ->
                   List.of(
                       constant(SCAN, "onTable", "announces", 0),
-                      constant(SCAN, "onKeyWord", "announces", 0),
-                      constant(SCAN, "tryCandidate", "announces", 0))),
+                      constant(LOOK_UP, "onKeyWord", "announces", 0),
+                      constant(LOOK_UP, "tryCandidate", "announces", 0))),
           Mutant.of(
               "commits nothing by the clock",
               "what is whole stays pending until somebody wants the word",

@@ -35,6 +35,7 @@ final class Mutants {
   private static final String GET = "client.Get";
   private static final String DIRECT_GET = "client.DirectGet";
   private static final String SCAN = "client.Scan";
+  private static final String LOOK_UP = "client.KeyWordLookUp";
   private static final String SCAN_ORDER = "client.ScanOrder";
   private static final String COPY = "client.PrivateCopy";
   private static final String PUT = "client.PublishLast";
@@ -432,7 +433,7 @@ final class Mutants {
           Mutant.of(
                   "iteration ignores the structure counter",
                   "what was READ while entries moved counts",
-                  () -> List.of(body(SCAN, "isUnmoved", code -> code.iconst_1().ireturn())))
+                  () -> List.of(body(LOOK_UP, "isUnmoved", code -> code.iconst_1().ireturn())))
               .slow(),
           Mutant.of(
               "iteration goes by slots",
@@ -456,7 +457,7 @@ final class Mutants {
               () ->
                   List.of(
                       constant(SCAN, "postTable", "isDoubling", 0),
-                      constant(SCAN, "postKeyWord", "isDoubling", 0))),
+                      constant(LOOK_UP, "postKeyWord", "isDoubling", 0))),
           Mutant.of(
               "iteration compares no keys",
               "a key whose entry was met in both tables is given twice",

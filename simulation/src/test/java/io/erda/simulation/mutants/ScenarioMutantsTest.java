@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * displaced.
  */
 final class ScenarioMutantsTest {
-  private static final int SEEDS_MAX = 400;
+  private static final int SEEDS_MAX = 1000;
   private static final int SEEDS_SOUND = 40;
   private static final boolean RULES =
       Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
