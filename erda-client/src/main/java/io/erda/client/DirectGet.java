@@ -67,18 +67,27 @@ final class DirectGet {
       return UNDECIDED;
     }
     current.counterSeen = Root.structureCounter(UncheckedMemory.ALL, root);
-    int committed = committedOf(wanted);
+    int committed = committedOf(wanted, current.announces());
     return committed == VersionWord.NONE
         ? UNDECIDED
         : valueLength(current, now, Entry.headOf(wanted), committed);
   }
 
-  /** What the first entry with a key word names, of those that were READ; NONE when nothing. */
-  int committedOf(long wanted) {
+  /**
+   * What the first entry with a key word names, of those that were READ; NONE when that is nothing,
+   * or not known.
+   *
+   * @param announces whether puts announce first: then a pending word says nothing without a look
+   *     at its newest version
+   */
+  int committedOf(long wanted, boolean announces) {
     long near = copy.neighbourhoodAt & UncheckedMemory.ADDRESS;
     for (int i = 0; i < NEAR; i++) {
       if (Neighbourhood.keyWord(UncheckedMemory.ALL, near, 0) == wanted) {
-        return VersionWord.committed(Neighbourhood.versionWord(UncheckedMemory.ALL, near, 0));
+        long word = Neighbourhood.versionWord(UncheckedMemory.ALL, near, 0);
+        return VersionWord.pending(word) && announces
+            ? VersionWord.NONE
+            : VersionWord.committed(word);
       }
       near += Entry.BYTES;
     }

@@ -78,7 +78,7 @@ final class DirectGets {
   private int readObjects(Get[] gets, int count, Session current, RegionMap now) {
     int places = 0;
     for (int i = 0; i < count; i++) {
-      int at = gets[i].direct().committedOf(keyWords[i]);
+      int at = gets[i].direct().committedOf(keyWords[i], current.announces());
       committed[i] = at;
       if (at != VersionWord.NONE
           && place.find(current.geometry, now, Entry.headOf(keyWords[i]), at)) {

@@ -11,7 +11,6 @@ import io.erda.protocol.Result;
 import io.erda.protocol.Root;
 import io.erda.rdma.Flags;
 import io.erda.rdma.QueuePair;
-import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -34,6 +33,10 @@ import java.lang.foreign.MemorySegment;
  * first, and looked at in that order. An entry is in the new table before it is marked as moved in
  * the old one, so a READ of the old one that came too late has one of the new one behind it that
  * did not. All of the above holds for the two READs as for the one.
+ *
+ * <p><b>Pending.</b> Where puts announce first, what was found by looking at a pending word's
+ * newest version is confirmed by READing the neighbourhood and the root again: {@link
+ * PendingVersions}.
  */
 final class Get extends ReadOperation {
   static final long ABSENT = -1;
@@ -67,6 +70,7 @@ final class Get extends ReadOperation {
 
   private final PrivateCopy copy;
   private final DirectGet direct;
+  private final PendingVersions pending = new PendingVersions();
   private final ObjectPlace place = new ObjectPlace();
   private final Counts counts;
 
@@ -81,6 +85,10 @@ final class Get extends ReadOperation {
   private long tableAt;
 
   private int candidate;
+
+  /** Whether the look-up confirms what the one before it found. */
+  private boolean confirming;
+
   private int head;
   private int readLength;
   private int objectBytes;
@@ -159,6 +167,12 @@ final class Get extends ReadOperation {
   void lookUp() {
     map = session.map;
     counterBefore = session.counterSeen;
+    confirming = false;
+    pending.begin();
+    postFromTheBeginning();
+  }
+
+  private void postFromTheBeginning() {
     serial++;
     counts.lookUps++;
     step = POST_NEIGHBOURHOOD;
@@ -239,8 +253,13 @@ final class Get extends ReadOperation {
       onStaleMap(epoch);
       return;
     }
-    counterAfter = Root.structureCounter(UncheckedMemory.ALL, copy.rootAt);
-    session.counterSeen = counterAfter;
+    long counter = Root.structureCounter(UncheckedMemory.ALL, copy.rootAt);
+    session.counterSeen = counter;
+    if (confirming) {
+      onConfirmed(counter);
+      return;
+    }
+    counterAfter = counter;
     tableAt = copy.neighbourhoodAt;
     tryEntries(0);
   }
@@ -250,10 +269,17 @@ final class Get extends ReadOperation {
     for (int i = from;
         (i = Neighbourhood.nextMatch(UncheckedMemory.ALL, tableAt, keyWord, i)) >= 0;
         i++) {
-      int committed =
-          VersionWord.committed(Neighbourhood.versionWord(UncheckedMemory.ALL, tableAt, i));
+      long word = Neighbourhood.versionWord(UncheckedMemory.ALL, tableAt, i);
+      if (session.announces() && PendingVersions.counts(word)) {
+        candidate = i;
+        readObject(
+            pending.look(UncheckedMemory.ALL, copy.neighbourhoodAt, nextAt(), keyWord, word));
+        return;
+      }
+      int committed = VersionWord.committed(word);
       if (committed != VersionWord.NONE) {
         candidate = i;
+        pending.lookElsewhere();
         readObject(committed);
         return;
       }
@@ -269,19 +295,19 @@ final class Get extends ReadOperation {
     }
     if (counterBefore == counterAfter && (counterAfter & 1) == 0) {
       length = ABSENT;
-      finish();
+      conclude();
       return;
     }
+    lookUpAgain();
+  }
+
+  /** Entries were moved, or words judged, while this looked. */
+  private void lookUpAgain() {
     counts.absenceRetries++;
     if (++moving <= MOVING_AT_ONCE_MAX) {
       lookUp();
     } else if (!session.ready() && (counterAfter & 1) != 0) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + " was not found, and the server died while it moved entries (structure counter "
-                  + counterAfter
-                  + "): whether the key is absent is known after the next start"));
+      fail(GetErrors.diedMoving(describe(), counterAfter));
     } else {
       backOff(Math.min(1000L << Math.min(moving - MOVING_AT_ONCE_MAX, 10), MOVING_PAUSE_NS_MAX));
     }
@@ -320,14 +346,14 @@ final class Get extends ReadOperation {
 
   private void onObject() {
     if (!ObjectLayout.plausible(UncheckedMemory.ALL, copy.objectAt, place.room)) {
-      onInvalid();
+      onNotWhole();
       return;
     }
     int objectKeyLength = ObjectLayout.keyLength(UncheckedMemory.ALL, copy.objectAt);
     int objectValueLength = ObjectLayout.valueLength(UncheckedMemory.ALL, copy.objectAt);
     if (objectKeyLength > session.welcome.keyBytesMax()
         || objectValueLength > session.welcome.valueBytesMax()) {
-      onInvalid();
+      onNotWhole();
       return;
     }
     objectBytes = ObjectLayout.bytes(objectKeyLength, objectValueLength);
@@ -356,7 +382,7 @@ final class Get extends ReadOperation {
   private void check() {
     context.readSize().met(ObjectLayout.padded(objectBytes));
     if (!copy.isWhole(objectBytes, place.positionMix())) {
-      onInvalid();
+      onNotWhole();
     } else if (!copy.isKey()) {
       tryEntries(candidate + 1);
     } else {
@@ -364,8 +390,50 @@ final class Get extends ReadOperation {
           ObjectLayout.tombstone(UncheckedMemory.ALL, copy.objectAt)
               ? ABSENT
               : ObjectLayout.valueLength(UncheckedMemory.ALL, copy.objectAt);
+      conclude();
+    }
+  }
+
+  /** The object that was READ is not whole. */
+  private void onNotWhole() {
+    if (!pending.looking()) {
+      onInvalid();
+      return;
+    }
+    int before = pending.onTorn();
+    if (before == VersionWord.NONE) {
+      tryEntries(candidate + 1);
+    } else {
+      readObject(before);
+    }
+  }
+
+  /** The result is known, if what it was concluded from holds. */
+  private void conclude() {
+    if (pending.met()) {
+      confirming = true;
+      postFromTheBeginning();
+    } else {
       finish();
     }
+  }
+
+  private long nextAt() {
+    return map.nextTableKey == RegionMap.NONE ? PendingVersions.NO_TABLE : copy.nextAt;
+  }
+
+  private void onConfirmed(long counter) {
+    if (counter == counterAfter
+        && (counter & 1) == 0
+        && pending.unchanged(UncheckedMemory.ALL, copy.neighbourhoodAt, nextAt(), keyWord)) {
+      if (pending.torn() != VersionWord.NONE) {
+        session.report(keyWord, pending.torn());
+      }
+      finish();
+      return;
+    }
+    counterAfter = counter;
+    lookUpAgain();
   }
 
   /** Copies the value that was found. REQUIRES: {@link #length} is not negative. */
@@ -387,16 +455,7 @@ final class Get extends ReadOperation {
     if (++invalid <= INVALID_MAX) {
       lookUp();
     } else if (resolves >= RESOLVES_MAX) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + " fails its check here (head "
-                  + head
-                  + ", offset "
-                  + place.offset
-                  + ", generation "
-                  + place.generation
-                  + "), and the server finds it sound"));
+      fail(GetErrors.invalidHereAlone(describe(), place));
     } else if (!session.ready()) {
       needsServer = true;
       session = null;
@@ -430,19 +489,8 @@ final class Get extends ReadOperation {
         invalid = 0;
         restart();
       }
-      case Result.DAMAGED ->
-          fail(
-              new ErdaException.Damaged(
-                  describe()
-                      + ": its newest object is damaged (head "
-                      + head
-                      + ", offset "
-                      + place.offset
-                      + ")"));
-      default ->
-          fail(
-              new ErdaException.Unavailable(
-                  describe() + " fails its check, and the server says: " + Result.name(result)));
+      case Result.DAMAGED -> fail(GetErrors.damaged(describe(), place));
+      default -> fail(GetErrors.refused(describe(), result));
     }
   }
 
@@ -453,16 +501,9 @@ final class Get extends ReadOperation {
     }
     // The other READs of this attempt end in nothing.
     serial++;
-    if (status == Status.DENIED || status == Status.UNTRUSTED) {
-      fail(
-          new ErdaException.Unusable(
-              describe()
-                  + ": a file of the store can't be read from here: "
-                  + Status.name(status)));
-      return;
-    }
-    if (status == Status.MEMORY_LOST) {
-      fail(new ErdaException.Damaged(describe() + ": " + session.queuePair.lostRegion()));
+    ErdaException lasting = GetErrors.lasting(this, session.queuePair, status);
+    if (lasting != null) {
+      fail(lasting);
       return;
     }
     retryAfter(status);

@@ -235,7 +235,7 @@ abstract class Operation {
     return switch (step) {
       case WAIT_SESSION -> ": no connection; " + connections.lastLoss();
       case WAIT_MAP -> ": waiting for the region map";
-      case BACKOFF -> ": entries of the table were being moved all the time";
+      case BACKOFF -> ": entries were being moved, or another put was undecided, all the time";
       default -> "";
     };
   }

@@ -7,6 +7,7 @@ import io.erda.logstore.ObjectWriter;
 import io.erda.pmem.FaultPoint;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
+import io.erda.protocol.Root;
 import io.erda.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
@@ -91,6 +92,12 @@ abstract class Put extends Operation {
 
   /** Goes on, with {@link #session} and {@link #head} known: takes space for the object. */
   abstract void takePlace();
+
+  /** A READ of this operation completed. */
+  abstract void onRead(long ofSerial);
+
+  /** A READ of this operation failed. */
+  abstract void onReadFailed(long ofSerial, int status);
 
   /** The server has no room for the object. */
   abstract void onNoRoom(int result);
@@ -215,6 +222,14 @@ abstract class Put extends Operation {
     }
   }
 
+  /**
+   * Where there is room in {@link #memory} for a copy of the root, which no object overlaps: a READ
+   * into it may still land when the next object is being built.
+   */
+  final long rootAt() {
+    return capacity;
+  }
+
   /** REQUIRES: nothing of this slot is outstanding. */
   private void ensureCapacity(int needed) {
     if (needed <= capacity) {
@@ -222,7 +237,7 @@ abstract class Put extends Operation {
     }
     release();
     capacity = Math.max(CAPACITY_MIN, Integer.highestOneBit(needed - 1) << 1);
-    own = new RegisteredMemory(context.device(), capacity);
+    own = new RegisteredMemory(context.device(), capacity + Root.BYTES);
     memory = own.segment;
     region = own.region;
     writer = new ObjectWriter(memory);

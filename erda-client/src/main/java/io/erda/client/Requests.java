@@ -21,7 +21,7 @@ import java.lang.foreign.MemorySegment;
  */
 final class Requests {
   /** The longest request: one that carries a key. */
-  static final int REQUEST_BYTES = Message.RESOLVE_KEY + Protocol.KEY_BYTES_MAX + 8;
+  static final int REQUEST_BYTES = Message.ANNOUNCE_KEY + Protocol.KEY_BYTES_MAX + 8;
 
   private static final int CONTROLS = 16;
   private static final int CONTROL_BYTES = 64;
@@ -219,6 +219,21 @@ final class Requests {
   }
 
   /**
+   * Tells the server that what a pending word names was not whole. When it can't be sent now it is
+   * not sent: somebody else will meet it.
+   */
+  void sendReport(long keyWord, int offset) {
+    int control = freeControl();
+    if (control != NONE) {
+      long base = controlAt(control);
+      Message.putLong(memory, base + Message.REPORT_KEY_WORD, keyWord);
+      Message.putInt(memory, base + Message.REPORT_OFFSET, offset);
+      Message.putInt(memory, base + Message.REPORT_OFFSET + 4, 0);
+      sendControl(control, Message.REPORT, Message.REPORT_REQUEST_BYTES);
+    }
+  }
+
+  /**
    * Asks for a page of the region map, of the regions from {@code from} on. Returns false when it
    * can't be sent now.
    */
@@ -307,6 +322,7 @@ final class Requests {
     return switch (type) {
       case Message.LEASE -> Message.LEASE_RESPONSE_BYTES;
       case Message.PUBLISH -> Message.PUBLISH_RESPONSE_BYTES;
+      case Message.ANNOUNCE -> Message.ANNOUNCE_RESPONSE_BYTES;
       case Message.ERASE -> Message.ERASE_RESPONSE_BYTES;
       case Message.MAP -> Message.MAPPED_RECORDS;
       case Message.STATS -> Message.STATS_FIGURES_AT;

@@ -1,15 +1,10 @@
 package io.erda.client;
 
 import io.erda.hashtable.Entry;
-import io.erda.hashtable.Neighbourhood;
-import io.erda.hashtable.VersionWord;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
-import io.erda.protocol.Root;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * An iteration over all keys, one-sided; each run of the operation brings it to the next key, or to
@@ -22,31 +17,17 @@ import java.lang.foreign.ValueLayout;
  * their objects, many at a time, and gives their keys.
  *
  * <p>Where an entry's object is not there any more, is longer than was READ, or where a key word
- * was met twice, the key word is looked up by itself: {@link KeyWordGroup}.
+ * was met twice, the key word is looked up by itself: {@link KeyWordLookUp}. So it is where puts
+ * announce first and the word is pending.
  */
-final class Scan extends ReadOperation {
+final class Scan extends KeyWordLookUp {
   /** In place of the length of a key: there are no more. */
   static final int END = -1;
 
-  private static final int POST_TABLE = OWN_STEPS;
-  private static final int READING_TABLE = OWN_STEPS + 1;
-  private static final int POST_OBJECTS = OWN_STEPS + 2;
-  private static final int READING_OBJECTS = OWN_STEPS + 3;
-  private static final int POST_LOOK_UP = OWN_STEPS + 4;
-  private static final int READING_LOOK_UP = OWN_STEPS + 5;
-  private static final int POST_OBJECT = OWN_STEPS + 6;
-  private static final int READING_OBJECT = OWN_STEPS + 7;
-  private static final int POST_REST = OWN_STEPS + 8;
-  private static final int READING_REST = OWN_STEPS + 9;
-
-  /** Look-ups repeated at once while entries move; then with pauses. */
-  private static final int MOVING_AT_ONCE_MAX = 64;
-
-  private static final long PAUSE_NS_MIN = 1000;
-  private static final int PAUSE_SHIFT_MAX = 10;
-
-  private final ScanCopy copy;
-  private final Counts counts;
+  private static final int POST_TABLE = LOOK_UP_STEPS;
+  private static final int READING_TABLE = LOOK_UP_STEPS + 1;
+  private static final int POST_OBJECTS = LOOK_UP_STEPS + 2;
+  private static final int READING_OBJECTS = LOOK_UP_STEPS + 3;
 
   // The iteration. What is here outlives a run, a connection and a server.
 
@@ -63,8 +44,6 @@ final class Scan extends ReadOperation {
   /** Whether {@link #entries} are those of the stretch that {@link #order} has come to. */
   private boolean inStretch;
 
-  private final KeyWordGroup group = new KeyWordGroup();
-
   /** Objects that were READ and whose keys are still to be given, and key words to be looked up. */
   private final ScanBatch batch = new ScanBatch();
 
@@ -74,24 +53,8 @@ final class Scan extends ReadOperation {
   /** Bytes of the key, or {@link #END}. */
   int keyLength;
 
-  // The present attempt.
-  private long counterBefore;
-  private long counterAfter;
-  private int posted;
-  private int moving;
-
-  // The look-up of one key word.
-  private final long[] candidates = new long[2 * Neighbourhood.ENTRIES];
-  private int candidateCount;
-  private int candidate;
-  private final ObjectPlace place = new ObjectPlace();
-  private int readLength;
-  private int objectBytes;
-
   Scan(ClientContext context, Connections connections, Listener listener, int slot) {
     super(context, connections, listener, slot);
-    counts = context.counts();
-    copy = new ScanCopy(context.device());
   }
 
   /** A new iteration begins. REQUIRES: none is being run. */
@@ -134,8 +97,7 @@ final class Scan extends ReadOperation {
 
   void begin() {
     open();
-    forgetErrors();
-    moving = 0;
+    gotOn();
     restart();
   }
 
@@ -156,8 +118,8 @@ final class Scan extends ReadOperation {
     goOn();
   }
 
-  /** What comes next, with the map of this attempt. */
-  private void goOn() {
+  @Override
+  void goOn() {
     if (runNow()) {
       finish();
     } else if (group.isOpen()) {
@@ -170,6 +132,16 @@ final class Scan extends ReadOperation {
     } else {
       readNextStretch();
     }
+  }
+
+  @Override
+  void found() {
+    batch.setFound(ScanCopy.OBJECTS);
+  }
+
+  @Override
+  void onStretchMoved() {
+    order.tooLong();
   }
 
   // A stretch of the tables.
@@ -200,14 +172,6 @@ final class Scan extends ReadOperation {
     }
   }
 
-  private void beginLookUp(int first) {
-    counts.lookUps++;
-    counterBefore = session.counterSeen;
-    serial++;
-    posted = 0;
-    step = first;
-  }
-
   /** No READ of entries reports success: the root's, posted behind them, stands for all. */
   private void postTable() {
     int ofTable = order.ranges(map.buckets);
@@ -224,89 +188,11 @@ final class Scan extends ReadOperation {
     postRoot(READING_TABLE);
   }
 
-  private boolean isDoubling() {
-    return map.nextTableKey != RegionMap.NONE;
-  }
-
-  private boolean postEntries(boolean old, long bucket, int to, int bytes) {
-    return session.queuePair.postRead(
-        WorkId.of(serial, slot),
-        copy.region,
-        to,
-        old ? map.tableKey : map.nextTableKey,
-        map.entriesOffset + bucket * Entry.BYTES,
-        bytes,
-        Flags.NONE);
-  }
-
-  private void postRoot(int then) {
-    if (session.queuePair.postRead(
-        WorkId.of(serial, slot),
-        copy.region,
-        ScanCopy.ROOT,
-        session.rootKey,
-        0,
-        Root.LOOK_UP_BYTES,
-        Flags.SIGNALED)) {
-      step = then;
-    } else {
-      stall();
-    }
-  }
-
-  /** Whether the root that was READ lets the entries count; else another attempt is under way. */
-  private boolean isRootAsExpected() {
-    if (copy.incarnation() != map.incarnation) {
-      onOtherIncarnation(copy.incarnation());
-      return false;
-    }
-    if (copy.epoch() != map.epoch) {
-      onStaleMap(copy.epoch());
-      return false;
-    }
-    counterAfter = copy.structureCounter();
-    session.counterSeen = counterAfter;
-    if (!isUnmoved()) {
-      onMoved();
-      return false;
-    }
-    moving = 0;
-    forgetErrors();
-    return true;
-  }
-
-  /** Whether no entry was displaced while the entries were READ. */
-  private boolean isUnmoved() {
-    return counterBefore == counterAfter && (counterAfter & 1) == 0;
-  }
-
-  private void onMoved() {
-    counts.absenceRetries++;
-    if (!group.isOpen() && (counterBefore & 1) == 0) {
-      order.tooLong();
-    }
-    if (++moving <= MOVING_AT_ONCE_MAX) {
-      lookUp();
-    } else if (!session.ready() && (counterAfter & 1) != 0) {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + ": the server died while it moved entries (structure counter "
-                  + counterAfter
-                  + "); which keys there are is known after the next start"));
-    } else {
-      pause(moving - MOVING_AT_ONCE_MAX);
-    }
-  }
-
-  private void pause(int times) {
-    backOff(PAUSE_NS_MIN << Math.min(times, PAUSE_SHIFT_MAX));
-  }
-
   private void onTable() {
     if (!isRootAsExpected()) {
       return;
     }
+    gotOn();
     int ofTable = order.ranges(map.buckets);
     int all = posted;
     int slots = order.slots();
@@ -319,7 +205,8 @@ final class Scan extends ReadOperation {
           slots,
           order.bucket(old ? i : i - ofTable),
           order.count(),
-          old ? map.buckets : map.nextBuckets);
+          old ? map.buckets : map.nextBuckets,
+          session.announces());
     }
     entriesMap = map;
     inStretch = true;
@@ -359,167 +246,6 @@ final class Scan extends ReadOperation {
     batch.end();
     forgetErrors();
     goOn();
-  }
-
-  // The look-up of one key word.
-
-  private void readKeyWord() {
-    beginLookUp(POST_LOOK_UP);
-    postKeyWord();
-  }
-
-  private void postKeyWord() {
-    int all = isDoubling() ? 2 : 1;
-    for (; posted < all; posted++) {
-      boolean old = posted == 0;
-      long bucket = Entry.bucket(group.keyWord(), old ? map.buckets : map.nextBuckets);
-      int to = ScanCopy.ENTRIES + posted * Neighbourhood.BYTES;
-      if (!postEntries(old, bucket, to, Neighbourhood.BYTES)) {
-        stall();
-        return;
-      }
-    }
-    postRoot(READING_LOOK_UP);
-  }
-
-  private void onKeyWord() {
-    if (!isRootAsExpected()) {
-      return;
-    }
-    candidateCount = 0;
-    candidate = 0;
-    for (int table = 0; table < posted; table++) {
-      long at = ScanCopy.ENTRIES + (long) table * Neighbourhood.BYTES;
-      for (int i = 0;
-          (i = Neighbourhood.nextMatch(copy.memory, at, group.keyWord(), i)) >= 0;
-          i++) {
-        long word = Neighbourhood.versionWord(copy.memory, at, i);
-        if (VersionWord.committed(word) != VersionWord.NONE) {
-          candidates[candidateCount++] = word;
-        }
-      }
-    }
-    tryCandidate();
-  }
-
-  private void tryCandidate() {
-    while (candidate < candidateCount && group.isLeftOut(candidates[candidate])) {
-      candidate++;
-    }
-    if (candidate == candidateCount) {
-      group.close();
-      goOn();
-      return;
-    }
-    int committed = VersionWord.committed(candidates[candidate]);
-    if (!place.find(session.geometry, map, Entry.headOf(group.keyWord()), committed)) {
-      onInvalid();
-      return;
-    }
-    readLength = context.readSize().within(copy.objectCapacity, place.room);
-    counts.objectReads++;
-    step = POST_OBJECT;
-    postObject();
-  }
-
-  private void postObject() {
-    postObjectPart(0, readLength, READING_OBJECT);
-  }
-
-  private void postRest() {
-    postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, READING_REST);
-  }
-
-  /** READs bytes of the object; {@code then} is the step that waits for them. */
-  private void postObjectPart(int from, int bytes, int then) {
-    if (session.queuePair.postRead(
-        WorkId.of(serial, slot),
-        copy.region,
-        ScanCopy.OBJECTS + (long) from,
-        place.remoteKey,
-        place.place + from,
-        bytes,
-        Flags.SIGNALED)) {
-      step = then;
-    } else {
-      stall();
-    }
-  }
-
-  private void onObject() {
-    long word = ObjectLayout.firstWord(copy.memory, ScanCopy.OBJECTS);
-    int length = ObjectLayout.keyLength(copy.memory, ScanCopy.OBJECTS);
-    objectBytes = ObjectLayout.plausibleBytes(word, length, place.room);
-    if (objectBytes == 0) {
-      onInvalid();
-    } else if (objectBytes <= readLength) {
-      check();
-    } else {
-      counts.secondReads++;
-      int padded = ObjectLayout.padded(objectBytes);
-      if (padded > copy.objectCapacity) {
-        copy.grow(padded, readLength);
-      }
-      step = POST_REST;
-      postRest();
-    }
-  }
-
-  /** The whole object is here, if it is one. */
-  private void check() {
-    int at = ScanCopy.OBJECTS;
-    context.readSize().met(ObjectLayout.padded(objectBytes));
-    if (copy.wholeBytes(
-            at,
-            objectBytes,
-            place.positionMix(),
-            group.keyWord(),
-            context.store().keyHash,
-            session.geometry.heads())
-        == 0) {
-      onInvalid();
-      return;
-    }
-    candidate++;
-    int length = ObjectLayout.keyLength(copy.memory, at);
-    boolean gives =
-        !ObjectLayout.tombstone(copy.memory, at)
-            && group.give(
-                copy.memory
-                    .asSlice(at + ObjectLayout.KEY_OFFSET, length)
-                    .toArray(ValueLayout.JAVA_BYTE));
-    if (gives) {
-      batch.setFound(at);
-      goOn();
-    } else {
-      tryCandidate();
-    }
-  }
-
-  /** The word named something else by now, most likely. */
-  private void onInvalid() {
-    counts.invalidObjects++;
-    int failures = group.fails(candidates[candidate], map);
-    if (group.isDamage()) {
-      failDamaged("");
-    } else if (failures == 1) {
-      lookUp();
-    } else {
-      pause(failures);
-    }
-  }
-
-  private void failDamaged(String why) {
-    group.leaveOut(candidates[candidate]);
-    fail(
-        new ErdaException.Damaged(
-            describe()
-                + ": the object of a key is damaged (head "
-                + place.head
-                + ", offset "
-                + place.offset
-                + ")"
-                + why));
   }
 
   // What completes.

@@ -9,7 +9,8 @@ import java.util.Arrays;
 /**
  * The entries of one stretch of an iteration, each key word once. Where a key word was met twice,
  * because its entry was moved to the new table between two READs or because two keys share it,
- * {@link #versionWord} is {@link #LOOK_UP}: only a look-up of that key word alone tells.
+ * {@link #versionWord} is {@link #LOOK_UP}: only a look-up of that key word alone tells. So it is
+ * for a pending word where puts announce first.
  */
 final class ScanEntries {
   /** In place of a version word. */
@@ -58,18 +59,27 @@ final class ScanEntries {
    * @param first bucket of the range
    * @param count buckets of the range
    * @param buckets of the table
+   * @param announces whether the newest version of a pending word may count
    */
-  void collect(MemorySegment memory, long at, int slots, long first, int count, long buckets) {
+  void collect(
+      MemorySegment memory,
+      long at,
+      int slots,
+      long first,
+      int count,
+      long buckets,
+      boolean announces) {
     for (int i = 0; i < slots; i++) {
       long versionWord = Neighbourhood.versionWord(memory, at, i);
       long keyWord = Neighbourhood.keyWord(memory, at, i);
+      boolean undecided = announces && PendingVersions.counts(versionWord);
       // Free, moved to the new table, or a first version that is not decided.
       boolean valueless =
           keyWord == 0
               || versionWord == 0
-              || VersionWord.committed(versionWord) == VersionWord.NONE;
+              || (!undecided && VersionWord.committed(versionWord) == VersionWord.NONE);
       if (!valueless && isHome(Entry.bucket(keyWord, buckets) - first, count)) {
-        add(keyWord, versionWord);
+        add(keyWord, undecided ? LOOK_UP : versionWord);
       }
     }
   }

@@ -7,6 +7,7 @@ import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Message;
+import io.erda.protocol.PutMode;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
@@ -50,6 +51,9 @@ final class Session implements CompletionHandler {
   /** How often it is looked whether a store that has lost its server is still there. */
   private static final long LOOK_NS = 100_000_000;
 
+  /** How often pending words are reported. */
+  private static final long REPORT_NS = 1_000_000;
+
   private static final int POLL_LIMIT = 64;
 
   final QueuePair queuePair;
@@ -79,7 +83,9 @@ final class Session implements CompletionHandler {
   private final SessionState state;
   private final FaultPoint faults = new FaultPoint();
   private MapFetch mapFetch;
+  private boolean announces;
   private long lookedNs;
+  private long reportedNs;
 
   /**
    * @param operations how many slots the operations of the client have
@@ -90,9 +96,15 @@ final class Session implements CompletionHandler {
     this.listener = listener;
     this.startedNs = context.now();
     this.lookedNs = startedNs;
+    this.reportedNs = startedNs - REPORT_NS;
     this.readsOutlive = context.device().readsOutlivePeer();
     this.state = new SessionState(context, queuePair, readsOutlive);
     this.requests = new Requests(context, queuePair, state, operations);
+  }
+
+  /** Whether puts announce first, and readers look at pending versions. */
+  boolean announces() {
+    return announces;
   }
 
   boolean ready() {
@@ -370,12 +382,25 @@ final class Session implements CompletionHandler {
     }
     welcome = said;
     geometry = WelcomeCheck.geometry(said);
+    announces = said.putMode() == PutMode.ANNOUNCE.code();
     rootKey = said.rootKey();
     requests.welcome(said);
     mapFetch = new MapFetch(state, requests, context.attention(), said.incarnation(), geometry);
     leases = new Leases(context, state, requests, mapFetch, geometry);
     state.welcomed();
     refreshMap();
+  }
+
+  /**
+   * Tells the server, now and then, that what a pending word names was not whole: most of what is
+   * met so is being written, and decided without that.
+   */
+  void report(long keyWord, int offset) {
+    long now = context.now();
+    if (ready() && now - reportedNs >= REPORT_NS) {
+      reportedNs = now;
+      requests.sendReport(keyWord, offset);
+    }
   }
 
   // The region map and the leases.

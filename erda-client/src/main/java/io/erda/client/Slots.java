@@ -53,9 +53,7 @@ final class Slots implements Connections.Listener {
         gets[i] = new Get(context, connections, outcomes, i);
       }
       made[i] =
-          i < before
-              ? puts.get(i)
-              : new PublishLastPut(context, connections, outcomes, puts, depth + i);
+          i < before ? puts.get(i) : new LeasedPut(context, connections, outcomes, puts, depth + i);
     }
     puts.set(made);
     Operation[] all = new Operation[count(count)];
@@ -131,6 +129,8 @@ final class Slots implements Connections.Listener {
   public void onRead(int slot, long serial) {
     if (slot < depth) {
       gets[slot].onRead(serial);
+    } else if (slot < 2 * depth) {
+      puts.get(slot - depth).onRead(serial);
     } else {
       scan.onRead(serial);
     }
@@ -140,6 +140,8 @@ final class Slots implements Connections.Listener {
   public void onReadFailed(int slot, long serial, int status) {
     if (slot < depth) {
       gets[slot].onReadFailed(serial, status);
+    } else if (slot < 2 * depth) {
+      puts.get(slot - depth).onReadFailed(serial, status);
     } else {
       scan.onReadFailed(serial, status);
     }

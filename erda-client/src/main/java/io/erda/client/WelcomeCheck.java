@@ -4,6 +4,7 @@ import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
+import io.erda.protocol.PutMode;
 import java.util.UUID;
 
 /** What a welcome must be before anything of it is used: it comes from outside. */
@@ -39,8 +40,14 @@ final class WelcomeCheck {
     if (wrong != null) {
       return wrong;
     }
-    if (said.putMode() != 0) {
-      return "put mode " + said.putMode() + "; this client knows 0, publish last";
+    PutMode mode = PutMode.ofCode(said.putMode());
+    if (mode == null) {
+      return "put mode "
+          + said.putMode()
+          + "; this client knows 0, publish last, and 1, announce first";
+    }
+    if (said.promise().compareTo(mode.promiseMax()) > 0) {
+      return "the promise " + said.promise() + ", which put mode " + mode + " can't have";
     }
     if (required != null && said.promise().compareTo(required) < 0) {
       return "the promise " + said.promise() + "; this client requires " + required;

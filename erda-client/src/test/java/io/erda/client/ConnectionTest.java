@@ -413,6 +413,7 @@ class ConnectionTest {
             w -> w.segmentBytes(1 << 25),
             w -> w.heads(257),
             w -> w.putMode(1),
+            w -> w.putMode(2),
             w -> w.clientId(0),
             w -> w.keyBytesMax(4096),
             w -> w.valueBytesMax(1 << 30),

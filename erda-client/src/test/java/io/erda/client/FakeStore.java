@@ -357,8 +357,14 @@ final class FakeStore implements LongSupplier {
   int append(int head, byte[] key, byte[] value) {
     int bytes =
         ObjectLayout.padded(ObjectLayout.bytes(key.length, value == null ? 0 : value.length));
-    long place = reserve(head, bytes);
-    int offset = (int) (place >>> 3);
+    int offset = (int) (reserve(head, bytes) >>> 3);
+    write(head, offset, key, value);
+    return offset;
+  }
+
+  /** WRITEs an object to an offset that was reserved. */
+  void write(int head, int offset, byte[] key, byte[] value) {
+    long place = (long) offset << 3;
     new ObjectWriter(regions.get(head))
         .write(
             place,
@@ -370,7 +376,6 @@ final class FakeStore implements LongSupplier {
             value == null ? 0 : value.length,
             value == null,
             ObjectChecksum.positionMix(head, generation, offset));
-    return offset;
   }
 
   /** Begins the log anew: what lies there is overwritten, as no store may. */

@@ -10,6 +10,7 @@ import io.erda.pmem.StoreCounter;
 import io.erda.pmem.WriteDelay;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Protocol;
+import io.erda.protocol.PutMode;
 import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
 import io.erda.server.engine.ServerCore;
@@ -67,6 +68,7 @@ record OpenedStore(
       requireStoreOrEmpty(data);
       StoreAccess.set(data, options);
       shm = takeOver(data.resolve(Protocol.SHM_DIRECTORY), options, purpose);
+      StoreOpening.requirePutMode(directory, options.putMode());
       StoreEngine engine =
           StoreOpening.open(directory, creation, options.promise(), new SecureRandom());
       TableGrowthOptions growth = TableGrowthOptions.DEFAULT;
@@ -109,7 +111,8 @@ record OpenedStore(
 
   private static StoreGeometry creation(ServerOptions options) {
     try {
-      return new StoreGeometry(options.geometry(), options.buckets());
+      PutMode mode = options.putMode() == null ? PutMode.PUBLISH : options.putMode();
+      return new StoreGeometry(options.geometry(), options.buckets(), mode);
     } catch (IllegalArgumentException e) {
       throw new ErdaException.BadArgument(e.getMessage());
     }

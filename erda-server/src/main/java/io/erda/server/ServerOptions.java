@@ -3,6 +3,7 @@ package io.erda.server;
 import io.erda.cleaner.CleanerOptions;
 import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
+import io.erda.protocol.PutMode;
 import io.erda.rdma.ShmDevice;
 import io.erda.server.engine.StoreGeometry;
 import java.util.List;
@@ -45,6 +46,7 @@ public final class ServerOptions {
   private long buckets = 1L << 21;
   private long bucketsMax = StoreGeometry.BUCKETS_MAX;
   private Promise promise;
+  private PutMode putMode;
   private int pollingNs = 50_000;
   private int connectionsMax = 1024;
   private boolean counted;
@@ -66,6 +68,7 @@ public final class ServerOptions {
     buckets = other.buckets;
     bucketsMax = other.bucketsMax;
     promise = other.promise;
+    putMode = other.putMode;
     pollingNs = other.pollingNs;
     connectionsMax = other.connectionsMax;
     counted = other.counted;
@@ -184,6 +187,23 @@ public final class ServerOptions {
   public ServerOptions withPromise(Promise value) {
     ServerOptions copy = new ServerOptions(this);
     copy.promise = value;
+    return copy;
+  }
+
+  /**
+   * How objects come to be the newest version of their keys, or null for as the store was created;
+   * a new one is created with {@link PutMode#PUBLISH}. With {@link PutMode#ANNOUNCE}, the put of
+   * the Erda paper, a store promises {@link Promise#ATOMIC} and no more. A store that was created
+   * with the other mode is refused.
+   */
+  public PutMode putMode() {
+    return putMode;
+  }
+
+  /** The same, with another {@link #putMode}. */
+  public ServerOptions withPutMode(PutMode value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.putMode = value;
     return copy;
   }
 

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.protocol.PutMode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -35,8 +36,10 @@ final class ConditionalTest {
 
   @TempDir private Path directory;
 
+  /** A store of this promise; where that is ATOMIC, its puts announce first. */
   private ServerOptions options(Promise promise) {
     return ServedElsewhere.OPTIONS
+        .withPutMode(promise == Promise.ATOMIC ? PutMode.ANNOUNCE : PutMode.PUBLISH)
         .withPromise(promise)
         .withListening(List.of(Listening.tcp("127.0.0.1:0")));
   }
@@ -44,7 +47,7 @@ final class ConditionalTest {
   @ParameterizedTest
   @EnumSource(
       value = Promise.class,
-      names = {"PROCESS", "POWER"})
+      names = {"ATOMIC", "PROCESS", "POWER"})
   void eachHoldsOrDoesNot(Promise promise) throws IOException {
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options(promise))) {
       for (String uri : server.uris()) {
@@ -93,7 +96,7 @@ final class ConditionalTest {
   @ParameterizedTest
   @EnumSource(
       value = Promise.class,
-      names = {"PROCESS", "POWER"})
+      names = {"ATOMIC", "PROCESS", "POWER"})
   void noAdditionGetsLost(Promise promise) throws Exception {
     int additions = promise == Promise.POWER ? 100 : 1000;
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options(promise));
@@ -119,10 +122,13 @@ final class ConditionalTest {
   }
 
   /** Of those that put at once one succeeds. */
-  @Test
-  void ofSeveralThatFindNothingOneIsDone() throws Exception {
+  @ParameterizedTest
+  @EnumSource(
+      value = Promise.class,
+      names = {"ATOMIC", "PROCESS"})
+  void ofSeveralThatFindNothingOneIsDone(Promise promise) throws Exception {
     int keys = 2000;
-    try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options(Promise.PROCESS));
+    try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options(promise));
         ErdaClient control = ErdaClient.connect(server.uri())) {
       List<Integer> done =
           everybody(
@@ -172,10 +178,12 @@ final class ConditionalTest {
   }
 
   /** An unconditional delete needs no space; one that compares says that there is none. */
-  @Test
-  void aFullLogIsSaid() throws IOException {
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void aFullLogIsSaid(PutMode mode) throws IOException {
     ServerOptions small =
         ServedElsewhere.OPTIONS
+            .withPutMode(mode)
             .withHeads(1)
             .withRegionBytes(1 << 16)
             .withSegmentBytes(4096)

@@ -9,6 +9,7 @@ import io.erda.client.ErdaClient;
 import io.erda.client.ErdaClientPool;
 import io.erda.client.KeyCursor;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.PutMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -20,9 +21,10 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Iterations over a store that a server serves, while it grows, is overwritten and is restarted.
@@ -85,24 +87,29 @@ class IterationTest {
     }
   }
 
-  @Test
-  void keysThatStayAreGivenOnceWhileTheTableDoublesAndTheLogIsCleaned() throws Exception {
-    iterate(false, 1500, IterationTest::ofClient);
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void keysThatStayAreGivenOnceWhileTheTableDoublesAndTheLogIsCleaned(PutMode mode)
+      throws Exception {
+    iterate(mode, false, 1500, IterationTest::ofClient);
   }
 
-  @Test
-  void anIterationThatGoesFromClientToClientGivesThemOnceToo() throws Exception {
-    iterate(false, 1500, IterationTest::ofPool);
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void anIterationThatGoesFromClientToClientGivesThemOnceToo(PutMode mode) throws Exception {
+    iterate(mode, false, 1500, IterationTest::ofPool);
   }
 
-  @Test
-  void norOneThatGoesFromClientToClient() throws Exception {
-    iterate(true, 200, IterationTest::ofPool);
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void norOneThatGoesFromClientToClient(PutMode mode) throws Exception {
+    iterate(mode, true, 200, IterationTest::ofPool);
   }
 
-  @Test
-  void aRestartOfTheServerDoesNotEndIt() throws Exception {
-    iterate(true, 200, IterationTest::ofClient);
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void aRestartOfTheServerDoesNotEndIt(PutMode mode) throws Exception {
+    iterate(mode, true, 200, IterationTest::ofClient);
   }
 
   /** An iteration: gives keys, null behind the last one. */
@@ -127,10 +134,12 @@ class IterationTest {
         pool::close);
   }
 
-  private void iterate(boolean restarts, int pausesEvery, Function<String, Iteration> iteration)
+  private void iterate(
+      PutMode mode, boolean restarts, int pausesEvery, Function<String, Iteration> iteration)
       throws Exception {
+    ServerOptions options = OPTIONS.withPutMode(mode);
     List<ErdaServer> servers = new ArrayList<>();
-    servers.add(ErdaServer.start(data, OPTIONS));
+    servers.add(ErdaServer.start(data, options));
     String uri = servers.getFirst().uri();
     try (ErdaClient filling = ErdaClient.connect(uri)) {
       for (int i = 0; i < STAYING; i++) {
@@ -154,7 +163,7 @@ class IterationTest {
           }
           if (restarts && count % pausesEvery == pausesEvery - 1 && servers.size() < 6) {
             servers.getLast().close();
-            servers.add(ErdaServer.start(data, OPTIONS));
+            servers.add(ErdaServer.start(data, options));
           }
         }
       } finally {

@@ -15,6 +15,7 @@ import io.erda.launcher.commands.LaunchSettings;
 import io.erda.launcher.torture.Torture;
 import io.erda.launcher.torture.TortureOptions;
 import io.erda.launcher.torture.TortureResult;
+import io.erda.protocol.PutMode;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -172,7 +173,8 @@ class ProcessesTest {
     long seed = Long.getLong("erda.seed", System.nanoTime());
     TortureResult result;
     try (Children children = new Children()) {
-      TortureOptions options = new TortureOptions(12, 0, 2, seed, 10_000, "shm", stores);
+      TortureOptions options =
+          new TortureOptions(12, 0, 2, seed, 10_000, "shm", PutMode.PUBLISH, stores);
       result = new Torture(children, jvm(), options, new Silence()).run();
     }
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);

@@ -56,7 +56,7 @@ public final class Handshake {
    * </pre>
    *
    * @param rootKey remote key of the root
-   * @param putMode 0: publish last
+   * @param putMode the code of a {@link PutMode}; another one when the server knows more of them
    * @param clientId never 0; with the connection epoch it names this connection in every request
    * @param pollingNs how long the server polls before it sleeps: a hint for the client's own
    *     polling

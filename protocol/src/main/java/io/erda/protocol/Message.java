@@ -48,6 +48,13 @@ import java.util.Arrays;
  * LEFT     request    24 epoch 8. Nothing is used any more that the map of this epoch does not name: no READ or WRITE of it
  *                     is under way or will begin, nothing of it is mapped
  *          response   (header alone)
+ * ANNOUNCE request    24 reservation ID 8 | 32 offset 4 | 36 object bytes, unpadded 4 | 40 head 4 | 44 flags 4 (of PUBLISH)
+ *                     48 key length 4 | 52 zero 4 | 56 key; with bit 2: 56 length 4 | 60 zero 4 | 64 hash 16 | 80 key.
+ *                     In stores of the put mode announce alone
+ *          response   24 existed 4 (1: the key had a value before) | 28 awaited 4 (1: the key's word names the place, and the
+ *                     object is to be written there; 0: there is nothing to delete); CONFLICT: the condition does not hold
+ * REPORT   request    24 key word 8 | 32 offset 4 | 36 zero 4. What a pending word names there was not whole when it was read
+ *          response   (header alone)
  * STATS    request    24 from 4 | 28 zero 4
  *          response   24 figures in all 4 | 28 first 4 | 32 count 4 | 36 zero 4 | 40 figures: value 8 | name length 1 | name
  * </pre>
@@ -67,9 +74,11 @@ public final class Message {
   public static final int ERASE = 7;
   public static final int CLEAN = 8;
   public static final int LEFT = 9;
+  public static final int ANNOUNCE = 10;
+  public static final int REPORT = 11;
 
   /** The highest type; a new one goes behind it. */
-  public static final int TYPE_MAX = LEFT;
+  public static final int TYPE_MAX = REPORT;
 
   public static final int BODY = HEADER_BYTES;
 
@@ -93,7 +102,9 @@ public final class Message {
   public static final int PUBLISH_FLAGS = BODY + 20;
   public static final int PUBLISH_REQUEST_BYTES = BODY + 24;
   public static final int PUBLISH_EXPECTED_LENGTH = BODY + 24;
-  public static final int PUBLISH_EXPECTED_HASH = BODY + 32;
+
+  /** The hash, behind the length of what is expected. */
+  public static final int EXPECTED_HASH = 8;
 
   /** Of a request with {@link #FLAG_IF_EQUAL}. */
   public static final int PUBLISH_IF_EQUAL_BYTES = BODY + 48;
@@ -109,6 +120,29 @@ public final class Message {
 
   public static final int PUBLISHED_EXISTED = BODY;
   public static final int PUBLISH_RESPONSE_BYTES = BODY + 8;
+
+  public static final int ANNOUNCE_RESERVATION = BODY;
+  public static final int ANNOUNCE_OFFSET = BODY + 8;
+  public static final int ANNOUNCE_OBJECT_BYTES = BODY + 12;
+  public static final int ANNOUNCE_HEAD = BODY + 16;
+  public static final int ANNOUNCE_FLAGS = BODY + 20;
+  public static final int ANNOUNCE_KEY_LENGTH = BODY + 24;
+
+  /** Where the key begins in a request without {@link #FLAG_IF_EQUAL}. */
+  public static final int ANNOUNCE_KEY = BODY + 32;
+
+  public static final int ANNOUNCE_EXPECTED_LENGTH = BODY + 32;
+
+  /** Where the key begins in a request with {@link #FLAG_IF_EQUAL}. */
+  public static final int ANNOUNCE_IF_EQUAL_KEY = BODY + 56;
+
+  public static final int ANNOUNCED_EXISTED = BODY;
+  public static final int ANNOUNCED_AWAITED = BODY + 4;
+  public static final int ANNOUNCE_RESPONSE_BYTES = BODY + 8;
+
+  public static final int REPORT_KEY_WORD = BODY;
+  public static final int REPORT_OFFSET = BODY + 8;
+  public static final int REPORT_REQUEST_BYTES = BODY + 16;
 
   public static final int END_RESERVATION = BODY;
   public static final int END_REQUEST_BYTES = BODY + 8;

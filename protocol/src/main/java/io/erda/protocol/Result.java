@@ -55,6 +55,9 @@ public final class Result {
   /** The key has another value than the request is for. The key is untouched. */
   public static final int CONFLICT = 14;
 
+  /** A put of this key is not decided yet: nothing was done, ask again in a moment. */
+  public static final int UNDECIDED = 15;
+
   /** The result in words, for messages. */
   public static String name(int result) {
     return switch (result) {
@@ -73,6 +76,7 @@ public final class Result {
       case NO_SUCH_HEAD -> "no such head";
       case NO_CLEANING -> "the server was told not to clean the log";
       case CONFLICT -> "the key has another value";
+      case UNDECIDED -> "a put of this key is not decided yet";
       default -> "result " + result;
     };
   }

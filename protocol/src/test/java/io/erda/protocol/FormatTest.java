@@ -144,9 +144,30 @@ class FormatTest {
     Message.putInt(message, Message.PUBLISH_HEAD, 0);
     Message.putInt(message, Message.PUBLISH_FLAGS, Message.FLAG_IF_EQUAL);
     Message.putInt(message, Message.PUBLISH_EXPECTED_LENGTH, 3);
-    Message.putLong(message, Message.PUBLISH_EXPECTED_HASH, 0x0f3c_a07a_8cc8_bf40L);
-    Message.putLong(message, Message.PUBLISH_EXPECTED_HASH + 8, 0x1bcb_fc1b_e90c_1b30L);
+    putHash(message, Message.PUBLISH_EXPECTED_LENGTH + Message.EXPECTED_HASH);
     assertArrayEquals(example("publish if equal"), bytes(message));
+  }
+
+  private static void putHash(MemorySegment message, int at) {
+    Message.putLong(message, at, 0x0f3c_a07a_8cc8_bf40L);
+    Message.putLong(message, at + 8, 0x1bcb_fc1b_e90c_1b30L);
+  }
+
+  @Test
+  void announceIfEqualIsAsDocumented() throws IOException {
+    byte[] key = {'e', 'r', 'd', 'a'};
+    MemorySegment message = message(Message.ANNOUNCE, Message.ANNOUNCE_IF_EQUAL_KEY + 4, 8);
+    Message.putLong(message, Message.ANNOUNCE_RESERVATION, 0x0000_0100_0000_0001L);
+    Message.putInt(message, Message.ANNOUNCE_OFFSET, 8);
+    Message.putInt(message, Message.ANNOUNCE_OBJECT_BYTES, 1050);
+    Message.putInt(message, Message.ANNOUNCE_HEAD, 0);
+    Message.putInt(message, Message.ANNOUNCE_FLAGS, Message.FLAG_IF_EQUAL);
+    Message.putInt(message, Message.ANNOUNCE_KEY_LENGTH, key.length);
+    Message.putInt(message, Message.ANNOUNCE_EXPECTED_LENGTH, 3);
+    putHash(message, Message.ANNOUNCE_EXPECTED_LENGTH + Message.EXPECTED_HASH);
+    MemorySegment.copy(
+        key, 0, message, ValueLayout.JAVA_BYTE, Message.ANNOUNCE_IF_EQUAL_KEY, key.length);
+    assertArrayEquals(example("announce if equal"), bytes(message));
   }
 
   @Test
@@ -185,6 +206,31 @@ class FormatTest {
     assertTrue(Message.wellFormed(request, 0, Message.LEFT_REQUEST_BYTES));
     assertArrayEquals(
         example("left noted"), bytes(message(Message.LEFT, Message.LEFT_RESPONSE_BYTES, 7)));
+  }
+
+  @Test
+  void announceIsAsDocumented() throws IOException {
+    byte[] key = {'e', 'r', 'd', 'a'};
+    int length = Message.ANNOUNCE_KEY + key.length;
+    MemorySegment request = message(Message.ANNOUNCE, length, 8);
+    Message.putLong(request, Message.ANNOUNCE_RESERVATION, 0x0000_0100_0000_0001L);
+    Message.putInt(request, Message.ANNOUNCE_OFFSET, 8);
+    Message.putInt(request, Message.ANNOUNCE_OBJECT_BYTES, 1050);
+    Message.putInt(request, Message.ANNOUNCE_HEAD, 0);
+    Message.putInt(request, Message.ANNOUNCE_FLAGS, 0);
+    Message.putInt(request, Message.ANNOUNCE_KEY_LENGTH, key.length);
+    MemorySegment.copy(key, 0, request, ValueLayout.JAVA_BYTE, Message.ANNOUNCE_KEY, key.length);
+    assertArrayEquals(example("announce"), bytes(request));
+
+    MemorySegment response = message(Message.ANNOUNCE, Message.ANNOUNCE_RESPONSE_BYTES, 8);
+    Message.putInt(response, Message.ANNOUNCED_EXISTED, 0);
+    Message.putInt(response, Message.ANNOUNCED_AWAITED, 1);
+    assertArrayEquals(example("announced"), bytes(response));
+
+    MemorySegment report = message(Message.REPORT, Message.REPORT_REQUEST_BYTES, 9);
+    Message.putLong(report, Message.REPORT_KEY_WORD, 0x01db_a2ab_89f2_09a9L);
+    Message.putInt(report, Message.REPORT_OFFSET, 8);
+    assertArrayEquals(example("report"), bytes(report));
   }
 
   private static MemorySegment message(int type, int length, long requestId) {

@@ -114,7 +114,17 @@ public record NetworkModel(
 
   /** The same, but READs and WRITEs come in several pieces that take their time. */
   public NetworkModel slowPieces() {
-    return new NetworkModelBuilder(this).spreadNs(SLOW_PIECES_NS).piecesMax(SLOW_PIECES).build();
+    return slowPieces(SLOW_PIECES_NS);
+  }
+
+  /** The same, but READs and WRITEs come in several pieces within so long. */
+  public NetworkModel slowPieces(long withinNs) {
+    return new NetworkModelBuilder(this).spreadNs(withinNs).piecesMax(SLOW_PIECES).build();
+  }
+
+  /** The same, but an end notices after so long that the other is gone. */
+  public NetworkModel noticing(long afterNs) {
+    return new NetworkModelBuilder(this).detectNs(afterNs).build();
   }
 
   /**

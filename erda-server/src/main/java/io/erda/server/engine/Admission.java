@@ -72,7 +72,7 @@ final class Admission {
             .segmentBytes(engine.superblock().geometry().segmentBytes())
             .heads(engine.superblock().geometry().heads())
             .promise(engine.promise())
-            .putMode(0)
+            .putMode(engine.putMode().code())
             .clientId(clientId)
             .connectionEpoch(connectionEpoch)
             .keyBytesMax(engine.keyBytesMax())

@@ -18,7 +18,7 @@ import java.util.ArrayDeque;
  * again only when its response has been sent, so there is always room to answer and a client that
  * does not listen holds up nobody but itself.
  */
-final class Connection implements CompletionHandler, Requester, AutoCloseable {
+final class Connection implements CompletionHandler, Requester, Announcer, AutoCloseable {
   /** Handles what clients send. */
   interface Requests {
     /**
@@ -156,7 +156,8 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
    * Gives up on this client, because its connection broke or the server ends. The server closes it
    * at the end of the step.
    */
-  void giveUp() {
+  @Override
+  public void giveUp() {
     gone = true;
   }
 
@@ -222,6 +223,11 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
       giveUpIfItsMemoryIsLost(e);
       return false;
     }
+  }
+
+  @Override
+  public void decided(Reservation reservation) {
+    reservations.decided(reservation);
   }
 
   /** What was claimed has been done and answered, or dropped. */

@@ -8,14 +8,17 @@ import java.util.function.Consumer;
 final class Connections {
   private final List<Connection> connections = new ArrayList<>();
   private final Consumer<Connection> leaving;
+  private final Consumer<Connection> left;
   private boolean anyGone;
   private long misbehaved;
 
   /**
    * @param leaving is told of a connection that is about to be closed
+   * @param left is told of one that was closed: nothing its client does is told to anybody as done
    */
-  Connections(Consumer<Connection> leaving) {
+  Connections(Consumer<Connection> leaving, Consumer<Connection> left) {
     this.leaving = leaving;
+    this.left = left;
   }
 
   void add(Connection connection) {
@@ -113,6 +116,7 @@ final class Connections {
       misbehaved += connection.misbehaved() ? 1 : 0;
       leaving.accept(connection);
       connection.close();
+      left.accept(connection);
     }
     return connection.gone();
   }

@@ -52,7 +52,7 @@ final class KeyRequests {
       return;
     }
     if (erasure == StoreEngine.Erasure.NOT_NOW) {
-      connection.refuse(slot, Message.ERASE, Result.NOT_NOW, "a put of this key is not decided");
+      connection.respond(slot, Message.ERASE, Result.UNDECIDED, Message.HEADER_BYTES);
     } else {
       Message.putLong(
           connection.buffers(),

@@ -9,7 +9,9 @@ import io.erda.logstore.Region;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 
@@ -31,6 +33,10 @@ final class Leases {
   private final Connections connections;
   private final IntPredicate cleaningHelps;
   private final LeaseQueue waiting = new LeaseQueue();
+
+  /** Reservations that have ended, and in which something is undecided. */
+  private final Set<Reservation> ending = new LinkedHashSet<>();
+
   private final Runnable settling;
   private long lastReservation;
   private long excessEnded;
@@ -209,19 +215,43 @@ final class Leases {
 
   /**
    * Ends an extent. Where what was published in it can't be made durable it stays open, so that the
-   * next recovery looks there.
+   * next recovery looks there; and so it does while something in it is undecided.
    */
   private void end(Reservation reservation) {
+    if (reservation.undecided > 0) {
+      reservation.endsLater = true;
+      ending.add(reservation);
+      return;
+    }
     if (!failures.any() && failures.attempt(settling)) {
       engine.log().end(reservation.extent);
     }
   }
 
-  /** Ends every reservation in a region: what was not published there never will be. */
+  /** Something that was announced in a reservation is decided. */
+  void decided(Reservation reservation) {
+    if (reservation.endsLater && reservation.undecided == 0) {
+      reservation.endsLater = false;
+      ending.remove(reservation);
+      end(reservation);
+    }
+  }
+
+  /**
+   * Ends every reservation in a region: what was not published there never will be. What was
+   * announced there is named by a word already, which whoever looks at the words comes by.
+   */
   void endIn(Region region) {
     engine.publication().settle();
     for (Connection connection : connections.all()) {
       for (Reservation reservation : connection.reservations.takeIn(region)) {
+        engine.log().end(reservation.extent);
+      }
+    }
+    for (Reservation reservation : List.copyOf(ending)) {
+      if (reservation.extent.region() == region) {
+        reservation.endsLater = false;
+        ending.remove(reservation);
         engine.log().end(reservation.extent);
       }
     }

@@ -3,7 +3,7 @@ package io.erda.server.engine;
 import io.erda.hashtable.VersionWord;
 
 /**
- * The words that are pending, and who may decide them (rule 3).
+ * The words that are pending in a store whose puts publish last, and who may decide them (rule 3).
  *
  * <p>A pending word names a version that nobody was told of. It is <em>live</em> as long as a put
  * stands behind it that will decide it: that put alone commits it, and whoever else meets it leaves
@@ -12,10 +12,10 @@ import io.erda.hashtable.VersionWord;
  *
  * <p>Which words are live is known here and nowhere else. Today a put is pending within one batch
  * only, so a count is enough: while it is not 0, every pending word that is met may be a live one.
- * A protocol whose puts are pending for longer, because the object is still to come or others have
- * to agree, answers {@link #isLive} by the word's own put. One thread. Allocates nothing.
+ * Where the object is still to come, {@link AnnouncedWords} knows each of them. One thread.
+ * Allocates nothing.
  */
-final class PendingWords {
+final class PendingWords implements Decisions {
   private final Tables tables;
   private final boolean pendingFirst;
 
@@ -39,6 +39,11 @@ final class PendingWords {
   /** Whether a word is pending and a put may stand behind it that is going to decide it. */
   boolean isLive(long word) {
     return VersionWord.pending(word) && live > 0;
+  }
+
+  @Override
+  public boolean anyLive() {
+    return live > 0;
   }
 
   /** The word that a put stores for a key without an entry. */
@@ -77,13 +82,9 @@ final class PendingWords {
     live = 0;
   }
 
-  /**
-   * Rolls a word back that was met, unless it is live or not pending. What it stores is flushed,
-   * and drained by the caller.
-   *
-   * @return the word that is there then; 0 when the entry is free
-   */
-  long rollBack(long entry, long keyWord, long word) {
+  /** Rolls back a word that was met, unless it is live or not pending. */
+  @Override
+  public long decide(long entry, long keyWord, long word) {
     if (VersionWord.pending(word) && !isLive(word) && tables.rollback(entry, keyWord, word)) {
       return tables.versionWord(entry);
     }

@@ -2,7 +2,6 @@ package io.erda.server.engine;
 
 import io.erda.cleaner.LiveBytes;
 import io.erda.hashtable.Entry;
-import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LogStore;
@@ -10,7 +9,6 @@ import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.protocol.Result;
-import io.erda.server.engine.PublishRequest.Condition;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -34,54 +32,41 @@ final class Publication {
   private static final int UNSETTLED_MAX = 1024;
 
   private final Tables tables;
-  private final TableGrowth growth;
+  private final Insertion insertion;
   private final LogStore log;
   private final PendingWords pending;
   private final KeyWords keyWords;
   private final EntrySearch search;
   private final StoredObjects objects;
   private final LiveBytes live;
+  private final PutCounts counts;
   private final int keyBytesMax;
 
   private final Extent[] unsettledExtents = new Extent[UNSETTLED_MAX];
   private final long[] unsettledPlaces = new long[UNSETTLED_MAX];
   private int unsettled;
 
-  private long puts;
-  private long deletes;
-  private long bytesPublished;
-
   Publication(
       Tables tables,
-      TableGrowth growth,
+      Insertion insertion,
       LogStore log,
       PendingWords pending,
       KeyWords keyWords,
       EntrySearch search,
       StoredObjects objects,
       LiveBytes live,
+      PutCounts counts,
       int keyBytesMax) {
     this.tables = tables;
-    this.growth = growth;
+    this.insertion = insertion;
     this.log = log;
     this.pending = pending;
     this.keyWords = keyWords;
     this.search = search;
     this.objects = objects;
     this.live = live;
+    this.counts = counts;
     this.keyBytesMax = keyBytesMax;
-  }
-
-  long puts() {
-    return puts;
-  }
-
-  long deletes() {
-    return deletes;
-  }
-
-  long bytesPublished() {
-    return bytesPublished;
   }
 
   /**
@@ -106,8 +91,8 @@ final class Publication {
         commit(batch, committed, i);
         committed = i;
         while (stillWanted(batch[i]) && !storeWord(batch[i])) {
-          if (!growth.makeRoom()) {
-            batch[i].result = withoutRoom();
+          if (!insertion.makeRoom()) {
+            batch[i].result = insertion.refusal();
             break;
           }
         }
@@ -121,13 +106,6 @@ final class Publication {
     if (!pending.pendingFirst()) {
       settle();
     }
-  }
-
-  private int withoutRoom() {
-    if (growth.diskFull()) {
-      return Result.DISK_FULL;
-    }
-    return growth.creating() ? Result.NOT_NOW : Result.TABLE_FULL;
   }
 
   /**
@@ -249,7 +227,7 @@ final class Publication {
             region.memory().segment(),
             request.place + ObjectLayout.KEY_OFFSET,
             request.keyLength);
-    if (entry == Tables.NONE && request.condition == Condition.EQUAL) {
+    if (entry == Tables.NONE && request.condition.wantsValue()) {
       request.result = Result.CONFLICT;
       return true;
     }
@@ -260,7 +238,7 @@ final class Publication {
     if (pending.isLive(word)) {
       return false;
     }
-    request.result = test(request, VersionWord.committed(word));
+    request.result = request.condition.test(objects, region.head(), VersionWord.committed(word));
     if (request.result != Result.OK) {
       return true;
     }
@@ -276,66 +254,14 @@ final class Publication {
     return true;
   }
 
-  /**
-   * Whether the condition of a request holds where {@code offset} is the newest committed version:
-   * OK, CONFLICT, or DAMAGED where nobody can tell.
-   */
-  private int test(PublishRequest request, int offset) {
-    if (request.condition == Condition.NONE) {
-      return Result.OK;
-    }
-    int head = request.region().head();
-    if (offset != VersionWord.NONE && !objects.valid(head, offset)) {
-      return Result.DAMAGED;
-    }
-    boolean exists = objects.isValue(head, offset);
-    boolean holds =
-        request.condition == Condition.ABSENT
-            ? !exists
-            : exists
-                && objects.isEqual(
-                    head,
-                    offset,
-                    request.expectedLength,
-                    request.expectedLow,
-                    request.expectedHigh);
-    return holds ? Result.OK : Result.CONFLICT;
-  }
-
   private boolean insert(PublishRequest request) {
     long word = pending.first(request.offset);
-    long entry = tables.insert(request.keyWord, word);
-    if (entry == Tables.NONE && dropTombstone(request.keyWord)) {
-      entry = tables.insert(request.keyWord, word);
-    }
+    long entry = insertion.insert(request.keyWord, word);
     if (entry == Tables.NONE) {
       return false;
     }
     stored(request, entry, word, VersionWord.NONE);
     return true;
-  }
-
-  /**
-   * Empties the first entry of a neighbourhood whose key was deleted: absent it was before. A
-   * tombstone whose object is not whole stays: it may be damage.
-   */
-  private boolean dropTombstone(long keyWord) {
-    Tables.Generation into = tables.next() == null ? tables.current() : tables.next();
-    HashTable table = into.table();
-    long home = Entry.bucket(keyWord, table.buckets());
-    for (long slot = home; slot < home + HashTable.neighbourhood(); slot++) {
-      long word = table.versionWord(slot);
-      int head = Entry.headOf(table.keyWord(slot));
-      if (word != 0
-          && !VersionWord.pending(word)
-          && objects.valid(head, VersionWord.newest(word))
-          && !objects.isValue(head, VersionWord.newest(word))
-          && table.empty(slot, table.keyWord(slot), word)) {
-        table.drain();
-        return true;
-      }
-    }
-    return false;
   }
 
   private void stored(PublishRequest request, long entry, long word, int before) {
@@ -345,12 +271,7 @@ final class Publication {
     int after = request.delete ? VersionWord.NONE : request.offset;
     live.replaced(entry, request.region().head(), before, after);
     pending.stored();
-    if (request.delete) {
-      deletes++;
-    } else {
-      puts++;
-    }
-    bytesPublished += ObjectLayout.padded(request.bytes);
+    counts.add(request.delete, request.bytes);
   }
 
   /**

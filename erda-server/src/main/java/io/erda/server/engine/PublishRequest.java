@@ -25,16 +25,6 @@ final class PublishRequest {
     COMMITTED
   }
 
-  /** When it is done, and otherwise refused as a conflict. */
-  enum Condition {
-    /** Whatever the key has. */
-    NONE,
-    /** The key has no value. */
-    ABSENT,
-    /** The key has the value of {@link #expectedLength} and hash. */
-    EQUAL
-  }
-
   /** Null when nobody can leave that asked for it. */
   Requester requester;
 
@@ -45,13 +35,7 @@ final class PublishRequest {
   boolean delete;
 
   /** What its key must have for it to be done. */
-  Condition condition = Condition.NONE;
-
-  /** With {@link Condition#EQUAL}: length and hash of the value that is expected. */
-  int expectedLength;
-
-  long expectedLow;
-  long expectedHigh;
+  final Condition condition = new Condition();
 
   Stage stage = Stage.NEW;
   int result;

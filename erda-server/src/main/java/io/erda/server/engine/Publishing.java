@@ -3,10 +3,8 @@ package io.erda.server.engine;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
-import io.erda.logstore.Region;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
-import io.erda.server.engine.PublishRequest.Condition;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -72,13 +70,11 @@ final class Publishing {
       return false;
     }
     int flags = Message.getInt(in, at + Message.PUBLISH_FLAGS);
-    return switch (flags) {
-      case 0, Message.FLAG_DELETE, Message.FLAG_IF_ABSENT ->
-          received == Message.PUBLISH_REQUEST_BYTES;
-      case Message.FLAG_IF_EQUAL, Message.FLAG_IF_EQUAL | Message.FLAG_DELETE ->
-          received == Message.PUBLISH_IF_EQUAL_BYTES;
-      default -> false;
-    };
+    return Condition.isKnown(flags)
+        && received
+            == (Condition.namesValue(flags)
+                ? Message.PUBLISH_IF_EQUAL_BYTES
+                : Message.PUBLISH_REQUEST_BYTES);
   }
 
   /**
@@ -96,41 +92,24 @@ final class Publishing {
     }
     LogStore log = engine.log();
     Extent extent = reservation.extent;
-    Region region = extent.region();
     int offset = Message.getInt(in, at + Message.PUBLISH_OFFSET);
     int bytes = Message.getInt(in, at + Message.PUBLISH_OBJECT_BYTES);
     if (offset <= 0 || bytes <= ObjectLayout.HEADER_BYTES || bytes > extent.length()) {
       return Result.BAD_REQUEST;
     }
-    long place = log.geometry().place(offset);
-    if (Message.getInt(in, at + Message.PUBLISH_HEAD) != region.head()
-        || log.geometry().regionIndex(offset) != region.index()
-        || place < reservation.nextPlace
-        || place + ObjectLayout.padded(bytes) > extent.end()) {
+    int head = Message.getInt(in, at + Message.PUBLISH_HEAD);
+    if (!reservation.take(log.geometry(), head, offset, bytes, nowNs)) {
       return Result.NO_RESERVATION;
     }
-    reservation.nextPlace = place + ObjectLayout.padded(bytes);
-    reservation.lastUsedNs = nowNs;
     PublishRequest request = batch[count];
     request.extent = extent;
-    request.place = place;
+    request.place = log.geometry().place(offset);
     request.offset = offset;
     request.bytes = bytes;
     int flags = Message.getInt(in, at + Message.PUBLISH_FLAGS);
     request.delete = (flags & Message.FLAG_DELETE) != 0;
-    setCondition(request, flags, in, at);
+    request.condition.take(flags, in, at + Message.PUBLISH_EXPECTED_LENGTH);
     return Result.OK;
-  }
-
-  private static void setCondition(PublishRequest request, int flags, MemorySegment in, long at) {
-    if ((flags & Message.FLAG_IF_EQUAL) != 0) {
-      request.condition = Condition.EQUAL;
-      request.expectedLength = Message.getInt(in, at + Message.PUBLISH_EXPECTED_LENGTH);
-      request.expectedLow = Message.getLong(in, at + Message.PUBLISH_EXPECTED_HASH);
-      request.expectedHigh = Message.getLong(in, at + Message.PUBLISH_EXPECTED_HASH + Long.BYTES);
-    } else {
-      request.condition = (flags & Message.FLAG_IF_ABSENT) != 0 ? Condition.ABSENT : Condition.NONE;
-    }
   }
 
   /** Publishes what was collected, and answers. */

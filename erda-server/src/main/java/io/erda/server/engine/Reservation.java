@@ -1,6 +1,9 @@
 package io.erda.server.engine;
 
 import io.erda.logstore.Extent;
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
 
 /** An open extent of one client. */
 final class Reservation {
@@ -15,11 +18,39 @@ final class Reservation {
 
   long lastUsedNs;
 
+  /** Objects that were announced in it and are not decided. */
+  int undecided;
+
+  /** Whether it has ended, and its key is revoked when nothing in it is undecided any more. */
+  boolean revokedLater;
+
+  /** Whether it has ended, and its extent ends when nothing in it is undecided any more. */
+  boolean endsLater;
+
   Reservation(long id, Extent extent, long key, long nowNs) {
     this.id = id;
     this.extent = extent;
     this.key = key;
     this.nextPlace = extent.place();
     this.lastUsedNs = nowNs;
+  }
+
+  /**
+   * Takes the place of an object, if it lies in this extent and behind all that were taken.
+   *
+   * @param head and {@code offset}, {@code bytes} as the client says
+   */
+  boolean take(LogGeometry geometry, int head, int offset, int bytes, long nowNs) {
+    long place = geometry.place(offset);
+    Region region = extent.region();
+    if (head != region.head()
+        || geometry.regionIndex(offset) != region.index()
+        || place < nextPlace
+        || place + ObjectLayout.padded(bytes) > extent.end()) {
+      return false;
+    }
+    nextPlace = place + ObjectLayout.padded(bytes);
+    lastUsedNs = nowNs;
+    return true;
   }
 }

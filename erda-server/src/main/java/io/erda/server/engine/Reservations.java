@@ -68,10 +68,22 @@ final class Reservations {
     openBytes -= extent.length();
     assert openBytes >= 0 && (openBytes == 0) == open.isEmpty()
         : open.size() + " reservations of " + openBytes + " bytes";
-    revoke.accept(removed.key);
+    if (removed.undecided > 0) {
+      removed.revokedLater = true;
+    } else {
+      revoke.accept(removed.key);
+    }
     int head = extent.region().head();
     if (newest[head] == removed) {
       newest[head] = null;
+    }
+  }
+
+  /** Something that was announced in a reservation, which may have ended, is decided. */
+  void decided(Reservation reservation) {
+    if (reservation.revokedLater && reservation.undecided == 0) {
+      reservation.revokedLater = false;
+      revoke.accept(reservation.key);
     }
   }
 

@@ -4,6 +4,7 @@ import io.erda.cleaner.Cleaner;
 import io.erda.cleaner.Entries;
 import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Message;
+import io.erda.protocol.PutMode;
 import io.erda.protocol.Result;
 import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
@@ -50,12 +51,13 @@ public final class ServerCore implements AutoCloseable {
   private final FaultPoint faults = new FaultPoint();
   private final StoreFailures failures;
   private final Ports ports = new Ports();
-  private final Connections connections = new Connections(this::leaving);
+  private final Connections connections = new Connections(this::leaving, this::left);
   private final RegionFiles files;
   private final Leases leases;
   private final Admission admission;
   private final Publishing publishing;
   private final KeyRequests keys;
+  private final Announcing announcing;
   private final MapRequests maps;
   private final Figures figures = new Figures();
   private final Cleaner cleaner;
@@ -113,8 +115,12 @@ public final class ServerCore implements AutoCloseable {
     this.admission = new Admission(engine, options, ports, connections, this::onMessage);
     this.publishing = new Publishing(engine, failures, refusals);
     this.keys = new KeyRequests(engine, failures);
+    this.announcing = new Announcing(engine, failures, refusals);
     this.maps = new MapRequests(engine);
     cleaner.onCleaning(new CleaningRecorder());
+    if (engine.announced() != null) {
+      engine.announced().onDecided(leases::decided);
+    }
     engine
         .log()
         .onLink(
@@ -205,6 +211,7 @@ public final class ServerCore implements AutoCloseable {
     }
     work += connections.doWork();
     publishing.publish();
+    work += decideAnnounced(nowNs);
     work += failures.any() ? 0 : failures.step(growing);
     connections.closeGone();
     // A client that was just answered may wait for this core.
@@ -216,6 +223,15 @@ public final class ServerCore implements AutoCloseable {
       files.tend(nowNs, leases.anyWaits());
     }
     return work + makeFiles() + cleanAndAnswer();
+  }
+
+  /** Decides what was announced, and takes up what waited for it. */
+  private int decideAnnounced(long nowNs) {
+    AnnouncedWords announced = engine.announced();
+    if (announced == null || failures.any()) {
+      return 0;
+    }
+    return failures.step(() -> announced.doWork(nowNs)) + announcing.doWork(nowNs);
   }
 
   /** A step of the table's growth. */
@@ -275,7 +291,8 @@ public final class ServerCore implements AutoCloseable {
 
   /** How long may be slept while no client sends anything, nanoseconds. */
   public long sleepNsMax() {
-    return leases.anyWaits() ? SLEEP_WAITED_FOR_NS_MAX : SLEEP_NS_MAX;
+    boolean undecided = engine.announced() != null && engine.announced().undecided() > 0;
+    return leases.anyWaits() || undecided ? SLEEP_WAITED_FOR_NS_MAX : SLEEP_NS_MAX;
   }
 
   /**
@@ -289,8 +306,16 @@ public final class ServerCore implements AutoCloseable {
 
   /** What a client holds ends with its connection. */
   private void leaving(Connection connection) {
+    announcing.gone(connection);
     leases.leave(connection);
     files.departures().gone(connection.clientId);
+  }
+
+  /** What a client had announced is decided when its connection is closed. */
+  private void left(Connection connection) {
+    if (engine.announced() != null && !failures.any() && !engine.closed()) {
+      failures.attempt(() -> engine.announced().left(connection));
+    }
   }
 
   /** The bytes come from outside: nothing in them is trusted. */
@@ -309,7 +334,14 @@ public final class ServerCore implements AutoCloseable {
     if (type != Message.PUBLISH) {
       publishing.publish();
     }
+    if (!belongsTo(type, engine.putMode())) {
+      connection.respond(slot, type, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
     switch (type) {
+      case Message.ANNOUNCE ->
+          announcing.onAnnounce(connection, slot, in, at, received, lastRequestNs);
+      case Message.REPORT -> announcing.onReport(connection, slot, in, at, received);
       case Message.PUBLISH ->
           publishing.onPublish(connection, slot, in, at, received, lastRequestNs);
       case Message.LEASE -> leases.onLease(connection, slot, in, at, received);
@@ -322,6 +354,15 @@ public final class ServerCore implements AutoCloseable {
       case Message.STATS -> figures.onStats(connection, slot, in, at, received);
       default -> connection.respond(slot, type, Result.BAD_REQUEST, Message.HEADER_BYTES);
     }
+  }
+
+  /** Whether a store of this put mode takes requests of the type. */
+  private static boolean belongsTo(int type, PutMode mode) {
+    return switch (type) {
+      case Message.PUBLISH -> mode == PutMode.PUBLISH;
+      case Message.ANNOUNCE, Message.REPORT -> mode == PutMode.ANNOUNCE;
+      default -> true;
+    };
   }
 
   private void onClean(Connection connection, int slot, MemorySegment in, long at, int received) {

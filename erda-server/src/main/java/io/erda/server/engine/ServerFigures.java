@@ -89,9 +89,13 @@ final class ServerFigures {
     figures.add("connections.garbage", connections::misbehaved);
     figures.add("requests", requests);
     figures.add("requests.refused.full", refusals::count);
-    figures.add("puts", engine.publication()::puts);
-    figures.add("deletes", engine.publication()::deletes);
-    figures.add("objects.bytes.published", engine.publication()::bytesPublished);
+    figures.add("puts", engine.puts()::puts);
+    figures.add("deletes", engine.puts()::deletes);
+    AnnouncedWords announced = engine.announced();
+    figures.add("puts.undecided", () -> announced == null ? 0 : announced.undecided());
+    figures.add("puts.rolledback", () -> announced == null ? 0 : announced.rolledBack());
+    figures.add("clients.fenced", () -> announced == null ? 0 : announced.fenced());
+    figures.add("objects.bytes.published", engine.puts()::bytes);
   }
 
   private void addTable(Figures figures) {
@@ -132,6 +136,7 @@ final class ServerFigures {
     figures.add("recovery.doubling", () -> engine.recovery().doubling() ? 1 : 0);
     figures.add("store.incarnation", () -> engine.root().incarnation());
     figures.add("store.epoch", () -> engine.root().epoch());
+    figures.add("store.putmode", () -> engine.putMode().code());
     figures.add("store.promise", () -> engine.promise().code());
     figures.add("store.readonly", () -> failures.any() ? 1 : 0);
   }

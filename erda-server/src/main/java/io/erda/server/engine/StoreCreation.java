@@ -57,7 +57,8 @@ final class StoreCreation {
             store.buckets(),
             random.nextLong(),
             false,
-            promise);
+            promise,
+            store.putMode());
     LogStore.create(directory, store.geometry(), superblock.store()).close();
     try (PersistentMemory rootMemory = directory.create(StoreFiles.ROOT, RootFile.BYTES)) {
       new RootFile(rootMemory).nextEpoch();

@@ -10,6 +10,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
+import io.erda.protocol.PutMode;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -28,6 +29,13 @@ public final class StoreEngine implements AutoCloseable {
   private final RootFile root;
   private final Tables tables;
   private final PendingWords pending;
+
+  /** Null in a store whose puts publish last. */
+  private final AnnouncedWords announced;
+
+  private final Decisions decisions;
+  private final Insertion insertion;
+  private final PutCounts puts = new PutCounts();
   private final TableGrowth growth;
   private final LogStore log;
   private final KeyWords keyWords;
@@ -51,22 +59,35 @@ public final class StoreEngine implements AutoCloseable {
     this.root = parts.root();
     this.tables = parts.tables();
     this.pending = parts.pending();
-    this.growth =
-        new TableGrowth(directory, root, tables, pending, superblock, parts.superblockMemory());
     this.log = parts.log();
+    this.objects = new StoredObjects(log);
+    this.announced =
+        superblock.putMode() == PutMode.ANNOUNCE
+            ? new AnnouncedWords(tables, root, log, parts.keyWords(), objects, puts)
+            : null;
+    this.decisions = announced == null ? pending : announced;
+    this.growth =
+        new TableGrowth(directory, root, tables, decisions, superblock, parts.superblockMemory());
+    this.insertion = new Insertion(tables, growth, objects);
     this.keyWords = parts.keyWords();
     this.recovery = recovery;
-    this.promise =
-        tables.current().memory().survives() == Survives.POWER_FAILURE
-            ? Promise.POWER
-            : Promise.PROCESS;
-    this.objects = new StoredObjects(log);
+    this.promise = promise(superblock.putMode(), tables.current().memory().survives());
     this.search = new EntrySearch(tables, log);
-    this.entries = new TableEntries(tables, pending, keyWords);
+    this.entries = new TableEntries(tables, decisions, keyWords);
     this.live = new LiveBytes(log, entries);
     this.publication =
         new Publication(
-            tables, growth, log, pending, keyWords, search, objects, live, keyBytesMax());
+            tables, insertion, log, pending, keyWords, search, objects, live, puts, keyBytesMax());
+    if (announced != null) {
+      announced.count(live);
+    }
+  }
+
+  private static Promise promise(PutMode mode, Survives survives) {
+    if (mode.promiseMax() == Promise.ATOMIC) {
+      return Promise.ATOMIC;
+    }
+    return survives == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS;
   }
 
   /** The key word of {@code length} key bytes. */
@@ -120,6 +141,26 @@ public final class StoreEngine implements AutoCloseable {
     return search.find(keyWord, memory, keyAt, keyLength);
   }
 
+  /**
+   * The entry of the key that lies in {@code memory}, or {@link Tables#NONE}. Its word is decided,
+   * unless a put stands behind it that is going to: then it is pending.
+   */
+  long findDecided(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
+    while (true) {
+      long entry = search.find(keyWord, memory, keyAt, keyLength);
+      if (entry == Tables.NONE) {
+        return Tables.NONE;
+      }
+      long word = tables.versionWord(entry);
+      if (!VersionWord.pending(word)
+          || VersionWord.pending(decisions.decide(entry, keyWord, word))) {
+        return entry;
+      }
+      // What it names may be another key's, or the entry may be free.
+      tables.drain();
+    }
+  }
+
   /** What became of a key that was to be erased. */
   enum Erasure {
     /** It had a value, and has none now. */
@@ -133,19 +174,15 @@ public final class StoreEngine implements AutoCloseable {
   /** Deletes a key without space in the log: its entry is emptied. For when the log is full. */
   Erasure erase(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = keyWord(memory, keyAt, keyLength);
-    long entry = search.find(keyWord, memory, keyAt, keyLength);
+    long entry = findDecided(keyWord, memory, keyAt, keyLength);
     if (entry == Tables.NONE) {
       return Erasure.ABSENT;
     }
     long word = tables.versionWord(entry);
-    if (pending.isLive(word)) {
+    if (VersionWord.pending(word)) {
       return Erasure.NOT_NOW;
     }
-    if (VersionWord.pending(word)) {
-      word = pending.rollBack(entry, keyWord, word);
-      tables.drain();
-    }
-    int committed = word == 0 ? VersionWord.NONE : VersionWord.committed(word);
+    int committed = VersionWord.committed(word);
     if (!objects.isValue(headOf(keyWord), committed)) {
       return Erasure.ABSENT;
     }
@@ -215,6 +252,34 @@ public final class StoreEngine implements AutoCloseable {
     return pending;
   }
 
+  /** The words that were announced, or null in a store whose puts publish last. */
+  AnnouncedWords announced() {
+    return announced;
+  }
+
+  /** Puts that were announced and are neither committed nor taken back. */
+  public long undecidedPuts() {
+    return announced == null ? 0 : announced.undecided();
+  }
+
+  /** How puts of this store come to be. */
+  public PutMode putMode() {
+    return superblock.putMode();
+  }
+
+  Insertion insertion() {
+    return insertion;
+  }
+
+  StoredObjects objects() {
+    return objects;
+  }
+
+  /** The puts and deletes that took effect. */
+  PutCounts puts() {
+    return puts;
+  }
+
   Publication publication() {
     return publication;
   }
@@ -234,6 +299,10 @@ public final class StoreEngine implements AutoCloseable {
     abandoned = true;
   }
 
+  boolean closed() {
+    return closed;
+  }
+
   /** Makes everything durable and releases the memories. Idempotent. */
   @Override
   public void close() {
@@ -244,6 +313,9 @@ public final class StoreEngine implements AutoCloseable {
     boolean durable = false;
     try {
       if (!abandoned) {
+        if (announced != null) {
+          announced.close();
+        }
         publication.settle();
         log.storeLowMarks();
         tables.drain();

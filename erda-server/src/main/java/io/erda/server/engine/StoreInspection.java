@@ -6,6 +6,7 @@ import io.erda.hashtable.VersionWord;
 import io.erda.logstore.CopySpace;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
+import io.erda.protocol.PutMode;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.Set;
@@ -163,7 +164,7 @@ public final class StoreInspection {
       return;
     }
     int committed = VersionWord.committed(word);
-    if (VersionWord.pending(word)) {
+    if (VersionWord.pending(word) && engine.putMode() == PutMode.PUBLISH) {
       inspectPending(entry, keyWord, head, VersionWord.newest(word));
     }
     boolean tombstone = false;

@@ -9,6 +9,7 @@ import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.protocol.PutMode;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -50,6 +51,26 @@ public final class StoreOpening {
     return open(directory, null, null, random, true);
   }
 
+  /**
+   * Compares the put mode of the store in a directory, if there is one, with the one it must have.
+   *
+   * @param wanted null: any
+   * @throws ErdaException.Unusable when it has another one
+   */
+  public static void requirePutMode(MemoryDirectory directory, PutMode wanted) throws IOException {
+    if (wanted == null || !directory.exists(StoreFiles.SUPERBLOCK)) {
+      return;
+    }
+    try (PersistentMemory memory = directory.open(StoreFiles.SUPERBLOCK)) {
+      PutMode mode = Superblock.load(memory).putMode();
+      if (mode != wanted) {
+        throw new ErdaException.Unusable(
+            "the store was created with put mode %s, which can't be changed; %s was asked for"
+                .formatted(mode, wanted));
+      }
+    }
+  }
+
   private static StoreEngine open(
       MemoryDirectory directory,
       StoreGeometry create,
@@ -62,7 +83,11 @@ public final class StoreOpening {
         if (create == null) {
           throw new ErdaException.Unusable("there is no store in this directory");
         }
-        StoreCreation.create(directory, create, StorePromise.ofNewStore(directory, wanted), random);
+        StoreCreation.create(
+            directory,
+            create,
+            StorePromise.ofNewStore(directory, wanted, create.putMode()),
+            random);
       }
       StopRecord.Verdict stopped = checkStopRecord(directory, looking);
       List<String> notes = StorePromise.keep(directory, wanted);

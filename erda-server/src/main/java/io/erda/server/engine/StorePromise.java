@@ -5,6 +5,7 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.protocol.PutMode;
 import java.io.IOException;
 import java.util.List;
 
@@ -23,8 +24,13 @@ final class StorePromise {
   private StorePromise() {}
 
   /** Prepares a directory for a store that is to be created in it; what that will promise. */
-  static Promise ofNewStore(MemoryDirectory directory, Promise wanted) {
-    return prepare(directory, wanted == null ? Promise.PROCESS : wanted);
+  static Promise ofNewStore(MemoryDirectory directory, Promise wanted, PutMode mode) {
+    Promise strongest = mode.promiseMax();
+    return prepare(directory, wanted == null ? min(Promise.PROCESS, strongest) : wanted, strongest);
+  }
+
+  private static Promise min(Promise one, Promise other) {
+    return one.compareTo(other) < 0 ? one : other;
   }
 
   /**
@@ -37,7 +43,8 @@ final class StorePromise {
   static List<String> keep(MemoryDirectory directory, Promise wanted) throws IOException {
     Superblock superblock = load(directory);
     Promise recorded = superblock.promise();
-    Promise kept = prepare(directory, wanted == null ? recorded : wanted);
+    Promise kept =
+        prepare(directory, wanted == null ? recorded : wanted, superblock.putMode().promiseMax());
     directory.makeDurable();
     if (kept == recorded) {
       return List.of();
@@ -56,14 +63,23 @@ final class StorePromise {
             + " store and take puts that were acknowledged, earlier ones too");
   }
 
-  /** May be more than what was asked for, where that costs nothing. */
-  private static Promise prepare(MemoryDirectory directory, Promise promise) {
+  /**
+   * May be more than what was asked for, where that costs nothing.
+   *
+   * @param strongest that the store's put mode can have
+   */
+  private static Promise prepare(MemoryDirectory directory, Promise promise, Promise strongest) {
+    if (promise.compareTo(strongest) > 0) {
+      throw new ErdaException.Unusable(
+          "a store whose puts announce first promises ATOMIC and no more; %s was asked for"
+              .formatted(promise));
+    }
     boolean power = promise == Promise.POWER;
     Survives survives = directory.promise(power ? Survives.POWER_FAILURE : Survives.PROCESS_CRASH);
     if (power && survives != Survives.POWER_FAILURE) {
       throw new ErdaException.Unusable("these files can't keep the promise of power");
     }
-    return survives == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS;
+    return min(survives == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS, strongest);
   }
 
   private static Superblock load(MemoryDirectory directory) throws IOException {

@@ -33,6 +33,20 @@ final class StoredObjects {
             ObjectChecksum.positionMix(head, region.generation(), offset));
   }
 
+  /**
+   * Bytes of the object at an offset, without padding. REQUIRES: it is whole, and of a store in
+   * which nobody stores into whole objects.
+   */
+  int bytes(int head, int offset) {
+    MemorySegment memory = log.region(head, offset).memory().segment();
+    long place = log.geometry().place(offset);
+    return (int)
+        Math.min(
+            ObjectLayout.bytes(
+                ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place)),
+            log.geometry().room(place));
+  }
+
   /** Whether the version at an offset is a value, not a tombstone and not missing. */
   boolean isValue(int head, int offset) {
     if (offset == VersionWord.NONE) {

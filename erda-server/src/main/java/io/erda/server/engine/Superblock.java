@@ -5,6 +5,7 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
+import io.erda.protocol.PutMode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -19,13 +20,14 @@ import java.util.zip.CRC32C;
  *   0  magic "ERDASUPR" 8 | 8  layout version 4 | 12  zero 4 | 16  sequence 8 | 24  store UUID 16
  *  40  heads 4 | 44  segment bytes 4 | 48  region bytes 8 | 56  regions max 4 | 60  table generation 4
  *  64  buckets 8 | 72  hash seed 8 | 80  doubling 4 | 84  promise 4
- *  88  zero 28 | 116  CRC32C of bytes 0 … 115, 4
+ *  88  put mode 4 | 92  zero 24 | 116  CRC32C of bytes 0 … 115, 4
  * </pre>
  *
  * @param sequence of the newest copy
  * @param doubling whether the table is being doubled into the one of the next generation
  * @param promise what every put that the store acknowledged survives: {@link Promise#PROCESS} or
- *     {@link Promise#POWER}
+ *     {@link Promise#POWER}; {@link Promise#ATOMIC} where puts are announced first
+ * @param putMode since the store was created
  */
 record Superblock(
     long sequence,
@@ -35,7 +37,8 @@ record Superblock(
     long buckets,
     long hashSeed,
     boolean doubling,
-    Promise promise) {
+    Promise promise,
+    PutMode putMode) {
   /** Both copies lie in a memory of so many bytes. */
   static final long BYTES = 8192;
 
@@ -43,8 +46,9 @@ record Superblock(
   private static final long MAGIC = 0x5250_5553_4144_5245L;
   private static final int CHECKSUM_OFFSET = 116;
 
-  /** What stands for {@link Promise#POWER}; 0 for less. */
+  // What stands for a promise; 0 for PROCESS.
   private static final int POWER = 1;
+  private static final int ATOMIC = 2;
 
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -69,12 +73,20 @@ record Superblock(
   /** The next one: from now on the store keeps this promise. */
   Superblock withPromise(Promise kept) {
     return new Superblock(
-        sequence + 1, store, geometry, tableGeneration, buckets, hashSeed, doubling, kept);
+        sequence + 1, store, geometry, tableGeneration, buckets, hashSeed, doubling, kept, putMode);
   }
 
   private Superblock next(int generation, long ofBuckets, boolean nowDoubling) {
     return new Superblock(
-        sequence + 1, store, geometry, generation, ofBuckets, hashSeed, nowDoubling, promise);
+        sequence + 1,
+        store,
+        geometry,
+        generation,
+        ofBuckets,
+        hashSeed,
+        nowDoubling,
+        promise,
+        putMode);
   }
 
   /** This one, when {@link #store} has stored it: as it would be loaded. */
@@ -103,7 +115,15 @@ record Superblock(
     bytes.set(LONG, 64, buckets);
     bytes.set(LONG, 72, hashSeed);
     bytes.set(INT, 80, doubling ? 1 : 0);
-    bytes.set(INT, 84, promise == Promise.POWER ? POWER : 0);
+    bytes.set(
+        INT,
+        84,
+        switch (promise) {
+          case POWER -> POWER;
+          case PROCESS -> 0;
+          case ATOMIC -> ATOMIC;
+        });
+    bytes.set(INT, 88, putMode.code());
     bytes.set(INT, CHECKSUM_OFFSET, checksum(bytes, 0));
     long at = (copySequence & 1) * COPY_BYTES;
     memory.put(at, bytes, 0, bytes.byteSize());
@@ -157,7 +177,8 @@ record Superblock(
           store.buckets(),
           memory.get(LONG, at + 72),
           memory.get(INT, at + 80) != 0,
-          promise(memory.get(INT, at + 84)));
+          promise(memory.get(INT, at + 84)),
+          putMode(memory.get(INT, at + 88)));
     } catch (IllegalArgumentException e) {
       throw new ErdaException.Damaged("superblock is damaged: " + e.getMessage());
     }
@@ -168,10 +189,21 @@ record Superblock(
     return switch (code) {
       case 0 -> Promise.PROCESS;
       case POWER -> Promise.POWER;
+      case ATOMIC -> Promise.ATOMIC;
       default ->
           throw new ErdaException.Unusable(
               "superblock records promise " + code + ", which this program does not know");
     };
+  }
+
+  /** Who puts in a way that this program does not know would be misread by it. */
+  private static PutMode putMode(int code) {
+    PutMode mode = PutMode.ofCode(code);
+    if (mode == null) {
+      throw new ErdaException.Unusable(
+          "superblock records put mode " + code + ", which this program does not know");
+    }
+    return mode;
   }
 
   /** Another version may keep its checksum elsewhere, so it is asked for without one. */

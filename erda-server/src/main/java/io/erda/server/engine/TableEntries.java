@@ -15,13 +15,13 @@ final class TableEntries implements Entries {
   private static final long IN_NEXT = 1L << 62;
 
   private final Tables tables;
-  private final PendingWords pending;
+  private final Decisions decisions;
   private final KeyWords keyWords;
   private final OffsetProbe probe = new OffsetProbe();
 
-  TableEntries(Tables tables, PendingWords pending, KeyWords keyWords) {
+  TableEntries(Tables tables, Decisions decisions, KeyWords keyWords) {
     this.tables = tables;
-    this.pending = pending;
+    this.decisions = decisions;
     this.keyWords = keyWords;
   }
 
@@ -83,7 +83,7 @@ final class TableEntries implements Entries {
 
   @Override
   public long decide(long slot, long keyWord, long word) {
-    return pending.rollBack(slot, keyWord, word);
+    return decisions.decide(slot, keyWord, word);
   }
 
   @Override

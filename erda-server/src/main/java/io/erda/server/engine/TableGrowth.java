@@ -53,6 +53,7 @@ public final class TableGrowth {
   static final int CREATION_STEPS_AT_ONCE = 64;
 
   private static final long RETRY_NS = 1_000_000_000L;
+  private static final long STUCK_NS_MIN = RETRY_NS / 1000;
 
   /** Bytes of a table that is gone which one step gives back. */
   private static final long DISCARD_BYTES = 1 << 20;
@@ -69,7 +70,7 @@ public final class TableGrowth {
   private final MemoryDirectory directory;
   private final RootFile root;
   private final Tables tables;
-  private final PendingWords pending;
+  private final Decisions decisions;
 
   /**
    * The superblock's file. Mapped as long as the store is open: to open a file may fail for a
@@ -106,7 +107,7 @@ public final class TableGrowth {
   /**
    * How long a doubling that is stuck waits: longer each time, damaged entries never get better.
    */
-  private long stuckNs = RETRY_NS / 1000;
+  private long stuckNs = STUCK_NS_MIN;
 
   /** The flight recorder's event of the doubling that is under way. */
   private DoublingEvent event;
@@ -122,14 +123,14 @@ public final class TableGrowth {
       MemoryDirectory directory,
       RootFile root,
       Tables tables,
-      PendingWords pending,
+      Decisions decisions,
       Superblock superblock,
       PersistentMemory superblockMemory) {
     this.superblockMemory = superblockMemory;
     this.directory = directory;
     this.root = root;
     this.tables = tables;
-    this.pending = pending;
+    this.decisions = decisions;
     this.superblock = superblock;
     if (tables.doubling() != null) {
       beginEvent();
@@ -313,7 +314,7 @@ public final class TableGrowth {
     store(superblock.withDoubling());
     Tables.Generation generation =
         new Tables.Generation(superblock.tableGeneration() + 1, memory, table);
-    stuckNs = RETRY_NS / 1000;
+    stuckNs = STUCK_NS_MIN;
     tables.begin(generation);
     listener.opened(generation);
     root.nextEpoch();
@@ -333,21 +334,22 @@ public final class TableGrowth {
       tables.owe(0);
       return 0;
     }
-    int moved = doubling.doWork(options.stretchSlots(), this::rollBack);
+    int moved = doubling.doWork(options.stretchSlots(), this::decide);
     tables.paid(moved);
     if (doubling.done()) {
       finish();
     } else if (doubling.stuck()) {
       tables.owe(0);
       retryNs = nowNs + stuckNs;
-      stuckNs = Math.min(2 * stuckNs, RETRY_NS);
+      // A word that is live is decided soon.
+      stuckNs = decisions.anyLive() ? STUCK_NS_MIN : Math.min(2 * stuckNs, RETRY_NS);
     }
     return moved;
   }
 
   /** An entry whose word is live stays where it is until its put is decided. */
-  private void rollBack(long slot, long keyWord, long word) {
-    pending.rollBack(tables.current().entry(slot), keyWord, word);
+  private void decide(long slot, long keyWord, long word) {
+    decisions.decide(tables.current().entry(slot), keyWord, word);
   }
 
   // 5, 6: the new one alone.

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
 import io.erda.fuzz.Fuzz;
+import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
+import io.erda.protocol.PutMode;
 import io.erda.protocol.Result;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
@@ -22,6 +24,8 @@ import java.util.Random;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server that is sent anything, in hellos and in requests, goes on serving others. */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
@@ -36,8 +40,9 @@ class MessageFuzzTest {
   private ServerCore core;
   private RawClient bystander;
 
-  private void open() throws IOException {
-    StoreEngine engine = StoreOpening.open(new HeapDirectory(), StoreHarness.TINY, new Random(1));
+  private void open(PutMode mode) throws IOException {
+    StoreEngine engine =
+        StoreOpening.open(new HeapDirectory(), StoreHarness.TINY.withPutMode(mode), new Random(1));
     core =
         new ServerCore(
             engine,
@@ -55,12 +60,22 @@ class MessageFuzzTest {
     if (leased.result() != Result.OK) {
       return leased.result();
     }
-    int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
-    return client.publish(leased, leased.place(), bytes, 0);
+    long regionKey = client.regionKey(leased);
+    if (core.engine().putMode() == PutMode.PUBLISH) {
+      int bytes = client.write(leased, leased.place(), KEY, VALUE, regionKey);
+      return client.publish(leased, leased.place(), bytes, 0);
+    }
+    int bytes = ObjectLayout.bytes(KEY.length, VALUE.length);
+    MemorySegment announced = client.announce(leased, leased.place(), KEY, bytes, 0);
+    if (announced == null) {
+      return Result.NO_RESERVATION;
+    }
+    client.write(leased, leased.place(), KEY, VALUE, regionKey);
+    return Message.result(announced, 0);
   }
 
   private static byte[] request(int type, int length, long... bodyWords) {
-    MemorySegment bytes = MemorySegment.ofArray(new byte[64]);
+    MemorySegment bytes = MemorySegment.ofArray(new byte[128]);
     Message.putHeader(bytes, 0, type, 0, length, 7, 0, 0);
     for (int i = 0; i < bodyWords.length; i++) {
       Message.putLong(bytes, Message.BODY + 8L * i, bodyWords[i]);
@@ -78,12 +93,30 @@ class MessageFuzzTest {
     all.add(request(Message.STATS, Message.STATS_REQUEST_BYTES, 0));
     all.add(request(Message.RESOLVE, Message.RESOLVE_KEY + 3, 3, 0x79656b));
     all.add(request(Message.ERASE, Message.ERASE_KEY + 3, 3, 0x79656b));
+    long first = (1L << 40) + 1;
+    all.add(
+        request(Message.ANNOUNCE, Message.ANNOUNCE_KEY + 3, first, 8 | 40L << 32, 1, 3, 0x79656b));
+    long ifEqual = 1 | (long) Message.FLAG_IF_EQUAL << 32;
+    all.add(
+        request(
+            Message.ANNOUNCE,
+            Message.ANNOUNCE_IF_EQUAL_KEY + 3,
+            first,
+            8 | 40L << 32,
+            ifEqual,
+            3,
+            5,
+            1,
+            2,
+            0x79656b));
+    all.add(request(Message.REPORT, Message.REPORT_REQUEST_BYTES, 0x0179656b, 8));
     return all;
   }
 
-  @Test
-  void requestsOfAClient() throws IOException {
-    open();
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void requestsOfAClient(PutMode mode) throws IOException {
+    open(mode);
     RawClient[] hostile = new RawClient[1];
     Fuzz.run(
         MessageFuzzTest.class,
@@ -131,7 +164,7 @@ class MessageFuzzTest {
     client.sendRaw(length);
     MemorySegment response = client.response();
     if (response != null) {
-      assertTrue(Message.result(response, 0) <= Result.NO_CLEANING);
+      assertTrue(Message.result(response, 0) <= Result.UNDECIDED);
       assertTrue(Message.length(response, 0) <= Protocol.MESSAGE_BYTES_MAX);
     }
   }
@@ -147,7 +180,7 @@ class MessageFuzzTest {
 
   @Test
   void hellos() throws IOException {
-    open();
+    open(PutMode.PUBLISH);
     byte[] hello = RawClient.hello().toArray(ValueLayout.JAVA_BYTE);
     Fuzz.run(
         MessageFuzzTest.class,

@@ -101,7 +101,7 @@ class PendingWordsTest {
   @Test
   void aPutDecidesWhatIsLiveBeforeItStoresItsOwnWord() {
     store.engine.pending().allDecided();
-    assertEquals(VersionWord.rollback(word), store.engine.pending().rollBack(entry, keyWord, word));
+    assertEquals(VersionWord.rollback(word), store.engine.pending().decide(entry, keyWord, word));
     store.add("key", new byte[] {2});
     store.add("key", new byte[] {3});
     for (int result : store.publish()) {

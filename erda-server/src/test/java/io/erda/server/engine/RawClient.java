@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.hashtable.ValueHash;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
@@ -21,6 +22,7 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayDeque;
 
@@ -105,6 +107,11 @@ final class RawClient {
 
   /** Puts the right header before the request's body, sends it, and returns the response. */
   MemorySegment ask(int type, int length) {
+    send(type, length);
+    return response();
+  }
+
+  private void send(int type, int length) {
     Message.putHeader(
         request(),
         0,
@@ -115,7 +122,11 @@ final class RawClient {
         welcome().clientId(),
         welcome().connectionEpoch());
     sendRaw(length);
-    return response();
+  }
+
+  /** Whether an answer is there that was not taken. */
+  boolean isAnswered() {
+    return !received.isEmpty();
   }
 
   /** The next response, or null when the connection ended instead. */
@@ -199,6 +210,58 @@ final class RawClient {
     Message.putInt(request(), Message.PUBLISH_OBJECT_BYTES, bytes);
     Message.putInt(request(), Message.PUBLISH_HEAD, leased.head);
     Message.putInt(request(), Message.PUBLISH_FLAGS, flags);
+  }
+
+  /** Announces an object that is to be written. Returns the response. */
+  MemorySegment announce(Leased leased, long place, byte[] key, int bytes, int flags) {
+    return ask(Message.ANNOUNCE, buildAnnouncement(leased, place, key, bytes, flags));
+  }
+
+  /** Sends an announcement and does not wait for its answer. */
+  void announceLater(Leased leased, long place, byte[] key, int bytes, int flags) {
+    send(Message.ANNOUNCE, buildAnnouncement(leased, place, key, bytes, flags));
+  }
+
+  /**
+   * Announces an object on a condition. Returns the response.
+   *
+   * @param expected counts with {@link Message#FLAG_IF_EQUAL} alone
+   */
+  MemorySegment announceIf(
+      Leased leased, long place, byte[] key, int bytes, int flags, MemorySegment expected) {
+    announceIfLater(leased, place, key, bytes, flags, expected);
+    return response();
+  }
+
+  /** The same without waiting for the answer. */
+  void announceIfLater(
+      Leased leased, long place, byte[] key, int bytes, int flags, MemorySegment expected) {
+    int length = buildAnnouncement(leased, place, key, bytes, flags);
+    if ((flags & Message.FLAG_IF_EQUAL) != 0) {
+      ValueHash hash = new ValueHash();
+      hash.compute(expected, 0, (int) expected.byteSize());
+      long at = Message.ANNOUNCE_EXPECTED_LENGTH;
+      Message.putLong(request(), at, expected.byteSize());
+      Message.putLong(request(), at + Message.EXPECTED_HASH, hash.low());
+      Message.putLong(request(), at + Message.EXPECTED_HASH + 8, hash.high());
+      int keyAt = Message.ANNOUNCE_IF_EQUAL_KEY;
+      MemorySegment.copy(key, 0, request(), ValueLayout.JAVA_BYTE, keyAt, key.length);
+      length = keyAt + key.length;
+    }
+    send(Message.ANNOUNCE, length);
+  }
+
+  private int buildAnnouncement(Leased leased, long place, byte[] key, int bytes, int flags) {
+    Message.putLong(request(), Message.ANNOUNCE_RESERVATION, leased.reservation);
+    Message.putInt(
+        request(), Message.ANNOUNCE_OFFSET, geometry().offset(leased.regionIndex, place));
+    Message.putInt(request(), Message.ANNOUNCE_OBJECT_BYTES, bytes);
+    Message.putInt(request(), Message.ANNOUNCE_HEAD, leased.head);
+    Message.putInt(request(), Message.ANNOUNCE_FLAGS, flags);
+    Message.putInt(request(), Message.ANNOUNCE_KEY_LENGTH, key.length);
+    Message.putInt(request(), Message.ANNOUNCE_KEY_LENGTH + 4, 0);
+    MemorySegment.copy(key, 0, request(), ValueLayout.JAVA_BYTE, Message.ANNOUNCE_KEY, key.length);
+    return Message.ANNOUNCE_KEY + key.length;
   }
 
   /** Remote key of a region, from the map. */

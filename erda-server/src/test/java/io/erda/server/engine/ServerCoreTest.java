@@ -222,7 +222,7 @@ class ServerCoreTest {
         client.publish(otherHead, otherHead.place(), bytes, 0),
         "a key of another head");
     assertEquals(0, core.engine().tables().size());
-    assertEquals(0, core.engine().publication().puts());
+    assertEquals(0, core.engine().puts().puts());
   }
 
   @Test

@@ -13,6 +13,7 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.protocol.PutMode;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -42,7 +43,8 @@ class StopRecordTest {
         buckets,
         42,
         doubling,
-        Promise.PROCESS);
+        Promise.PROCESS,
+        PutMode.PUBLISH);
   }
 
   private void create(String name, int length, int with) throws IOException {

@@ -9,6 +9,7 @@ import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.protocol.PutMode;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,7 +33,8 @@ class SuperblockFormatTest {
           1024,
           42,
           false,
-          Promise.PROCESS);
+          Promise.PROCESS,
+          PutMode.PUBLISH);
 
   @Test
   void superblockIsAsDocumented() throws IOException {

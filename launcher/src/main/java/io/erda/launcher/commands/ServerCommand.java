@@ -1,6 +1,7 @@
 package io.erda.launcher.commands;
 
 import io.erda.protocol.Promise;
+import io.erda.protocol.PutMode;
 import io.erda.server.ErdaServer;
 import io.erda.server.Listening;
 import io.erda.server.ServerOptions;
@@ -148,6 +149,16 @@ public final class ServerCommand implements Callable<Integer> {
               + " gives it up for earlier puts too. Without the option: what the store promised"
               + " before; a new one, the strongest that costs no waiting.")
   private Promise promise;
+
+  @Option(
+      names = "--put",
+      paramLabel = "MODE",
+      description =
+          "How puts of a new store are done: publish (write, then publish: one round trip) or"
+              + " announce (the put of the Erda paper: announce, then write; two round trips, and"
+              + " the store promises that values are never torn, and nothing more); publish by"
+              + " default. A store keeps it; another one than its own is refused.")
+  private PutMode putMode;
 
   @Option(
       names = "--polling-ns",
@@ -302,7 +313,11 @@ public final class ServerCommand implements Callable<Integer> {
 
   private ServerOptions options() {
     ServerOptions options =
-        ServerOptions.DEFAULTS.withCounted(counted).withPromise(promise).withGroup(group);
+        ServerOptions.DEFAULTS
+            .withCounted(counted)
+            .withPromise(promise)
+            .withPutMode(putMode)
+            .withGroup(group);
     options = mode == null ? options : withMode(options, mode);
     options = heads == null ? options : options.withHeads(atLeastOne("--heads", heads));
     options = regionBytes == null ? options : options.withRegionBytes(regionBytes);

@@ -7,6 +7,7 @@ import io.erda.eval.report.Table;
 import io.erda.launcher.torture.Torture;
 import io.erda.launcher.torture.TortureOptions;
 import io.erda.launcher.torture.TortureResult;
+import io.erda.protocol.PutMode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -61,6 +62,12 @@ public final class TortureCommand implements Callable<Integer> {
       description = "How clients reach the server: shm or tcp; shm by default.")
   private String device = "shm";
 
+  @Option(
+      names = "--put",
+      paramLabel = "MODE",
+      description = "How the stores' puts are done: publish or announce; publish by default.")
+  private PutMode putMode = PutMode.PUBLISH;
+
   @Option(names = "--json", description = "Print the result as one JSON object.")
   private boolean json;
 
@@ -84,7 +91,7 @@ public final class TortureCommand implements Callable<Integer> {
     TortureResult result;
     try (Children children = new Children()) {
       TortureOptions options =
-          new TortureOptions(seconds, kills, clients, chosen, 1000, device, directory);
+          new TortureOptions(seconds, kills, clients, chosen, 1000, device, putMode, directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
       result = new Torture(children, LaunchSettings.load().jvm(), options, progress).run();

@@ -6,6 +6,7 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
+import io.erda.protocol.PutMode;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
 import io.erda.simulation.history.History;
@@ -143,6 +144,9 @@ public final class Torture {
     reached = ServerChild.reachedBy(options.device());
     List<String> creation = new ArrayList<>(store.options());
     creation.addAll(reached);
+    if (options.putMode() == PutMode.ANNOUNCE) {
+      creation.addAll(List.of("--put", "announce"));
+    }
     creation.addAll(otherUser.serverOptions(random.nextBoolean()));
     server = ServerChild.start(children, jvm, data, creation);
     int number = clients.takeNumbers(1);

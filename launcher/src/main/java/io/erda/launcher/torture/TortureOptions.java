@@ -1,5 +1,6 @@
 package io.erda.launcher.torture;
 
+import io.erda.protocol.PutMode;
 import java.nio.file.Path;
 
 /**
@@ -10,6 +11,7 @@ import java.nio.file.Path;
  * @param clients at a time, at least 2
  * @param accessMsMax how long after a client's kill its keys may keep others waiting
  * @param device how clients reach the server: shm or tcp
+ * @param putMode of the stores
  */
 public record TortureOptions(
     int seconds,
@@ -18,4 +20,5 @@ public record TortureOptions(
     long seed,
     long accessMsMax,
     String device,
+    PutMode putMode,
     Path temporaryDirectory) {}

@@ -3,6 +3,7 @@ package io.erda.simulation.system;
 import io.erda.cleaner.CleanerOptions;
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
+import io.erda.protocol.PutMode;
 import io.erda.server.engine.ServiceOptions;
 import io.erda.server.engine.StoreGeometry;
 import io.erda.simulation.NetworkModel;
@@ -10,6 +11,7 @@ import io.erda.simulation.PersistenceDomain;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
 /**
@@ -58,6 +60,12 @@ public record Configuration(
   private static final int KEY_OPERATIONS_MAX = 12;
   private static final int READERS_PERCENT = 50;
 
+  /** Puts announce first in one of so many. */
+  private static final int ANNOUNCE_ODDS = 5;
+
+  /** Of those one in so many has writers whose stores land late. */
+  private static final int LATE_WRITERS_ODDS = 4;
+
   /** One in so many; they take longer than the others. */
   private static final int LEFT_BEHIND_ODDS = 24;
 
@@ -83,6 +91,108 @@ public record Configuration(
   /** Draws one. */
   public static Configuration random(RandomGenerator random) {
     return random.nextInt(LEFT_BEHIND_ODDS) == 0 ? leftBehind(random) : shaped(random);
+  }
+
+  /**
+   * The configuration of a seed: as {@link #random} draws it, and in one run of some the puts
+   * announce first. That is drawn beside, so that all others are what they were before there was
+   * another put mode.
+   */
+  public static Configuration ofSeed(long seed) {
+    Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
+    SplittableRandom beside = new SplittableRandom(seed ^ 0xA0_0CEDL);
+    boolean announces = beside.nextInt(ANNOUNCE_ODDS) == 0;
+    if (announces && beside.nextInt(LATE_WRITERS_ODDS) == 0) {
+      return lateWriters(beside);
+    }
+    return announces ? drawn.announcing() : drawn;
+  }
+
+  /** The same with puts that announce first: the store promises nothing of power failures. */
+  public Configuration announcing() {
+    Set<Fault> fewer = EnumSet.copyOf(faults);
+    fewer.removeAll(EnumSet.of(Fault.PROMISE_RAISED, Fault.PROMISE_GIVEN_UP));
+    return new ConfigurationBuilder(this)
+        .store(store.withPutMode(PutMode.ANNOUNCE))
+        .faults(fewer)
+        .build();
+  }
+
+  /**
+   * Puts announce first, all of one key or two, and connections are lost in the middle of a WRITE,
+   * which goes on when the server has judged what was announced; others read meanwhile, and take
+   * their time.
+   */
+  public static Configuration lateWriters(RandomGenerator random) {
+    NetworkModel network =
+        NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true).noticing(1 << 9);
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.WHOLE_SYSTEM)
+        .network(network)
+        .store(
+            new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 8), 16)
+                .withPutMode(PutMode.ANNOUNCE))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 1))
+        .clients(random.nextInt(4, 8))
+        .readersPercent(READERS_PERCENT)
+        .keys(random.nextInt(1, 3))
+        .twins(false)
+        .keyBytesMax(8)
+        .valueBytesMax(1 << random.nextInt(4, 11))
+        .operations(random.nextInt(500, 2000))
+        .pipeline(1)
+        .mix(new OperationMix(60, 10, random.nextInt(40)))
+        .faultGapNs(1L << random.nextInt(12, 16))
+        .stepNs(64)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 10)
+        .faults(EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CRASH))
+        .build();
+  }
+
+  /**
+   * A full table of keys that mostly stay as they are, among which a few come and go: entries are
+   * displaced all the time beside iterations, to which what stays is known, and READs take their
+   * time.
+   */
+  public static Configuration displacedBesideIterations(RandomGenerator random) {
+    int buckets = 1 << random.nextInt(4, 7);
+    int keys = buckets + random.nextInt(14, 26);
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.MEMORY_CONTROLLER)
+        .network(NetworkModel.random(random).slowPieces(1 << 17))
+        .store(new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 4), buckets))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 22, 1 << 12, 50_000, new CleanerOptions(2, 0, 1 << 10, 1 << 18, 1 << 24)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 2))
+        .clients(4)
+        .readersPercent(0)
+        .keys(keys)
+        .twins(false)
+        .keyBytesMax(8)
+        .valueBytesMax(2000)
+        .operations(3000)
+        .pipeline(2)
+        .mix(new OperationMix(45, 45, 0, buckets / 2))
+        .faultGapNs(0)
+        .stepNs(128)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 12)
+        .faults(EnumSet.noneOf(Fault.class))
+        .build();
+  }
+
+  /** Whether puts announce first. */
+  boolean announces() {
+    return store.putMode() == PutMode.ANNOUNCE;
   }
 
   /** Servers are killed over their clients, and another process opens the store now and then. */

@@ -141,6 +141,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
     ServerCore core = new ServerCore(engine, service, nanoTime, overEntries);
     core.listen(device, device.listen(address));
     LogStore log = engine.log();
+    StoreEngine opened = engine;
     return new Server() {
       @Override
       public int doWork() {
@@ -163,6 +164,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
       @Override
       public long cleanings() {
         return core.cleaner().cleanings();
+      }
+
+      @Override
+      public long undecided() {
+        return opened.undecidedPuts();
       }
 
       @Override

@@ -26,7 +26,10 @@ final class Promises {
     if (ordinary) {
       world.disk.ordinaryFiles();
     }
-    kept = !ordinary && domain.survives() == Survives.POWER_FAILURE;
+    kept =
+        !ordinary
+            && !world.configuration.announces()
+            && domain.survives() == Survives.POWER_FAILURE;
   }
 
   /** Whether everything that was acknowledged has to survive a power failure now. */

@@ -77,6 +77,11 @@ public interface StoreUnderTest {
      */
     default void countStrangersOf(Device device) {}
 
+    /** Puts that were announced and are neither committed nor taken back. */
+    default long undecided() {
+      return 0;
+    }
+
     /** What is wrong where nobody has asked for anything for a while; null where nothing is. */
     default String wrongWhenIdle() {
       return null;

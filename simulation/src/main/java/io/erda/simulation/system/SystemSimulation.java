@@ -33,6 +33,12 @@ public final class SystemSimulation {
   /** In one run of so many, every place that stores is noted, crash or not. */
   private static final long WATCHED_ODDS = 64;
 
+  /**
+   * After so long no put is undecided that was told to be done, and none of a client whose
+   * connection has ended: long before the server gives a client up that does not write.
+   */
+  private static final long DECIDED_NS = 20_000_000L;
+
   /** How long what is idle is kept, at most: reservations and time-outs. */
   private static final long IDLE_NS = 1_000_000_000L;
 
@@ -50,7 +56,7 @@ public final class SystemSimulation {
 
   /** The production code under the configuration of a seed. */
   public static SystemSimulation of(long seed) {
-    return of(seed, Configuration.random(new SplittableRandom(seed ^ 0x5EED_C0DEL)));
+    return of(seed, Configuration.ofSeed(seed));
   }
 
   /** The production code under a configuration. */
@@ -145,6 +151,9 @@ public final class SystemSimulation {
     }
     if (!world.failed()) {
       check();
+    }
+    if (!world.failed()) {
+      requireDecided();
     }
     if (!world.failed()) {
       requireNothingHeld();
@@ -249,6 +258,20 @@ public final class SystemSimulation {
     }
   }
 
+  /** When no client wants anything all puts are decided soon, though nobody asks for that. */
+  private void requireDecided() {
+    if (configuration.announces()) {
+      world.time.runFor(DECIDED_NS);
+      requireNone(host.core() == null ? 0 : host.core().undecided());
+    }
+  }
+
+  private void requireNone(long undecided) {
+    if (undecided > 0) {
+      world.fail(undecided + " puts are announced and not decided, and nobody is at work");
+    }
+  }
+
   /** When every client has gone and some time has passed nothing is held for them. */
   private void requireNothingHeld() {
     clients.crashAll();
@@ -263,6 +286,8 @@ public final class SystemSimulation {
     }
     if (wrong != null) {
       world.fail(wrong);
+    } else {
+      requireNone(core.undecided());
     }
   }
 

@@ -11,7 +11,10 @@ import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import io.erda.protocol.PutMode;
+import io.erda.protocol.Root;
 import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.StoreGeometry;
 import io.erda.simulation.SimulatedDisk;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -45,13 +48,18 @@ final class VersionWordRules {
   private boolean durably;
 
   private boolean pendingFirst;
+
+  /** Whether puts announce first: a word is pending before its object is there. */
+  private final boolean announces;
+
   private boolean serving;
 
-  VersionWordRules(SimulatedDisk disk, LogGeometry geometry) {
+  VersionWordRules(SimulatedDisk disk, StoreGeometry store) {
     this.disk = disk;
-    this.geometry = geometry;
+    this.geometry = store.geometry();
+    this.announces = store.putMode() == PutMode.ANNOUNCE;
     this.durably = disk.domain().survives() == Survives.POWER_FAILURE;
-    this.pendingFirst = disk.domain().visibleBeforeDurable();
+    this.pendingFirst = announces || disk.domain().visibleBeforeDurable();
   }
 
   /** The directory of a process that starts, with its tables watched. */
@@ -91,8 +99,10 @@ final class VersionWordRules {
       return;
     }
     long keyWord = memory.get(WORD, offset - 8);
+    // What is announced is not there yet, so its key can't be told; and it is never moved.
+    boolean announced = announces && VersionWord.pending(word == 0 ? next : word);
     long original =
-        next == VersionWord.MOVED
+        next == VersionWord.MOVED || announced
             ? 0
             : original(table, keyWord, VersionWord.newest(word == 0 ? next : word));
     String wrong =
@@ -226,12 +236,19 @@ final class VersionWordRules {
   private String wrong(String table, MemorySegment memory, long offset, long word, long next) {
     if (VersionWord.pending(word)) {
       if (next == VersionWord.commit(word)) {
+        if (announces) {
+          int head = (int) (memory.get(WORD, offset - 8) >>> 56);
+          String torn = wrongObject(head, VersionWord.newest(word), "the committed version");
+          if (torn != null) {
+            return torn;
+          }
+        }
         return serving && durably && !disk.settled(table, offset, 8)
             ? "committed before its pending word is durable"
             : null;
       }
       if (next == VersionWord.rollback(word)) {
-        return null;
+        return announces ? wrongRollback(memory, offset, word) : null;
       }
       if (next == VersionWord.withOlder(word, VersionWord.older(next))) {
         int head = (int) (memory.get(WORD, offset - 8) >>> 56);
@@ -246,6 +263,9 @@ final class VersionWordRules {
               ? "a value is emptied in sight of readers, and without an intent a crash may bring it"
                   + " back"
               : null;
+    }
+    if (announces && VersionWord.pending(word)) {
+      return "stored over a version that is not decided";
     }
     long base = VersionWord.pending(word) ? VersionWord.rollback(word) : word;
     int head = (int) (memory.get(WORD, offset - 8) >>> 56);
@@ -265,7 +285,19 @@ final class VersionWordRules {
     if (base == 0 && durably && !disk.settled(table, offset - 8, 8)) {
       return "stored before its key word is durable";
     }
-    return wrongObject(head, VersionWord.newest(next), "the new version");
+    return announces ? null : wrongObject(head, VersionWord.newest(next), "the new version");
+  }
+
+  /** Where readers take a pending version that is whole, it stays, and nobody sees a judgement. */
+  private String wrongRollback(MemorySegment memory, long offset, long word) {
+    int head = (int) (memory.get(WORD, offset - 8) >>> 56);
+    if (wrongWhole(head, VersionWord.newest(word)) == null) {
+      return "a whole version is rolled back, which readers may have taken";
+    }
+    MemorySegment root = disk.image(StoreFiles.ROOT);
+    return (Root.structureCounter(root, 0) & 1) == 0
+        ? "a version is rolled back in sight of readers: the structure counter is even"
+        : null;
   }
 
   private String wrongRelocation(long base, long next, int head) {
@@ -332,6 +364,17 @@ final class VersionWordRules {
         : wrongObject(linked.file(), linked.generation(), head, offset, what);
   }
 
+  /** What keeps a version from being whole; null when it is. */
+  private String wrongWhole(int head, int offset) {
+    boolean was = durably;
+    durably = false;
+    try {
+      return wrongObject(head, offset, "");
+    } finally {
+      durably = was;
+    }
+  }
+
   private String wrongObject(String file, int generation, int head, int offset, String what) {
     MemorySegment region = disk.image(file);
     if (region == null) {
@@ -359,7 +402,7 @@ final class VersionWordRules {
         return memory;
       }
       durably = memory.survives() == Survives.POWER_FAILURE;
-      pendingFirst = memory.visibleBeforeDurable();
+      pendingFirst = announces || memory.visibleBeforeDurable();
       return new WatchedTable(name, memory);
     }
   }

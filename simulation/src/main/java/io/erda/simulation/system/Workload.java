@@ -104,6 +104,9 @@ final class Workload {
       return get(client, to, key);
     }
     OperationMix mix = configuration.mix();
+    if (key < mix.staying() && newest[key] != 0 && draw < mix.puts() + mix.deletes()) {
+      key = mix.staying() + random.nextInt(keys.length - mix.staying());
+    }
     if (draw < mix.puts() + mix.deletes()
         && mix.conditionalPercent() > 0
         && random.nextInt(100) < mix.conditionalPercent()) {

@@ -73,7 +73,7 @@ final class World {
     network = new SimulatedNetwork(time, random.split(), configuration.network());
     disk = new SimulatedDisk(configuration.domain(), random.split());
     view = new StoreView(disk, configuration.store().geometry());
-    rules = new VersionWordRules(disk, configuration.store().geometry());
+    rules = new VersionWordRules(disk, configuration.store());
     workload = new Workload(configuration, random.split(), view::hashSeed);
   }
 

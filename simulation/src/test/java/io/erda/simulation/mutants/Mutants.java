@@ -35,9 +35,12 @@ final class Mutants {
   private static final String GET = "client.Get";
   private static final String DIRECT_GET = "client.DirectGet";
   private static final String SCAN = "client.Scan";
+  private static final String LOOK_UP = "client.KeyWordLookUp";
   private static final String SCAN_ORDER = "client.ScanOrder";
   private static final String COPY = "client.PrivateCopy";
-  private static final String PUT = "client.PublishLastPut";
+  private static final String PUT = "client.PublishLast";
+  private static final String CONDITION = "server.engine.Condition";
+  private static final String LEASED_PUT = "client.LeasedPut";
   private static final String OPERATION = "client.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
   private static final ClassDesc MEMORY_CLASS = ClassDesc.of("io.erda.pmem.PersistentMemory");
@@ -96,7 +99,7 @@ final class Mutants {
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
-                      defect(PUT, "post", "postWrite", "writeLater"),
+                      defect(LEASED_PUT, "postWrite", "postWrite", "writeLater"),
                       beforeReturn(PUT, "post", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
@@ -110,19 +113,19 @@ final class Mutants {
           Mutant.of(
               "condition not looked at",
               "a put with a condition is done whatever the key has",
-              () -> List.of(body(PUBLICATION, "test", code -> code.iconst_0().ireturn()))),
+              () -> List.of(body(CONDITION, "test", code -> code.iconst_0().ireturn()))),
           Mutant.of(
               "any value is the expected one",
               "a put that expects a value is done where the key has another one",
-              () -> List.of(constant(PUBLICATION, "test", "isEqual", 1))),
+              () -> List.of(constant(CONDITION, "test", "isEqual", 1))),
           Mutant.of(
               "deleted is a value",
               "a put that expects no value is not done where the key was deleted",
-              () -> List.of(constant(PUBLICATION, "test", "isValue", 1))),
+              () -> List.of(constant(CONDITION, "test", "isValue", 1))),
           Mutant.of(
               "conflict is success",
               "a client is told that a put was done whose condition did not hold",
-              () -> List.of(withoutStore(PUT, "onResponse", "conflict"))),
+              () -> List.of(withoutStore(LEASED_PUT, "onResponse", "conflict"))),
           // The log
           Mutant.of(
               "position not in the checksum",
@@ -363,8 +366,8 @@ final class Mutants {
               "the client takes its SEND for the server's answer",
               () ->
                   List.of(
-                      beforeReturn(PUT, "post", Mutants::finishWhenPublished),
-                      before(PUT, "onResponse", Mutants::returnUnlessPublished))),
+                      beforeReturn(LEASED_PUT, "placed", Mutants::finishWhenPublished),
+                      before(LEASED_PUT, "onResponse", Mutants::returnUnlessPublished))),
           Mutant.of(
               "told twice",
               "an operation that was told stays the next one to be told",
@@ -424,13 +427,13 @@ final class Mutants {
                   () ->
                       List.of(
                           instead(GET, "tryEntries", "committed", "newest"),
-                          instead(DIRECT_GET, "run", "committed", "newest")))
+                          instead(DIRECT_GET, "committedOf", "committed", "newest")))
               .slow(),
           // Iterations
           Mutant.of(
                   "iteration ignores the structure counter",
                   "what was READ while entries moved counts",
-                  () -> List.of(body(SCAN, "isUnmoved", code -> code.iconst_1().ireturn())))
+                  () -> List.of(body(LOOK_UP, "isUnmoved", code -> code.iconst_1().ireturn())))
               .slow(),
           Mutant.of(
               "iteration goes by slots",
@@ -454,7 +457,7 @@ final class Mutants {
               () ->
                   List.of(
                       constant(SCAN, "postTable", "isDoubling", 0),
-                      constant(SCAN, "postKeyWord", "isDoubling", 0))),
+                      constant(LOOK_UP, "postKeyWord", "isDoubling", 0))),
           Mutant.of(
               "iteration compares no keys",
               "a key whose entry was met in both tables is given twice",

@@ -10,32 +10,41 @@ import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A put or a delete that publishes last (design, "A put"): the object is WRITTEN into leased space,
- * PUBLISH is SENT behind it, and the server's response ends it. It takes one round trip while the
- * lease lasts.
+ * A put or a delete into leased space: takes the next place of a lease and lets the store's put
+ * mode make the object there the newest version of its key ({@link PutWay}).
  *
  * <p>A delete for which the log has no room asks the server to empty the entry instead (ERASE).
  *
- * <p>Nothing is replayed once a publish was posted: if the connection ends then, the outcome is
- * unknown. A publish that the server refused had no effect, so it may be done again elsewhere.
+ * <p>Nothing is replayed once something was posted that may take effect: if the connection ends
+ * then, the outcome is unknown. What the server refused had no effect, so it may be done again
+ * elsewhere.
  */
-final class PublishLastPut extends Put {
-  private static final int POST_WRITE = PUT_STEPS;
-  private static final int POST_PUBLISH = PUT_STEPS + 1;
-  private static final int PUBLISHED = PUT_STEPS + 2;
-  private static final int POST_ERASE = PUT_STEPS + 3;
-  private static final int ERASING = PUT_STEPS + 4;
+final class LeasedPut extends Put {
+  /** Its way is at work. */
+  private static final int ON_ITS_WAY = PUT_STEPS;
+
+  private static final int POST_ERASE = PUT_STEPS + 1;
+  private static final int ERASING = PUT_STEPS + 2;
 
   /** It waits for puts that have a place in the same lease and could not be posted yet. */
-  private static final int WAIT_PLACE = PUT_STEPS + 5;
+  private static final int WAIT_PLACE = PUT_STEPS + 3;
 
   private static final int REWRITES_MAX = 8;
   private static final int INVALID_MAX = 1;
 
+  /** Pauses before a delete without space asks again while a put of its key is undecided. */
+  private static final long UNDECIDED_PAUSE_NS = 100_000;
+
   private final PutOrder turns;
+  private final PublishLast publishLast = new PublishLast(this);
+  private final AnnounceFirst announceFirst = new AnnounceFirst(this);
+
+  /** That of the store; null before the first place is taken. */
+  private PutWay way;
+
+  long reservation;
+  int offset;
   private long serial;
-  private long reservation;
-  private int offset;
   private long remoteKey;
   private long place;
   private int rewrites;
@@ -44,7 +53,7 @@ final class PublishLastPut extends Put {
   /** Why a WRITE of this operation could not be begun; SUCCESS when none was refused. */
   private int writeRefused;
 
-  PublishLastPut(
+  LeasedPut(
       ClientContext context, Connections connections, Listener listener, PutOrder turns, int slot) {
     super(context, connections, listener, turns, slot);
     this.turns = turns;
@@ -86,48 +95,65 @@ final class PublishLastPut extends Put {
     ObjectLayout.putChecksum(
         memory, OBJECT, crc ^ ObjectChecksum.positionMix(head, lease.generation, offset));
     serial++;
-    step = POST_WRITE;
-    post();
+    step = ON_ITS_WAY;
+    way = session.announces() ? announceFirst : publishLast;
+    way.begin();
   }
 
-  private void post() {
-    if (step == POST_WRITE) {
-      if (!session.queuePair.postWrite(
-          WorkId.of(serial, slot), region, OBJECT, remoteKey, place, padded, Flags.NONE)) {
-        stall();
-        return;
-      }
-      step = POST_PUBLISH;
-    }
-    Requests requests = session.requests;
-    MemorySegment message = requests.memory;
-    long base = requests.at(slot);
-    Message.putLong(message, base + Message.PUBLISH_RESERVATION, reservation);
-    Message.putInt(message, base + Message.PUBLISH_OFFSET, offset);
-    Message.putInt(message, base + Message.PUBLISH_OBJECT_BYTES, bytes);
-    Message.putInt(message, base + Message.PUBLISH_HEAD, head);
-    Message.putInt(
-        message, base + Message.PUBLISH_FLAGS, condition | (delete ? Message.FLAG_DELETE : 0));
-    int length = Message.PUBLISH_REQUEST_BYTES;
-    if (condition == Message.FLAG_IF_EQUAL) {
-      putExpected(message, base);
-      length = Message.PUBLISH_IF_EQUAL_BYTES;
-    }
-    if (!requests.send(slot, Message.PUBLISH, length)) {
-      stall();
-      return;
-    }
-    step = PUBLISHED;
-    // This stands behind the publish, so that it costs this put nothing.
+  // What its way does.
+
+  /** WRITEs the object to its place. Returns false when the queue is full. */
+  boolean postWrite(int flags) {
+    return session.queuePair.postWrite(
+        WorkId.of(serial, slot), region, OBJECT, remoteKey, place, padded, flags);
+  }
+
+  /** READs the root's first word behind the object. Returns false when the queue is full. */
+  boolean postReadRoot() {
+    return session.queuePair.postRead(
+        WorkId.of(serial, slot), region, rootAt(), session.rootKey, 0, Long.BYTES, Flags.SIGNALED);
+  }
+
+  /** The server knows of the place: the lease may be done with. */
+  void placed() {
     session.leases.placed(head, padded);
   }
 
-  private void putExpected(MemorySegment message, long base) {
-    long hash = base + Message.PUBLISH_EXPECTED_HASH;
-    Message.putInt(message, base + Message.PUBLISH_EXPECTED_LENGTH, expectedLength);
-    Message.putInt(message, base + Message.PUBLISH_EXPECTED_LENGTH + Integer.BYTES, 0);
+  /** The flags of a request. */
+  int flags() {
+    return condition | (delete ? Message.FLAG_DELETE : 0);
+  }
+
+  /** Stores length and hash of the value that the key has to have into a request. */
+  void putExpected(MemorySegment message, long lengthAt) {
+    long hash = lengthAt + 2 * Integer.BYTES;
+    Message.putInt(message, lengthAt, expectedLength);
+    Message.putInt(message, lengthAt + Integer.BYTES, 0);
     Message.putLong(message, hash, expectedLow);
     Message.putLong(message, hash + Long.BYTES, expectedHigh);
+  }
+
+  /** Stores the key's length and the key into a request. */
+  void putKey(MemorySegment message, long lengthAt, long keyAt) {
+    Message.putInt(message, lengthAt, keyLength);
+    Message.putInt(message, lengthAt + 4, 0);
+    MemorySegment.copy(memory, OBJECT + ObjectLayout.KEY_OFFSET, message, keyAt, keyLength);
+  }
+
+  /** It has taken effect. */
+  void done(boolean keyExisted) {
+    existed = keyExisted;
+    finish();
+  }
+
+  /** What is left of the lease can't be written to. */
+  void dropLease() {
+    session.leases.drop(head, reservation);
+  }
+
+  /** Whether the WRITE of this place failed. */
+  boolean writeFailed() {
+    return writeRefused != Status.SUCCESS;
   }
 
   @Override
@@ -145,10 +171,7 @@ final class PublishLastPut extends Put {
     Requests requests = session.requests;
     MemorySegment message = requests.memory;
     long base = requests.at(slot);
-    Message.putInt(message, base + Message.ERASE_KEY_LENGTH, keyLength);
-    Message.putInt(message, base + Message.ERASE_KEY_LENGTH + 4, 0);
-    MemorySegment.copy(
-        memory, OBJECT + ObjectLayout.KEY_OFFSET, message, base + Message.ERASE_KEY, keyLength);
+    putKey(message, base + Message.ERASE_KEY_LENGTH, base + Message.ERASE_KEY);
     if (requests.send(slot, Message.ERASE, Message.ERASE_KEY + keyLength)) {
       step = ERASING;
     } else {
@@ -160,32 +183,29 @@ final class PublishLastPut extends Put {
   void onResponse(int type, int result, MemorySegment message, long base, int length) {
     switch (result) {
       case Result.OK -> {
-        int at = type == Message.ERASE ? Message.ERASED_EXISTED : Message.PUBLISHED_EXISTED;
-        existed = Message.getInt(message, base + at) != 0;
-        finish();
+        if (type == Message.ERASE) {
+          done(Message.getInt(message, base + Message.ERASED_EXISTED) != 0);
+        } else {
+          way.onOk(message, base);
+        }
       }
       case Result.CONFLICT -> {
         if (condition == 0) {
           session.fail("the server found a conflict for a " + describe());
         } else {
+          way.onConflict();
           conflict = true;
           finish();
         }
       }
+      case Result.UNDECIDED -> backOff(UNDECIDED_PAUSE_NS);
       case Result.NO_RESERVATION -> {
-        session.leases.drop(head, reservation);
+        dropLease();
         writeAgain(result);
       }
       case Result.INVALID_OBJECT -> {
-        if (writeRefused != Status.SUCCESS) {
-          fail(
-              new ErdaException.Unusable(
-                  describe()
-                      + ": a file of the store can't be written from here: "
-                      + (writeRefused == Status.MEMORY_LOST
-                          ? session.queuePair.lostRegion()
-                          : Status.name(writeRefused))
-                      + "; the key is untouched"));
+        if (writeFailed()) {
+          failUnwritten();
         } else if (++invalid > INVALID_MAX) {
           fail(
               new ErdaException.Damaged(
@@ -207,6 +227,18 @@ final class PublishLastPut extends Put {
     }
   }
 
+  /** The WRITE could not be begun. */
+  void failUnwritten() {
+    fail(
+        new ErdaException.Unusable(
+            describe()
+                + ": a file of the store can't be written from here: "
+                + (writeRefused == Status.MEMORY_LOST
+                    ? session.queuePair.lostRegion()
+                    : Status.name(writeRefused))
+                + "; the key is untouched"));
+  }
+
   private void writeAgain(int result) {
     if (++rewrites > REWRITES_MAX) {
       fail(
@@ -225,22 +257,33 @@ final class PublishLastPut extends Put {
 
   @Override
   boolean isUnposted() {
-    return step == POST_WRITE || step == POST_PUBLISH;
+    return step == ON_ITS_WAY && way.isUnposted();
   }
 
-  /**
-   * A WRITE of this operation failed. The server decides: it publishes nothing that is not whole.
-   */
   @Override
   void onWriteFailed(long ofSerial, int status) {
     if (ofSerial != serial) {
       return;
     }
     if (status != Status.REMOTE_ACCESS) {
-      // The server is told of an object that is not there, and says so.
+      // Where the server is told of an object that is not there, it says so.
       writeRefused = status;
     } else if (session != null) {
-      session.leases.drop(head, reservation);
+      way.onWriteRefused();
+    }
+  }
+
+  @Override
+  void onRead(long ofSerial) {
+    if (ofSerial == serial && step == ON_ITS_WAY) {
+      way.onRead();
+    }
+  }
+
+  @Override
+  void onReadFailed(long ofSerial, int status) {
+    if (ofSerial == serial && step == ON_ITS_WAY) {
+      session.fail("a READ behind a WRITE ended with: " + Status.name(status));
     }
   }
 
@@ -253,8 +296,8 @@ final class PublishLastPut extends Put {
     stalled = false;
     if (step == WAIT_PLACE) {
       takePlace();
-    } else if (step == POST_WRITE || step == POST_PUBLISH) {
-      post();
+    } else if (step == ON_ITS_WAY) {
+      way.resume();
     } else if (step == POST_ERASE) {
       postErase();
     } else {
@@ -264,11 +307,11 @@ final class PublishLastPut extends Put {
 
   @Override
   boolean published() {
-    return step == PUBLISHED || step == ERASING;
+    return step == ERASING || (step == ON_ITS_WAY && way.mayTakeEffect());
   }
 
   @Override
   boolean mayHaveBeenSent() {
-    return published() || step == POST_PUBLISH || step == POST_ERASE;
+    return published() || step == POST_ERASE || (step == ON_ITS_WAY && way.mayHaveBeenSent());
   }
 }

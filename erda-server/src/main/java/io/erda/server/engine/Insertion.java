@@ -1,0 +1,67 @@
+package io.erda.server.engine;
+
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.VersionWord;
+import io.erda.protocol.Result;
+
+/** Makes entries for keys that have none, and room for them. One thread. Allocates nothing. */
+final class Insertion {
+  private final Tables tables;
+  private final TableGrowth growth;
+  private final StoredObjects objects;
+
+  Insertion(Tables tables, TableGrowth growth, StoredObjects objects) {
+    this.tables = tables;
+    this.growth = growth;
+    this.objects = objects;
+  }
+
+  /**
+   * Makes an entry. Returns it, or {@link Tables#NONE} when there is no room: then {@link
+   * #makeRoom} and look the key up again.
+   */
+  long insert(long keyWord, long word) {
+    long entry = tables.insert(keyWord, word);
+    if (entry == Tables.NONE && dropTombstone(keyWord)) {
+      entry = tables.insert(keyWord, word);
+    }
+    return entry;
+  }
+
+  /** A step towards room. Returns false when nothing can be done: {@link #refusal} says why. */
+  boolean makeRoom() {
+    return growth.makeRoom();
+  }
+
+  /** What is to be told to whom there is no room for. */
+  int refusal() {
+    if (growth.diskFull()) {
+      return Result.DISK_FULL;
+    }
+    return growth.creating() ? Result.NOT_NOW : Result.TABLE_FULL;
+  }
+
+  /**
+   * Empties the first entry of a neighbourhood whose key was deleted: absent it was before. A
+   * tombstone whose object is not whole stays: it may be damage.
+   */
+  private boolean dropTombstone(long keyWord) {
+    Tables.Generation into = tables.next() == null ? tables.current() : tables.next();
+    HashTable table = into.table();
+    long home = Entry.bucket(keyWord, table.buckets());
+    for (long slot = home; slot < home + HashTable.neighbourhood(); slot++) {
+      long word = table.versionWord(slot);
+      int head = Entry.headOf(table.keyWord(slot));
+      if (word != 0
+          && !VersionWord.pending(word)
+          && objects.valid(head, VersionWord.newest(word))
+          && !objects.isValue(head, VersionWord.newest(word))
+          && table.empty(slot, table.keyWord(slot), word)) {
+        table.drain();
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+package io.erda.simulation.mutants;
+
+import io.erda.simulation.system.Configuration;
+import io.erda.simulation.system.SystemSimulation;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.LongFunction;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a seed comes to in a run of one kind, whatever kind the seed would have drawn. As {@link
+ * PatchedSeed}, lives in a {@link PatchedLoader}.
+ */
+public final class ScenarioSeed implements LongFunction<String> {
+  /** The kinds of runs. */
+  enum Scenario {
+    /** Puts announce first, in a run like any other. */
+    ANNOUNCING {
+      @Override
+      Configuration configuration(RandomGenerator random) {
+        return Configuration.random(random).announcing();
+      }
+    },
+    /** Puts announce first, and what clients store lands late. */
+    LATE_WRITERS {
+      @Override
+      Configuration configuration(RandomGenerator random) {
+        return Configuration.lateWriters(random);
+      }
+    },
+    /** Entries are displaced beside iterations. */
+    ITERATED {
+      @Override
+      Configuration configuration(RandomGenerator random) {
+        return Configuration.displacedBesideIterations(random);
+      }
+    };
+
+    abstract Configuration configuration(RandomGenerator random);
+
+    /** Runs of this kind with these defects. */
+    LongFunction<String> runs(List<Patch> patches, boolean rules) {
+      return PatchedLoader.make(patches, ScenarioSeed.class, name(), rules);
+    }
+  }
+
+  private final Scenario scenario;
+  private final boolean rules;
+
+  /**
+   * @param scenario the name of one
+   * @param rules whether stores to version words are watched
+   */
+  public ScenarioSeed(String scenario, boolean rules) {
+    this.scenario = Scenario.valueOf(scenario);
+    this.rules = rules;
+  }
+
+  @Override
+  public String apply(long seed) {
+    SystemSimulation simulation =
+        SystemSimulation.of(seed, scenario.configuration(new SplittableRandom(seed)));
+    return (rules ? simulation : simulation.withoutWordRules()).run().failure();
+  }
+}
