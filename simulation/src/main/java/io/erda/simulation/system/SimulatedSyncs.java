@@ -51,9 +51,10 @@ final class SimulatedSyncs implements Syncs {
   }
 
   private void drainNext() {
-    group.removeFirst().drain();
+    PersistentMemory next = group.removeFirst();
     underWay = !group.isEmpty();
     waitForNext();
+    next.drain();
   }
 
   @Override
