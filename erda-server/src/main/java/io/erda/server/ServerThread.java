@@ -17,6 +17,10 @@ final class ServerThread implements AutoCloseable {
   private final ServedDevices devices;
   private final OpenedStore store;
   private final FileThreads files;
+
+  /** Null where nobody waits for a device. */
+  private final SyncThread syncs;
+
   private final Poller poller;
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile boolean closing;
@@ -38,7 +42,11 @@ final class ServerThread implements AutoCloseable {
     this.devices = devices;
     this.store = store;
     this.files = new FileThreads(store.engine().log().geometry().heads());
+    this.syncs = store.engine().waitsForDevice() ? new SyncThread(devices::wakeup) : null;
     core.fileWork(files);
+    if (syncs != null) {
+      core.syncs(syncs);
+    }
     core.figure("pages.failures", files::failures);
     core.onReadOnly(this::becameReadOnly);
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
@@ -139,6 +147,10 @@ final class ServerThread implements AutoCloseable {
       }
     } catch (Throwable e) {
       failure = failure == null ? e : failure;
+    } finally {
+      if (syncs != null) {
+        syncs.close();
+      }
     }
     ended.countDown();
   }

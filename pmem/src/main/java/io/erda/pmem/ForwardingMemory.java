@@ -61,6 +61,11 @@ public abstract class ForwardingMemory implements PersistentMemory {
   }
 
   @Override
+  public boolean drainWaitsForDevice() {
+    return memory.drainWaitsForDevice();
+  }
+
+  @Override
   public Backing backing() {
     return memory.backing();
   }

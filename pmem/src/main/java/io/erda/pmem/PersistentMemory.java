@@ -74,6 +74,14 @@ public interface PersistentMemory extends AutoCloseable {
    */
   boolean visibleBeforeDurable();
 
+  /**
+   * Whether a drain waits for a device, and another thread may as well do it: {@link #drain()} may
+   * be called by any thread then.
+   */
+  default boolean drainWaitsForDevice() {
+    return false;
+  }
+
   /** Where another process finds the same bytes. */
   Backing backing();
 

@@ -8,9 +8,11 @@ import java.util.Objects;
 /**
  * A shared mapping of an ordinary file that {@link #drain()} writes to the device with msync(2).
  *
- * <p>{@code flush} notes ranges; {@code drain} takes all of them, whoever flushed them. Drains come
- * one after the other, so a thread whose ranges another one took waits until they are written, and
- * usually finds its own work done (group commit).
+ * <p>{@code flush} notes from where to where something was flushed; {@code drain} takes all of it,
+ * whoever flushed it, with one call: the kernel finds the dirty pages in between by itself, and a
+ * second call would wait for the device a second time. Drains come one after the other, so a thread
+ * whose bytes another one took waits until they are written, and usually finds its own work done
+ * (group commit).
  *
  * <p>After a failed msync the kernel may have dropped what it could not write, and the next msync
  * would succeed over it. So the first failure is final: every later drain throws it again.
@@ -22,10 +24,16 @@ final class SyncedMemory extends SegmentMemory {
     void force(MemorySegment segment, long offset, long length);
   }
 
+  private static final long PAGE = 4096;
+
   private final Force force;
   private final Object draining = new Object();
-  private final DirtyRanges noted = new DirtyRanges();
-  private final DirtyRanges taken = new DirtyRanges();
+  private final Object noting = new Object();
+
+  /** Whole pages that were flushed, and what lies between them; empty when the end is 0. */
+  private long dirtyStart;
+
+  private long dirtyEnd;
   private UncheckedIOException failure;
 
   SyncedMemory(MemorySegment segment, Arena arena, Backing backing) {
@@ -41,8 +49,11 @@ final class SyncedMemory extends SegmentMemory {
   public void flush(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment().byteSize());
     if (length > 0) {
-      synchronized (noted) {
-        noted.add(offset, offset + length);
+      long start = offset & -PAGE;
+      long end = offset + length + PAGE - 1 & -PAGE;
+      synchronized (noting) {
+        dirtyStart = dirtyEnd == 0 ? start : Math.min(dirtyStart, start);
+        dirtyEnd = Math.max(dirtyEnd, end);
       }
     }
   }
@@ -53,11 +64,15 @@ final class SyncedMemory extends SegmentMemory {
       if (failure != null) {
         throw new UncheckedIOException(failure.getMessage(), failure.getCause());
       }
-      synchronized (noted) {
-        taken.takeFrom(noted);
+      long start;
+      long end;
+      synchronized (noting) {
+        start = dirtyStart;
+        end = Math.min(dirtyEnd, segment().byteSize());
+        dirtyEnd = 0;
       }
-      for (int i = 0; i < taken.count(); i++) {
-        sync(taken.start(i), Math.min(taken.end(i), segment().byteSize()));
+      if (end > 0) {
+        sync(start, end);
       }
     }
   }
@@ -88,6 +103,11 @@ final class SyncedMemory extends SegmentMemory {
 
   @Override
   public boolean visibleBeforeDurable() {
+    return true;
+  }
+
+  @Override
+  public boolean drainWaitsForDevice() {
     return true;
   }
 }

@@ -37,11 +37,13 @@ final class Leases {
   /** Reservations that have ended, and in which something is undecided. */
   private final Set<Reservation> ending = new LinkedHashSet<>();
 
+  private final Runnable finishing;
   private final Runnable settling;
   private long lastReservation;
   private long excessEnded;
 
   /**
+   * @param finishing publishes what has arrived and is not published yet: no extent ends before
    * @param cleaningHelps whether cleaning may give a head space that somebody waits for
    */
   Leases(
@@ -52,6 +54,7 @@ final class Leases {
       RegionFiles files,
       SpaceRefusals refusals,
       Connections connections,
+      Runnable finishing,
       IntPredicate cleaningHelps) {
     this.engine = engine;
     this.supply = engine.log().files();
@@ -62,7 +65,8 @@ final class Leases {
     this.refusals = refusals;
     this.connections = connections;
     this.cleaningHelps = cleaningHelps;
-    this.settling = engine.publication()::settle;
+    this.finishing = finishing;
+    this.settling = this::settle;
     this.lastReservation = engine.root().incarnation() << 40;
   }
 
@@ -237,12 +241,17 @@ final class Leases {
     }
   }
 
+  private void settle() {
+    finishing.run();
+    engine.publication().settle();
+  }
+
   /**
    * Ends every reservation in a region: what was not published there never will be. What was
    * announced there is named by a word already, which whoever looks at the words comes by.
    */
   void endIn(Region region) {
-    engine.publication().settle();
+    settle();
     for (Connection connection : connections.all()) {
       for (Reservation reservation : connection.reservations.takeIn(region)) {
         engine.log().end(reservation.extent);

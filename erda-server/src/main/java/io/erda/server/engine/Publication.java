@@ -22,7 +22,8 @@ import java.lang.foreign.MemorySegment;
  * batch. Elsewhere the word is stored once.
  *
  * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all
- * of them. No allocation.
+ * of them. Where a drain waits for a device {@link Syncs} has somebody else wait, and the batch
+ * goes on when that is done; one batch is under way at a time. No allocation.
  */
 final class Publication {
   /**
@@ -45,6 +46,30 @@ final class Publication {
   private final Extent[] unsettledExtents = new Extent[UNSETTLED_MAX];
   private final long[] unsettledPlaces = new long[UNSETTLED_MAX];
   private int unsettled;
+
+  private Syncs syncs = Syncs.AT_ONCE;
+
+  // The batch that is under way.
+
+  /** What it waits for. */
+  private enum Waits {
+    /** There is none. */
+    FOR_NOTHING,
+    /** Its objects are being made durable. */
+    FOR_OBJECTS,
+    /** The words of some of its requests are. */
+    FOR_WORDS
+  }
+
+  private Waits waits = Waits.FOR_NOTHING;
+  private PublishRequest[] batch;
+  private int count;
+
+  /** Requests below have their outcome, or their words are stored. */
+  private int stored;
+
+  /** Requests below have their outcome. */
+  private int decided;
 
   Publication(
       Tables tables,
@@ -69,43 +94,66 @@ final class Publication {
     this.keyBytesMax = keyBytesMax;
   }
 
+  /** Sets who waits for the device. While no batch is under way. */
+  void syncs(Syncs waiting) {
+    syncs = waiting;
+  }
+
   /**
    * Publishes {@code count} requests in order and sets the outcome of each. After it, what is OK is
    * as durable as the store promises.
    */
-  void publish(PublishRequest[] batch, int count) {
-    try {
-      publishInStages(batch, count);
-    } finally {
-      // Where it failed, nobody is going to decide the words that are still pending.
-      pending.allDecided();
+  void publish(PublishRequest[] requests, int ofThem) {
+    begin(requests, ofThem);
+    while (!advance()) {
+      syncs.await();
     }
   }
 
-  private void publishInStages(PublishRequest[] batch, int count) {
-    makeDataDurable(batch, count);
-    claim(batch, count);
-    int committed = 0;
-    for (int i = 0; i < count; i++) {
-      if (stillWanted(batch[i]) && !storeWord(batch[i])) {
-        commit(batch, committed, i);
-        committed = i;
-        while (stillWanted(batch[i]) && !storeWord(batch[i])) {
-          if (!insertion.makeRoom()) {
-            batch[i].result = insertion.refusal();
-            break;
-          }
+  /**
+   * Begins to publish {@code ofThem} requests, which belong to the publication until {@link
+   * #advance} says that all is done, or throws. REQUIRES: no batch is under way.
+   */
+  void begin(PublishRequest[] requests, int ofThem) {
+    assert waits == Waits.FOR_NOTHING : "a batch that waits " + waits;
+    batch = requests;
+    count = ofThem;
+    stored = 0;
+    decided = 0;
+    beginWithObjects();
+    waits = Waits.FOR_OBJECTS;
+  }
+
+  /**
+   * Goes on with the batch as far as that needs no waiting.
+   *
+   * @return whether it is done: every request has its outcome
+   */
+  boolean advance() {
+    boolean failed = true;
+    try {
+      while (waits != Waits.FOR_NOTHING && syncs.isDone()) {
+        if (waits == Waits.FOR_OBJECTS) {
+          claim();
+        } else {
+          commit();
         }
+        storeWords();
+      }
+      failed = false;
+    } finally {
+      if (failed) {
+        // Nobody is going to decide the words that are still pending.
+        pending.allDecided();
+        waits = Waits.FOR_NOTHING;
       }
     }
-    commit(batch, committed, count);
-    for (int i = 0; i < count; i++) {
-      assert batch[i].isDecided() : "acknowledged as " + batch[i].stage;
-      settleLater(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
-    }
-    if (!pending.pendingFirst()) {
-      settle();
-    }
+    return waits == Waits.FOR_NOTHING;
+  }
+
+  /** How many requests of the batch, from the first on, have their outcome. */
+  int decided() {
+    return decided;
   }
 
   /**
@@ -113,10 +161,13 @@ final class Publication {
    * long, so that few puts are in the server's hands when it is stopped. A client that left may
    * have been told that its put never takes effect.
    */
-  private static void claim(PublishRequest[] batch, int count) {
+  private void claim() {
     Requester asked = null;
     boolean claimed = true;
     for (int i = 0; i < count; i++) {
+      if (batch[i].result == Result.OK) {
+        batch[i].stage = PublishRequest.Stage.DURABLE;
+      }
       Requester requester = batch[i].requester;
       if (requester != asked) {
         asked = requester;
@@ -169,7 +220,7 @@ final class Publication {
    * Everything is flushed before anything is drained: of a memory that has nothing left, a drain
    * costs next to nothing.
    */
-  private void makeDataDurable(PublishRequest[] batch, int count) {
+  private void beginWithObjects() {
     for (int i = 0; i < count; i++) {
       PublishRequest request = batch[i];
       request.stage = PublishRequest.Stage.NEW;
@@ -181,10 +232,10 @@ final class Publication {
     }
     for (int i = 0; i < count; i++) {
       if (batch[i].result == Result.OK) {
-        batch[i].region().memory().drain();
-        batch[i].stage = PublishRequest.Stage.DURABLE;
+        syncs.add(batch[i].region().memory());
       }
     }
+    syncs.begin();
   }
 
   /**
@@ -210,6 +261,56 @@ final class Publication {
     request.keyLength = keyLength;
     request.keyWord = keyWords.of(memory, request.place + ObjectLayout.KEY_OFFSET, keyLength);
     return Entry.headOf(request.keyWord) == region.head();
+  }
+
+  /**
+   * Stores the words of as many requests as can be stored before others are committed, and begins
+   * to make them durable. Where none is left the batch is done.
+   */
+  private void storeWords() {
+    while (stored < count && storeNext()) {
+      stored++;
+    }
+    if (decided == stored) {
+      end();
+      return;
+    }
+    for (int i = decided; i < stored; i++) {
+      if (batch[i].stage == PublishRequest.Stage.NAMED) {
+        syncs.add(tables.memoryOf(batch[i].entry));
+      }
+    }
+    syncs.begin();
+    waits = Waits.FOR_WORDS;
+  }
+
+  /**
+   * Stores the word of the next request, unless it is refused.
+   *
+   * @return false when those before it have to be committed first
+   */
+  private boolean storeNext() {
+    PublishRequest request = batch[stored];
+    while (stillWanted(request) && !storeWord(request)) {
+      if (decided < stored) {
+        return false;
+      }
+      if (!insertion.makeRoom()) {
+        request.result = insertion.refusal();
+      }
+    }
+    return true;
+  }
+
+  private void end() {
+    waits = Waits.FOR_NOTHING;
+    for (int i = 0; i < count; i++) {
+      assert batch[i].isDecided() : "acknowledged as " + batch[i].stage;
+      settleLater(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
+    }
+    if (!pending.pendingFirst()) {
+      settle();
+    }
   }
 
   /**
@@ -250,7 +351,10 @@ final class Publication {
     if (!tables.storeWord(entry, request.keyWord, word, next)) {
       throw new IllegalStateException("entry " + entry + " changed under its only writer");
     }
-    stored(request, entry, next, VersionWord.committed(word));
+    stored(request, entry);
+    if (!pending.pendingFirst()) {
+      count(request, VersionWord.committed(word));
+    }
     return true;
   }
 
@@ -260,27 +364,25 @@ final class Publication {
     if (entry == Tables.NONE) {
       return false;
     }
-    stored(request, entry, word, VersionWord.NONE);
+    stored(request, entry);
+    if (!pending.pendingFirst()) {
+      count(request, VersionWord.NONE);
+    }
     return true;
   }
 
-  private void stored(PublishRequest request, long entry, long word, int before) {
+  private void stored(PublishRequest request, long entry) {
     request.stage = PublishRequest.Stage.NAMED;
     request.entry = entry;
-    request.word = word;
-    int after = request.delete ? VersionWord.NONE : request.offset;
-    live.replaced(entry, request.region().head(), before, after);
     pending.stored();
-    counts.add(request.delete, request.bytes);
   }
 
   /**
-   * What is named is durable, and committed. Whoever else must agree is asked between the two: what
-   * its word names is durable here.
+   * What is named is durable, and is committed. Whoever else must agree is asked between the two:
+   * what its word names is durable here.
    */
-  private void commit(PublishRequest[] batch, int from, int to) {
-    tables.drain();
-    for (int i = from; i < to; i++) {
+  private void commit() {
+    for (int i = decided; i < stored; i++) {
       PublishRequest request = batch[i];
       if (request.stage == PublishRequest.Stage.NAMED) {
         if (pending.pendingFirst()) {
@@ -289,13 +391,29 @@ final class Publication {
         request.stage = PublishRequest.Stage.COMMITTED;
       }
     }
+    decided = stored;
     pending.allDecided();
   }
 
+  /**
+   * Commits the word that names the request's object. The version before may have been copied since
+   * that was stored, and the word names the copy then.
+   */
   private void commitWord(PublishRequest request) {
-    if (!pending.commit(request.entry, request.keyWord, request.word)) {
+    long word = tables.versionWord(request.entry);
+    if (VersionWord.newest(word) != request.offset
+        || !VersionWord.pending(word)
+        || !pending.commit(request.entry, request.keyWord, word)) {
       throw new IllegalStateException(
           "pending entry " + request.entry + " changed before its commit");
     }
+    count(request, VersionWord.older(word));
+  }
+
+  /** A version took the place of the one before. */
+  private void count(PublishRequest request, int before) {
+    int after = request.delete ? VersionWord.NONE : request.offset;
+    live.replaced(request.entry, request.region().head(), before, after);
+    counts.add(request.delete, request.bytes);
   }
 }

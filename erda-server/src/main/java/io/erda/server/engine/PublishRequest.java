@@ -44,7 +44,6 @@ final class PublishRequest {
   long keyWord;
   int keyLength;
   long entry;
-  long word;
 
   /** Whether it is refused, may be acknowledged, or had nothing to delete. */
   boolean isDecided() {

@@ -6,38 +6,91 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
 
 /**
  * Collects the publications that arrive in one step, lets them be published as one batch, and
  * answers. One thread. Allocates nothing.
+ *
+ * <p>Where a batch waits for a device ({@link Syncs}) the server goes on meanwhile, and collects
+ * the next one. A batch that was answered had as many clients as may be about to send again, so the
+ * next one waits for as many, for a part of the time that the one before took.
  */
 final class Publishing {
   private static final int BATCH_MAX = 64;
 
+  /** A batch waits for others at most this part of the time that the batch before took. */
+  private static final int GATHERING_PART = 8;
+
+  /** Requests and who asked. */
+  private static final class Batch {
+    final PublishRequest[] requests = new PublishRequest[BATCH_MAX];
+
+    /** By place: who is answered, and in which message slot. */
+    final Connection[] askers = new Connection[BATCH_MAX];
+
+    final int[] slots = new int[BATCH_MAX];
+    int count;
+
+    /** How many were answered. */
+    int answered;
+
+    Batch() {
+      for (int i = 0; i < BATCH_MAX; i++) {
+        requests[i] = new PublishRequest();
+      }
+    }
+
+    boolean isOf(Connection connection) {
+      for (int i = 0; i < count; i++) {
+        if (askers[i] == connection) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+
   private final StoreEngine engine;
   private final StoreFailures failures;
   private final SpaceRefusals refusals;
-  private final PublishRequest[] batch = new PublishRequest[BATCH_MAX];
+  private final LongSupplier nanoTime;
+  private final Runnable beginning = this::begin;
+  private final Runnable advancing = this::advance;
+  private Syncs syncs = Syncs.AT_ONCE;
 
-  /** By place in the batch: who is answered, and in which message slot. */
-  private final Connection[] askers = new Connection[BATCH_MAX];
+  private Batch collected = new Batch();
 
-  private final int[] slots = new int[BATCH_MAX];
-  private final Runnable publishing = this::doPublish;
+  /** What is being published; empty when nothing is. */
+  private Batch underWay = new Batch();
 
-  /** Requests that were collected. */
-  private int count;
+  private boolean over;
 
-  /** Requests that are being published. */
-  private int published;
+  // Where batches wait for a device.
 
-  Publishing(StoreEngine engine, StoreFailures failures, SpaceRefusals refusals) {
+  private long firstCollectedNs;
+  private long begunNs;
+  private long lastTookNs;
+  private int lastCount;
+  private long groups;
+
+  Publishing(
+      StoreEngine engine, StoreFailures failures, SpaceRefusals refusals, LongSupplier nanoTime) {
     this.engine = engine;
     this.failures = failures;
     this.refusals = refusals;
-    for (int i = 0; i < BATCH_MAX; i++) {
-      batch[i] = new PublishRequest();
-    }
+    this.nanoTime = nanoTime;
+  }
+
+  /** Sets who waits for the device. Before anything is published. */
+  void syncs(Syncs waiting) {
+    syncs = waiting;
+    engine.publication().syncs(waiting);
+  }
+
+  /** Batches that waited for a device. */
+  long groups() {
+    return groups;
   }
 
   void onPublish(
@@ -56,11 +109,17 @@ final class Publishing {
       }
       return;
     }
-    batch[count].requester = connection;
-    askers[count] = connection;
-    slots[count] = slot;
-    count++;
-    if (count == BATCH_MAX) {
+    int place = collected.count++;
+    collected.requests[place].requester = connection;
+    collected.askers[place] = connection;
+    collected.slots[place] = slot;
+    if (place == 0 && !syncs.isAtOnce()) {
+      firstCollectedNs = nowNs;
+    }
+    if (collected.count == BATCH_MAX) {
+      if (underWay.count > 0) {
+        awaitBatch();
+      }
       publish();
     }
   }
@@ -101,7 +160,7 @@ final class Publishing {
     if (!reservation.take(log.geometry(), head, offset, bytes, nowNs)) {
       return Result.NO_RESERVATION;
     }
-    PublishRequest request = batch[count];
+    PublishRequest request = collected.requests[collected.count];
     request.extent = extent;
     request.place = log.geometry().place(offset);
     request.offset = offset;
@@ -112,36 +171,140 @@ final class Publishing {
     return Result.OK;
   }
 
-  /** Publishes what was collected, and answers. */
-  void publish() {
-    if (count == 0) {
-      return;
+  /**
+   * Goes on with what is being published, answers what is done, and begins with what was collected.
+   * Returns how many were answered.
+   */
+  int publish() {
+    int before = underWay.count - underWay.answered + collected.count;
+    if (before == 0) {
+      return 0;
     }
-    published = count;
-    count = 0;
-    if (!failures.attempt(publishing)) {
-      for (int i = 0; i < published; i++) {
-        batch[i].result = Result.FAILED;
+    goOn();
+    while (underWay.count == 0 && collected.count > 0 && !gathers()) {
+      beginWithCollected();
+    }
+    return before - (underWay.count - underWay.answered + collected.count);
+  }
+
+  /** Whether there are requests that wait for others to come. */
+  boolean gathers() {
+    return !syncs.isAtOnce()
+        && underWay.count == 0
+        && collected.count > 0
+        && collected.count < lastCount
+        && nanoTime.getAsLong() - firstCollectedNs < lastTookNs / GATHERING_PART;
+  }
+
+  /** Publishes all that has arrived, and answers; waits for the device where that is needed. */
+  void finish() {
+    while (underWay.count > 0 || collected.count > 0) {
+      if (underWay.count == 0) {
+        beginWithCollected();
+      } else {
+        awaitBatch();
       }
     }
-    for (int i = 0; i < published; i++) {
-      PublishRequest request = batch[i];
-      Connection connection = askers[i];
+  }
+
+  /** As {@link #finish}, unless there is nothing of the connection's. */
+  void finish(Connection connection) {
+    if (underWay.isOf(connection) || collected.isOf(connection)) {
+      finish();
+    }
+  }
+
+  private void awaitBatch() {
+    while (underWay.count > 0) {
+      syncs.await();
+      goOn();
+    }
+  }
+
+  private void beginWithCollected() {
+    Batch next = collected;
+    collected = underWay;
+    underWay = next;
+    if (!syncs.isAtOnce()) {
+      begunNs = nanoTime.getAsLong();
+      groups++;
+    }
+    over = false;
+    if (failures.attempt(beginning)) {
+      goOn();
+    } else {
+      fail();
+    }
+  }
+
+  private void begin() {
+    engine.publication().begin(underWay.requests, underWay.count);
+  }
+
+  private void advance() {
+    over = engine.publication().advance();
+  }
+
+  private void goOn() {
+    if (underWay.count == 0) {
+      return;
+    }
+    if (!failures.attempt(advancing)) {
+      fail();
+      return;
+    }
+    answerUntil(engine.publication().decided());
+    if (over) {
+      end();
+    }
+  }
+
+  private void fail() {
+    for (int i = underWay.answered; i < underWay.count; i++) {
+      underWay.requests[i].result = Result.FAILED;
+    }
+    answerUntil(underWay.count);
+    end();
+  }
+
+  private void answerUntil(int end) {
+    for (; underWay.answered < end; underWay.answered++) {
+      int i = underWay.answered;
+      PublishRequest request = underWay.requests[i];
       if (request.result == Result.TABLE_FULL || request.result == Result.DISK_FULL) {
         refusals.add(
             request.result == Result.TABLE_FULL ? "TABLE" : "DISK",
-            connection,
+            underWay.askers[i],
             request.extent.region().head(),
             request.bytes);
       }
-      answer(connection, slots[i], request);
-      if (i + 1 == published || askers[i + 1] != connection) {
-        connection.settle();
-      }
-      request.requester = null;
-      askers[i] = null;
-      request.extent = null;
+      answer(underWay.askers[i], underWay.slots[i], request);
     }
+  }
+
+  /**
+   * All of the batch was answered. What was claimed of a connection is settled, unless it sent more
+   * meanwhile: a claim is of all that had arrived by then.
+   */
+  private void end() {
+    if (!syncs.isAtOnce()) {
+      lastTookNs = nanoTime.getAsLong() - begunNs;
+      lastCount = underWay.count;
+    }
+    for (int i = 0; i < underWay.count; i++) {
+      Connection asker = underWay.askers[i];
+      boolean last = i + 1 == underWay.count || underWay.askers[i + 1] != asker;
+      if (last && !collected.isOf(asker)) {
+        asker.settle();
+      }
+    }
+    for (int i = 0; i < underWay.count; i++) {
+      underWay.requests[i].requester = null;
+      underWay.requests[i].extent = null;
+      underWay.askers[i] = null;
+    }
+    underWay.count = 0;
+    underWay.answered = 0;
   }
 
   private void answer(Connection connection, int slot, PublishRequest request) {
@@ -160,9 +323,5 @@ final class Publishing {
           request.existed ? 1 : 0);
       connection.respond(slot, Message.PUBLISH, request.result, Message.PUBLISH_RESPONSE_BYTES);
     }
-  }
-
-  private void doPublish() {
-    engine.publication().publish(batch, published);
   }
 }

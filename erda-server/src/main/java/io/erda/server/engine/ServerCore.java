@@ -104,6 +104,7 @@ public final class ServerCore implements AutoCloseable {
             files,
             refusals,
             connections,
+            this::finishPublishing,
             head -> cleaner().waitsFor(head));
     this.cleaner =
         new Cleaner(
@@ -113,7 +114,7 @@ public final class ServerCore implements AutoCloseable {
             leases::endIn,
             options.cleaning());
     this.admission = new Admission(engine, options, ports, connections, this::onMessage);
-    this.publishing = new Publishing(engine, failures, refusals);
+    this.publishing = new Publishing(engine, failures, refusals, nanoTime);
     this.keys = new KeyRequests(engine, failures);
     this.announcing = new Announcing(engine, failures, refusals);
     this.maps = new MapRequests(engine);
@@ -135,6 +136,7 @@ public final class ServerCore implements AutoCloseable {
     new ServerFigures(
             engine, cleaner, files, leases, admission, refusals, ports, connections, failures)
         .addTo(figures, () -> requests);
+    figures.add("batches.synced", publishing::groups);
   }
 
   /** Serves the store on a device. */
@@ -170,6 +172,14 @@ public final class ServerCore implements AutoCloseable {
    */
   public void fileWork(FileWork worker) {
     files.worker(worker);
+  }
+
+  /**
+   * Sets who waits for the device where the store drains to one ({@link
+   * StoreEngine#waitsForDevice}); without, the server's thread waits itself. Before anything else.
+   */
+  public void syncs(Syncs waiting) {
+    publishing.syncs(waiting);
   }
 
   /** Why writes are refused, or null. */
@@ -210,7 +220,7 @@ public final class ServerCore implements AutoCloseable {
       work += admission.doWork();
     }
     work += connections.doWork();
-    publishing.publish();
+    work += publishing.publish();
     work += decideAnnounced(nowNs);
     work += failures.any() ? 0 : failures.step(growing);
     connections.closeGone();
@@ -223,6 +233,10 @@ public final class ServerCore implements AutoCloseable {
       files.tend(nowNs, leases.anyWaits());
     }
     return work + makeFiles() + cleanAndAnswer();
+  }
+
+  private void finishPublishing() {
+    publishing.finish();
   }
 
   /** Decides what was announced, and takes up what waited for it. */
@@ -286,11 +300,18 @@ public final class ServerCore implements AutoCloseable {
 
   /** Whether there is something to be done although no client wants anything now. */
   public boolean hasMore() {
-    return files.making() || cleaner.atWork() || leases.anyWaits() || engine.growth().growing();
+    return publishing.gathers()
+        || files.making()
+        || cleaner.atWork()
+        || leases.anyWaits()
+        || engine.growth().growing();
   }
 
-  /** How long may be slept while no client sends anything, nanoseconds. */
+  /** How long may be slept while no client sends anything, nanoseconds; 0: not at all. */
   public long sleepNsMax() {
+    if (publishing.gathers()) {
+      return 0;
+    }
     boolean undecided = engine.announced() != null && engine.announced().undecided() > 0;
     return leases.anyWaits() || undecided ? SLEEP_WAITED_FOR_NS_MAX : SLEEP_NS_MAX;
   }
@@ -306,6 +327,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** What a client holds ends with its connection. */
   private void leaving(Connection connection) {
+    publishing.finish(connection);
     announcing.gone(connection);
     leases.leave(connection);
     files.departures().gone(connection.clientId);
@@ -331,7 +353,9 @@ public final class ServerCore implements AutoCloseable {
       return;
     }
     int type = Message.type(in, at);
-    if (type != Message.PUBLISH) {
+    if (type == Message.ERASE) {
+      publishing.finish();
+    } else if (type != Message.PUBLISH) {
       publishing.publish();
     }
     if (!belongsTo(type, engine.putMode())) {
@@ -402,16 +426,24 @@ public final class ServerCore implements AutoCloseable {
    * allows it, clients read on.
    */
   public void leave() {
-    files.close();
-    engine.close();
+    try {
+      publishing.finish();
+    } finally {
+      files.close();
+      engine.close();
+    }
   }
 
   /** Ends every connection, then closes the store. */
   @Override
   public void close() {
-    connections.closeAll();
-    ports.close();
-    files.close();
-    engine.close();
+    try {
+      publishing.finish();
+    } finally {
+      connections.closeAll();
+      ports.close();
+      files.close();
+      engine.close();
+    }
   }
 }

@@ -212,6 +212,11 @@ public final class StoreEngine implements AutoCloseable {
     return promise;
   }
 
+  /** Whether a put waits until a device has what was written: {@link Syncs} may wait instead. */
+  public boolean waitsForDevice() {
+    return tables.memory().drainWaitsForDevice();
+  }
+
   public UUID storeId() {
     return superblock.store();
   }

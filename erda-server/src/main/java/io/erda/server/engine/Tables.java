@@ -178,6 +178,11 @@ public final class Tables implements AutoCloseable {
     }
   }
 
+  /** Where the bytes of an entry are. */
+  PersistentMemory memoryOf(long entry) {
+    return (isInNext(entry) ? next : current).memory;
+  }
+
   private HashTable of(long entry) {
     return isInNext(entry) ? next.table : current.table;
   }

@@ -19,6 +19,7 @@ import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOpening;
 import io.erda.server.engine.TableGrowth;
 import io.erda.server.engine.TableGrowthOptions;
+import io.erda.simulation.SimulatedCrash;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
@@ -139,6 +140,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
     growth.options(growthOptions(random));
     new StoreInspection(engine, findings::accept).run();
     ServerCore core = new ServerCore(engine, service, nanoTime, overEntries);
+    if (engine.tables().memory().visibleBeforeDurable() && random.nextBoolean()) {
+      core.syncs(new SimulatedSyncs(nanoTime, random));
+    }
     core.listen(device, device.listen(address));
     LogStore log = engine.log();
     StoreEngine opened = engine;
@@ -191,7 +195,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
       @Override
       public void release() {
-        core.close();
+        try {
+          core.close();
+        } catch (SimulatedCrash dead) {
+          // What its process had under way ended with it.
+        }
       }
     };
   }

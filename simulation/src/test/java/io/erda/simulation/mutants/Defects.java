@@ -5,6 +5,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.server.engine.Syncs;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -29,7 +30,7 @@ public final class Defects {
   }
 
   /** A drain that waits for {@link #runLater}. */
-  public static void drainLater(PersistentMemory memory) {
+  public static void addLater(Syncs syncs, PersistentMemory memory) {
     LATER.add(memory::drain);
   }
 

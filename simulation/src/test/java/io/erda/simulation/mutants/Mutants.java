@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 /** The defects that the simulation is measured by. */
 final class Mutants {
   private static final String PUBLICATION = "server.engine.Publication";
+  private static final String PUBLISHING = "server.engine.Publishing";
   private static final String PENDING = "server.engine.PendingWords";
   private static final String ENGINE = "server.engine.StoreEngine";
   private static final String STOP_RECORD = "server.engine.StopRecord";
@@ -64,22 +65,22 @@ final class Mutants {
           Mutant.of(
               "data not flushed",
               "the object is not flushed before its word is stored",
-              () -> List.of(without(PUBLICATION, "makeDataDurable", "flush"))),
+              () -> List.of(without(PUBLICATION, "beginWithObjects", "flush"))),
           Mutant.of(
               "data not drained",
               "the object is flushed, but its word is stored without waiting",
-              () -> List.of(without(PUBLICATION, "makeDataDurable", "drain"))),
+              () -> List.of(without(PUBLICATION, "beginWithObjects", "add"))),
           Mutant.of(
               "word before data",
               "flush and drain of the object follow the store of its word",
               () ->
                   List.of(
                       before(
-                          PUBLICATION, "publish", code -> callDefect(code, "forgetLater", "()V")),
-                      defect(PUBLICATION, "makeDataDurable", "flush", "flushLater"),
-                      defect(PUBLICATION, "makeDataDurable", "drain", "drainLater"),
+                          PUBLICATION, "begin", code -> callDefect(code, "forgetLater", "()V")),
+                      defect(PUBLICATION, "beginWithObjects", "flush", "flushLater"),
+                      defect(PUBLICATION, "beginWithObjects", "add", "addLater"),
                       beforeReturn(
-                          PUBLICATION, "publish", code -> callDefect(code, "runLater", "()V")))),
+                          PUBLICATION, "end", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "word not flushed",
               "a version word is stored and not flushed",
@@ -87,7 +88,7 @@ final class Mutants {
           Mutant.of(
               "word not drained",
               "a put is acknowledged before its word is drained",
-              () -> List.of(without(PUBLICATION, "commit", "drain"))),
+              () -> List.of(without(PUBLICATION, "storeWords", "add"))),
           Mutant.of(
               "visible is durable",
               "words are committed at once where what is visible may still be lost",
@@ -109,6 +110,26 @@ final class Mutants {
                       constant(PUBLICATION, "storeWord", "isLive", 0),
                       instead(PENDING, "over", "rollback", "commit"),
                       result(PENDING, "commit", "storeWord", 1))),
+          // Batches that wait for a device
+          Mutant.of(
+              "device not waited for",
+              "a batch goes on while its drains are under way",
+              () -> List.of(constant(PUBLICATION, "advance", "isDone", 1))),
+          Mutant.of(
+                  "extent ended under a batch",
+                  "an extent ends while what was published in it is being made durable",
+                  () -> List.of(without("server.engine.Leases", "settle", "run")))
+              .slow(),
+          Mutant.of(
+                  "settled with more under way",
+                  "a client is told that all is over of which the next batch has some",
+                  () -> List.of(constant(PUBLISHING, "end", "isOf", 0)))
+              .slow(),
+          Mutant.of(
+                  "connection closed under a batch",
+                  "the server closes a connection whose requests it is publishing",
+                  () -> List.of(without("server.engine.ServerCore", "leaving", "finish")))
+              .slow(),
           // Conditions
           Mutant.of(
               "condition not looked at",

@@ -1,0 +1,66 @@
+package io.erda.simulation.system;
+
+import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.Syncs;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * Drains that end some time after they began, one memory after the other, while the server goes on.
+ * What is under way when its process ends never ends.
+ */
+final class SimulatedSyncs implements Syncs {
+  private static final int NS_LOG2_MAX = 22;
+
+  private final LongSupplier nanoTime;
+  private final RandomGenerator random;
+  private final List<PersistentMemory> group = new ArrayList<>();
+  private boolean underWay;
+  private long nextNs;
+
+  SimulatedSyncs(LongSupplier nanoTime, RandomGenerator random) {
+    this.nanoTime = nanoTime;
+    this.random = random;
+  }
+
+  @Override
+  public void add(PersistentMemory memory) {
+    if (!group.contains(memory)) {
+      group.add(memory);
+    }
+  }
+
+  @Override
+  public void begin() {
+    underWay = !group.isEmpty();
+    waitForNext();
+  }
+
+  private void waitForNext() {
+    nextNs = nanoTime.getAsLong() + random.nextLong(1L << random.nextInt(NS_LOG2_MAX));
+  }
+
+  @Override
+  public boolean isDone() {
+    while (underWay && nanoTime.getAsLong() >= nextNs) {
+      drainNext();
+    }
+    return !underWay;
+  }
+
+  private void drainNext() {
+    PersistentMemory next = group.removeFirst();
+    underWay = !group.isEmpty();
+    waitForNext();
+    next.drain();
+  }
+
+  @Override
+  public void await() {
+    while (underWay) {
+      drainNext();
+    }
+  }
+}
