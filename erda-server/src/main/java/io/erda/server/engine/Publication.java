@@ -405,7 +405,12 @@ final class Publication {
         || !VersionWord.pending(word)
         || !pending.commit(request.entry, request.keyWord, word)) {
       throw new IllegalStateException(
-          "pending entry " + request.entry + " changed before its commit");
+          "pending entry "
+              + request.entry
+              + ", which named "
+              + request.offset
+              + ", changed before its commit: "
+              + VersionWord.toString(word));
     }
     count(request, VersionWord.older(word));
   }

@@ -41,6 +41,16 @@ final class Publishing {
       }
     }
 
+    void clear() {
+      for (int i = 0; i < count; i++) {
+        requests[i].requester = null;
+        requests[i].extent = null;
+        askers[i] = null;
+      }
+      count = 0;
+      answered = 0;
+    }
+
     boolean isOf(Connection connection) {
       for (int i = 0; i < count; i++) {
         if (askers[i] == connection) {
@@ -214,6 +224,12 @@ final class Publishing {
     }
   }
 
+  /** Forgets all that was not answered, as the end of the process would. */
+  void forget() {
+    underWay.clear();
+    collected.clear();
+  }
+
   private void awaitBatch() {
     while (underWay.count > 0) {
       syncs.await();
@@ -298,13 +314,7 @@ final class Publishing {
         asker.settle();
       }
     }
-    for (int i = 0; i < underWay.count; i++) {
-      underWay.requests[i].requester = null;
-      underWay.requests[i].extent = null;
-      underWay.askers[i] = null;
-    }
-    underWay.count = 0;
-    underWay.answered = 0;
+    underWay.clear();
   }
 
   private void answer(Connection connection, int slot, PublishRequest request) {

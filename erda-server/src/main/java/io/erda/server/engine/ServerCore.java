@@ -434,6 +434,14 @@ public final class ServerCore implements AutoCloseable {
     }
   }
 
+  /**
+   * Releases what a server held whose process counts as ended: nothing that was under way goes on.
+   */
+  public void abandon() {
+    publishing.forget();
+    close();
+  }
+
   /** Ends every connection, then closes the store. */
   @Override
   public void close() {

@@ -19,7 +19,6 @@ import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOpening;
 import io.erda.server.engine.TableGrowth;
 import io.erda.server.engine.TableGrowthOptions;
-import io.erda.simulation.SimulatedCrash;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
@@ -195,11 +194,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
       @Override
       public void release() {
-        try {
-          core.close();
-        } catch (SimulatedCrash dead) {
-          // What its process had under way ended with it.
-        }
+        core.abandon();
       }
     };
   }
