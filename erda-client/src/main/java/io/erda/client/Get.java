@@ -11,7 +11,6 @@ import io.erda.protocol.Result;
 import io.erda.protocol.Root;
 import io.erda.rdma.Flags;
 import io.erda.rdma.QueuePair;
-import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**

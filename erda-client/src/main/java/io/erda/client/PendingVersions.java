@@ -6,10 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * What one look-up of a get or an iteration met of pending words, in a store whose puts announce first: there the
- * newest version of a pending word counts when it is whole, and the one before while it is not
- * (Erda paper, section 4.2). What was concluded from it holds if the words are the same afterwards
- * and nothing was judged meanwhile: decision "Announce first".
+ * What one look-up of a get or an iteration met of pending words, in a store whose puts announce
+ * first: there the newest version of a pending word counts when it is whole, and the one before
+ * while it is not (Erda paper, section 4.2). What was concluded from it holds if the words are the
+ * same afterwards and nothing was judged meanwhile: decision "Announce first".
  *
  * <p>Used again for the next look-up; allocates nothing.
  */
@@ -105,8 +105,7 @@ final class PendingVersions {
   }
 
   /** The version word of an entry, or 0 when it is another key's, or there is none. */
-  private static long wordOf(
-      MemorySegment memory, long tableAt, long nextAt, long keyWord, int i) {
+  private static long wordOf(MemorySegment memory, long tableAt, long nextAt, long keyWord, int i) {
     long at = i < Neighbourhood.ENTRIES ? tableAt : nextAt;
     int index = i % Neighbourhood.ENTRIES;
     return at != NO_TABLE && Neighbourhood.keyWord(memory, at, index) == keyWord

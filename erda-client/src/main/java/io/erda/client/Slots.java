@@ -53,9 +53,7 @@ final class Slots implements Connections.Listener {
         gets[i] = new Get(context, connections, outcomes, i);
       }
       made[i] =
-          i < before
-              ? puts.get(i)
-              : new LeasedPut(context, connections, outcomes, puts, depth + i);
+          i < before ? puts.get(i) : new LeasedPut(context, connections, outcomes, puts, depth + i);
     }
     puts.set(made);
     Operation[] all = new Operation[count(count)];

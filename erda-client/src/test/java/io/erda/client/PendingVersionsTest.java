@@ -186,14 +186,13 @@ class PendingVersionsTest {
     announce(NEW);
     write(NEW);
     int announced = offset;
-    beforeTheObject(
-        () -> {
-          commit();
-          long entry = store.entryOf(KEY);
-          int moved = store.append(head, KEY, NEW);
-          store.setWord(entry, VersionWord.withNewest(store.word(entry), moved));
-          store.regions.get(head).asSlice((long) announced << 3, 8).fill((byte) 0);
-        });
+    beforeTheObject(() -> {
+      commit();
+      long entry = store.entryOf(KEY);
+      int moved = store.append(head, KEY, NEW);
+      store.setWord(entry, VersionWord.withNewest(store.word(entry), moved));
+      store.regions.get(head).asSlice((long) announced << 3, 8).fill((byte) 0);
+    });
     assertEquals("new", reader.find(erda));
   }
 
@@ -204,14 +203,13 @@ class PendingVersionsTest {
     announce(NEW);
     write(NEW);
     int announced = offset;
-    beforeTheObject(
-        () -> {
-          commit();
-          long entry = store.entryOf(KEY);
-          int moved = store.append(head, KEY, NEW);
-          store.setWord(entry, VersionWord.withNewest(store.word(entry), moved));
-          store.regions.get(head).asSlice((long) announced << 3, 8).fill((byte) 0);
-        });
+    beforeTheObject(() -> {
+      commit();
+      long entry = store.entryOf(KEY);
+      int moved = store.append(head, KEY, NEW);
+      store.setWord(entry, VersionWord.withNewest(store.word(entry), moved));
+      store.regions.get(head).asSlice((long) announced << 3, 8).fill((byte) 0);
+    });
     assertEquals("new", reader.find(erda));
   }
 
@@ -221,11 +219,10 @@ class PendingVersionsTest {
   void whatIsCompletedBehindAJudgementDoesNotCount(Reader reader) {
     store.put("key", "old");
     announce(NEW);
-    beforeTheObject(
-        () -> {
-          rollBack();
-          write(NEW);
-        });
+    beforeTheObject(() -> {
+      rollBack();
+      write(NEW);
+    });
     assertEquals("old", reader.find(erda));
   }
 
@@ -235,18 +232,17 @@ class PendingVersionsTest {
   void aJudgementThatIsUnderWayIsWaitedFor(Reader reader) {
     store.put("key", "old");
     announce(NEW);
-    beforeTheObject(
-        () -> {
-          counter += 1;
-          store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, counter);
-          write(NEW);
-          store.onTick =
-              () -> {
-                store.onTick = () -> {};
-                counter -= 1;
-                rollBack();
-              };
-        });
+    beforeTheObject(() -> {
+      counter += 1;
+      store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, counter);
+      write(NEW);
+      store.onTick =
+          () -> {
+            store.onTick = () -> {};
+            counter -= 1;
+            rollBack();
+          };
+    });
     assertEquals("old", reader.find(erda));
   }
 
@@ -258,21 +254,20 @@ class PendingVersionsTest {
     announce(NEW);
     // The counter is known.
     reader.find(erda);
-    beforeTheObject(
-        () -> {
-          counter += 1;
-          store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, counter);
-          write(NEW);
-          store.clientDevice.hook =
-              (opcode, key, at, length) -> {
-                if (opcode == Opcode.READ && key == store.rootKey()) {
-                  store.clientDevice.hook = (o, k, a, l) -> HookedDevice.GO;
-                  counter -= 1;
-                  rollBack();
-                }
-                return HookedDevice.GO;
-              };
-        });
+    beforeTheObject(() -> {
+      counter += 1;
+      store.setRoot(Root.STRUCTURE_COUNTER_OFFSET, counter);
+      write(NEW);
+      store.clientDevice.hook =
+          (opcode, key, at, length) -> {
+            if (opcode == Opcode.READ && key == store.rootKey()) {
+              store.clientDevice.hook = (o, k, a, l) -> HookedDevice.GO;
+              counter -= 1;
+              rollBack();
+            }
+            return HookedDevice.GO;
+          };
+    });
     assertEquals("old", reader.find(erda));
   }
 
@@ -282,13 +277,12 @@ class PendingVersionsTest {
   void aPutThatIsDoneMeanwhileIsSeen(Reader reader) {
     store.put("key", "old");
     announce(NEW);
-    beforeTheObject(
-        () -> {
-          write(NEW);
-          commit();
-          announce(NEWER);
-          write(NEWER);
-        });
+    beforeTheObject(() -> {
+      write(NEW);
+      commit();
+      announce(NEWER);
+      write(NEWER);
+    });
     assertEquals("newer", reader.find(erda));
   }
 

@@ -208,8 +208,7 @@ final class Announcing {
         break;
       }
       if (!engine.insertion().makeRoom()) {
-        boolean roomSoon =
-            engine.announced().anyLive() && nowNs - request.sinceNs < ROOM_NS;
+        boolean roomSoon = engine.announced().anyLive() && nowNs - request.sinceNs < ROOM_NS;
         int refusal = engine.insertion().refusal();
         return refusal == Result.TABLE_FULL && roomSoon ? WAITS : refusal;
       }

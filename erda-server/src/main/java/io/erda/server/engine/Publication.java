@@ -238,8 +238,7 @@ final class Publication {
     if (pending.isLive(word)) {
       return false;
     }
-    request.result =
-        request.condition.test(objects, region.head(), VersionWord.committed(word));
+    request.result = request.condition.test(objects, region.head(), VersionWord.committed(word));
     if (request.result != Result.OK) {
       return true;
     }

@@ -390,8 +390,7 @@ class AnnouncingTest {
   void unknownConditionsAreRefused() {
     int both = Message.FLAG_IF_ABSENT | Message.FLAG_IF_EQUAL;
     assertEquals(Result.BAD_REQUEST, announceIf(both, OLD));
-    assertEquals(
-        Result.BAD_REQUEST, announceIf(Message.FLAG_IF_ABSENT | Message.FLAG_DELETE, OLD));
+    assertEquals(Result.BAD_REQUEST, announceIf(Message.FLAG_IF_ABSENT | Message.FLAG_DELETE, OLD));
     assertEquals(Result.BAD_REQUEST, announceIf(8, OLD));
     assertEquals(Tables.NONE, entry());
   }

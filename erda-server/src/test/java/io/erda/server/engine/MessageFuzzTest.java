@@ -42,8 +42,7 @@ class MessageFuzzTest {
 
   private void open(PutMode mode) throws IOException {
     StoreEngine engine =
-        StoreOpening.open(
-            new HeapDirectory(), StoreHarness.TINY.withPutMode(mode), new Random(1));
+        StoreOpening.open(new HeapDirectory(), StoreHarness.TINY.withPutMode(mode), new Random(1));
     core =
         new ServerCore(
             engine,
@@ -96,8 +95,7 @@ class MessageFuzzTest {
     all.add(request(Message.ERASE, Message.ERASE_KEY + 3, 3, 0x79656b));
     long first = (1L << 40) + 1;
     all.add(
-        request(
-            Message.ANNOUNCE, Message.ANNOUNCE_KEY + 3, first, 8 | 40L << 32, 1, 3, 0x79656b));
+        request(Message.ANNOUNCE, Message.ANNOUNCE_KEY + 3, first, 8 | 40L << 32, 1, 3, 0x79656b));
     long ifEqual = 1 | (long) Message.FLAG_IF_EQUAL << 32;
     all.add(
         request(
