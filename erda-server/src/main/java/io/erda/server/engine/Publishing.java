@@ -206,13 +206,24 @@ final class Publishing {
         && nanoTime.getAsLong() - firstCollectedNs < lastTookNs / GATHERING_PART;
   }
 
-  /** Publishes all that has arrived, and answers; waits for the device where that is needed. */
+  /**
+   * Publishes all that has arrived, and answers; waits for the device where that is needed. Where
+   * it throws, nothing is left to be published: the server ends.
+   */
   void finish() {
-    while (underWay.count > 0 || collected.count > 0) {
-      if (underWay.count == 0) {
-        beginWithCollected();
-      } else {
-        awaitBatch();
+    boolean finished = false;
+    try {
+      while (underWay.count > 0 || collected.count > 0) {
+        if (underWay.count == 0) {
+          beginWithCollected();
+        } else {
+          awaitBatch();
+        }
+      }
+      finished = true;
+    } finally {
+      if (!finished) {
+        forget();
       }
     }
   }
