@@ -65,7 +65,7 @@ public final class ReadOnlyDevice implements Device {
   }
 
   /**
-   * {@inheritDoc} It is decided at once, and goes to the store of this device.
+   * {@inheritDoc} The first poll decides it, and it goes to the store of this device.
    *
    * @param address what messages call it
    */

@@ -35,6 +35,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private record Receive(long wrId, MemorySegment memory, long offset, int length) {}
 
   private final ReadOnlyDevice device;
+  private final ReadableDirectory directory;
   private final String address;
   private final LongSupplier nanoTime;
   private final Completions completions = new Completions();
@@ -51,6 +52,9 @@ final class ReadOnlyQueuePair implements QueuePair {
   private Answers answers;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
   private String lost = "";
+
+  /** Whether it was tried to connect, which the first poll does. */
+  private boolean tried;
 
   /** The store is another one by now, or can't be read any more. */
   private boolean broken;
@@ -72,12 +76,11 @@ final class ReadOnlyQueuePair implements QueuePair {
     this.device = device;
     this.address = address;
     this.nanoTime = nanoTime;
+    this.directory = directory;
     this.lookedNs = nanoTime.getAsLong();
-    int status = connect(directory);
-    completions.add(0, Opcode.CONNECT, status, 0);
   }
 
-  private int connect(ReadableDirectory directory) {
+  private int connect() {
     try {
       reader = MapReader.open(directory);
       StoreSnapshot first = reader.read();
@@ -360,6 +363,10 @@ final class ReadOnlyQueuePair implements QueuePair {
     if (closed) {
       return 0;
     }
+    if (!tried) {
+      tried = true;
+      completions.add(0, Opcode.CONNECT, connect(), 0);
+    }
     if (!waiting.isEmpty()) {
       answer();
     }
@@ -368,7 +375,7 @@ final class ReadOnlyQueuePair implements QueuePair {
 
   @Override
   public boolean arm() {
-    return completions.isEmpty();
+    return tried && completions.isEmpty();
   }
 
   /** Nothing comes by itself but the answer to what waits. */
