@@ -26,9 +26,11 @@ import java.util.UUID;
  * anything lies there that a reader needs. What a map no longer has to name is taken away before
  * the epoch too, but only when nothing needs it any more: no word names a region that is retired,
  * and every entry of a table that was doubled has moved. So at any moment of an epoch superblock
- * and region table name at least what the words of that epoch need. What is read between two equal
- * looks at incarnation and epoch was there at moments of that epoch, each word of it at one of its
- * own; whatever it names too much is empty. Whether a region that it names is still linked shows
+ * and region table name at least what the words of that epoch need. What is read behind a
+ * look at incarnation and epoch, and used only while the root shows the same, was there at moments
+ * of that epoch, each word of it at one of its own; whatever it names too much is empty. (The
+ * second look here only spares the reader a map that is old already: each look-up has one of its
+ * own behind it.) Whether a region that it names is still linked shows
  * in the link word behind each READ of it ({@link ReachedFiles}).
  *
  * <p><b>A store that nobody serves</b> is read as its server left it, as clients do that were
@@ -49,8 +51,8 @@ final class MapReader implements AutoCloseable {
   private final ReadableFile superblock;
   private final ReadableFile regions;
 
-  /** Two looks at the root, one behind the other. */
-  private final MemorySegment looks = MemorySegment.ofArray(new long[2 * Root.BYTES / Long.BYTES]);
+  /** The root, before everything else. */
+  private final MemorySegment look = MemorySegment.ofArray(new long[Root.BYTES / Long.BYTES]);
 
   private final MemorySegment copies =
       MemorySegment.ofArray(new long[(int) SuperblockLayout.BYTES / Long.BYTES]);
@@ -128,7 +130,7 @@ final class MapReader implements AutoCloseable {
   StoreSnapshot read() throws NotReadable {
     NotReadable torn = null;
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      root.load(0, looks, 0, Root.WORDS_BYTES);
+      root.load(0, look, 0, Root.WORDS_BYTES);
       try {
         StoreSnapshot snapshot = readOnce();
         torn = null;
@@ -147,18 +149,21 @@ final class MapReader implements AutoCloseable {
   }
 
   private boolean isStill(StoreSnapshot snapshot) {
-    root.load(0, looks, Root.BYTES, Root.WORDS_BYTES);
-    return Root.incarnation(looks, Root.BYTES) == snapshot.incarnation()
-        && Root.epoch(looks, Root.BYTES) == snapshot.epoch();
+    return root.word(Root.INCARNATION_OFFSET) == snapshot.incarnation()
+        && epochNow() == snapshot.epoch();
+  }
+
+  private long epochNow() {
+    return root.word(Root.EPOCH_OFFSET);
   }
 
   private StoreSnapshot readOnce() throws NotReadable {
-    long incarnation = Root.incarnation(looks, 0);
+    long incarnation = Root.incarnation(look, 0);
     for (long at = 0; at < SuperblockLayout.BYTES; at += SuperblockLayout.COPY_STRIDE) {
       superblock.load(at, copies, at, SuperblockLayout.COPY_BYTES);
     }
     SuperblockLayout.Fields fields = SuperblockLayout.newest(copies);
-    requireRecovered(incarnation, Root.boot(looks, 0), fields.store());
+    requireRecovered(incarnation, Root.boot(look, 0), fields.store());
     LogGeometry geometry = geometry(fields);
     requireRegions(geometry, fields.store());
     long[] linkWords = new long[geometry.regionsMax()];
@@ -169,7 +174,7 @@ final class MapReader implements AutoCloseable {
       linked += LogReading.isLinked(word) ? 1 : 0;
     }
     return new StoreSnapshot(
-        incarnation, Root.epoch(looks, 0), fields, geometry, linkWords, linked);
+        incarnation, Root.epoch(look, 0), fields, geometry, linkWords, linked);
   }
 
   private static LogGeometry geometry(SuperblockLayout.Fields fields) {
