@@ -245,7 +245,7 @@ class ReadOnlyTest {
       Random random = new Random(SEED);
       int[] seen = new int[STAYING];
       int iterations = 0;
-      for (int round = 1; round <= 10; round++) {
+      for (int round = 1; round <= 8; round++) {
         writer.await(STAYING + round * 1500);
         for (int i = 0; i < 2000; i++) {
           int key = random.nextInt(STAYING);
@@ -269,7 +269,7 @@ class ReadOnlyTest {
       writer.over = true;
       writer.join();
       assertNull(writer.failed);
-      assertEquals(10, iterations);
+      assertEquals(8, iterations);
       Map<String, Long> stats = figures.stats();
       assertTrue(stats.get("table.buckets") >= 1 << 13, stats::toString);
       assertTrue(restarts || stats.get("cleaner.cleanings") > 5, stats::toString);
