@@ -4,7 +4,6 @@ module io.erda.client {
   requires transitive io.erda.rdma;
   requires io.erda.hashtable;
   requires io.erda.logstore;
-  requires io.erda.pmem;
 
   exports io.erda.client;
   exports io.erda.client.files to
