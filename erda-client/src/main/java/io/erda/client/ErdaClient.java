@@ -39,9 +39,10 @@ import java.util.function.LongSupplier;
  * with; where none of the keys that are under way together finds a server, the keys behind them are
  * not begun, and are {@code Unavailable}.
  *
- * <p><b>A client that only reads</b>, of {@code erda+shm:/path/to/data?read-only}, gets and iterates
- * by the store's files alone: it needs the right to read them, and no server. Whatever would change
- * something, or ask a server, throws {@link ErdaException.ReadOnly} before anything is done.
+ * <p><b>A client that only reads</b>, of {@code erda+shm:/path/to/data?read-only}, gets and
+ * iterates by the store's files alone: it needs the right to read them, and no server. Whatever
+ * would change something, or ask a server, throws {@link ErdaException.ReadOnly} before anything is
+ * done.
  *
  * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
  * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets

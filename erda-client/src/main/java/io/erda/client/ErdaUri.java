@@ -190,6 +190,7 @@ public sealed interface ErdaUri {
             + uri
             + "'"
             + detail
-            + "; expected erda+shm:/path/to/data, with ?read-only behind it or not, erda://host:port or erda+rdma://host:port");
+            + "; expected erda+shm:/path/to/data, with ?read-only behind it or not,"
+            + " erda://host:port or erda+rdma://host:port");
   }
 }

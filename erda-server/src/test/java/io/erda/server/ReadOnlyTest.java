@@ -39,8 +39,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that read the files of a store and do nothing else. */
 @Timeout(300)
@@ -99,7 +99,8 @@ class ReadOnlyTest {
       assertEquals(writing.promise(), reading.promise());
       assertEquals(writing.keyBytesMax(), reading.keyBytesMax());
       assertEquals(writing.valueBytesMax(), reading.valueBytesMax());
-      assertEquals(1, writing.stats().get("connections"), "the server knows the client that writes alone");
+      assertEquals(
+          1, writing.stats().get("connections"), "the server knows the client that writes alone");
     }
   }
 
@@ -253,7 +254,8 @@ class ReadOnlyTest {
           byte[] value = erda.get(bytes("stays " + key));
           assertTrue(value != null, () -> "stays " + key + " is absent; seed " + SEED);
           int found = ByteBuffer.wrap(value).getInt(0);
-          assertTrue(found >= before && found >= seen[key], () -> key + ": " + found + " < " + before);
+          assertTrue(
+              found >= before && found >= seen[key], () -> key + ": " + found + " < " + before);
           seen[key] = found;
         }
         Set<String> keys = keys(erda);
@@ -315,8 +317,7 @@ class ReadOnlyTest {
 
   @Test
   void whereThereIsNoStoreItSaysSo() {
-    String said =
-        assertThrows(ErdaException.Unavailable.class, this::reading).getMessage();
+    String said = assertThrows(ErdaException.Unavailable.class, this::reading).getMessage();
     assertTrue(said.contains("there is no store"), said);
   }
 
@@ -330,8 +331,7 @@ class ReadOnlyTest {
       assertArrayEquals(bytes("value 7"), erda.get(bytes("key 7")), "it was stopped cleanly");
     }
     Files.move(data.resolve("stopped"), data.resolve("kept"));
-    String said =
-        assertThrows(ErdaException.Unavailable.class, this::reading).getMessage();
+    String said = assertThrows(ErdaException.Unavailable.class, this::reading).getMessage();
     assertTrue(said.contains("recover"), said);
     Files.write(data.resolve("stopped"), new byte[64]);
     assertThrows(ErdaException.Unavailable.class, this::reading, "the record says nothing");
@@ -345,7 +345,8 @@ class ReadOnlyTest {
 
   private void anotherBoot() throws IOException {
     try (FileChannel root =
-        FileChannel.open(data.resolve(Root.FILE), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        FileChannel.open(
+            data.resolve(Root.FILE), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       ByteBuffer word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
       root.read(word, Root.BOOT_OFFSET);
       assertTrue(word.getLong(0) != 0, "the server says on which start of the machine it began");
@@ -359,7 +360,8 @@ class ReadOnlyTest {
   void anOddCounterThatAServerLeftMakesNothingAbsent() throws IOException {
     fill();
     try (FileChannel root =
-        FileChannel.open(data.resolve(Root.FILE), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        FileChannel.open(
+            data.resolve(Root.FILE), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       ByteBuffer word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
       root.read(word, Root.STRUCTURE_COUNTER_OFFSET);
       word.putLong(0, word.getLong(0) | 1).rewind();
@@ -501,7 +503,8 @@ class ReadOnlyTest {
     Map<String, String> state = new TreeMap<>();
     try (Stream<Path> all = Files.walk(data)) {
       for (Path each : all.toList()) {
-        Map<String, Object> is = Files.readAttributes(each, "unix:lastModifiedTime,ctime,size,mode,ino");
+        Map<String, Object> is =
+            Files.readAttributes(each, "unix:lastModifiedTime,ctime,size,mode,ino");
         state.put(each.toString(), new TreeMap<>(is).toString());
       }
     }

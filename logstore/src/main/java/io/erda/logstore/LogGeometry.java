@@ -101,7 +101,6 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
 
   /** The longest value of such a store, bytes, with a key of one byte. */
   public int valueBytesMax() {
-    return Math.min(
-        ObjectLayout.VALUE_BYTES_MAX, objectBytesMax() - ObjectLayout.HEADER_BYTES - 1);
+    return Math.min(ObjectLayout.VALUE_BYTES_MAX, objectBytesMax() - ObjectLayout.HEADER_BYTES - 1);
   }
 }

@@ -22,7 +22,9 @@ public final class LogReading {
     return RegionTable.record(slot);
   }
 
-  /** Whether a link word says that a region is linked; neither a free slot's does, nor a retired. */
+  /**
+   * Whether a link word says that a region is linked; neither a free slot's does, nor a retired.
+   */
   public static boolean isLinked(long linkWord) {
     return RegionTable.state(linkWord) == RegionTable.STATE_LINKED;
   }
@@ -56,14 +58,16 @@ public final class LogReading {
    * @throws DamagedLogException when they are something else
    */
   public static void checkRegion(
-      MemorySegment header,
-      long bytes,
-      LogGeometry geometry,
-      UUID store,
-      int slot,
-      long linkWord) {
+      MemorySegment header, long bytes, LogGeometry geometry, UUID store, int slot, long linkWord) {
     RegionHeader.check(
-        header, bytes, geometry, store, slot, head(linkWord), index(linkWord), generation(linkWord));
+        header,
+        bytes,
+        geometry,
+        store,
+        slot,
+        head(linkWord),
+        index(linkWord),
+        generation(linkWord));
   }
 
   private LogReading() {}

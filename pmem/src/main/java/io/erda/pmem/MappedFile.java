@@ -88,8 +88,8 @@ final class MappedFile {
 
   /**
    * Where others than its owner may use a directory, which its set-group-ID bit says, they may read
-   * and write the files in it, whatever the umask is; where its sticky bit is set too, they may read
-   * them. Elsewhere a file stays as it is.
+   * and write the files in it, whatever the umask is; where its sticky bit is set too, they may
+   * read them. Elsewhere a file stays as it is.
    */
   static void share(int descriptor, Path file) throws IOException {
     Map<String, Object> directory = Files.readAttributes(file.getParent(), "unix:mode,gid");

@@ -71,9 +71,7 @@ public final class StopHeader {
     CRC32C crc = new CRC32C();
     for (long at = 0; at < record.byteSize(); at += STEP) {
       byte[] part =
-          record
-              .asSlice(at, Math.min(STEP, record.byteSize() - at))
-              .toArray(ValueLayout.JAVA_BYTE);
+          record.asSlice(at, Math.min(STEP, record.byteSize() - at)).toArray(ValueLayout.JAVA_BYTE);
       if (at == 0) {
         Arrays.fill(part, CHECKSUM_OFFSET, CHECKSUM_OFFSET + 4, (byte) 0);
       }

@@ -144,9 +144,7 @@ final class Answers {
       Message.putInt(out, record + Message.RECORD_HEAD, LogReading.head(linkWord));
       Message.putInt(out, record + Message.RECORD_INDEX, LogReading.index(linkWord));
       Message.putLong(
-          out,
-          record + Message.RECORD_GENERATION,
-          LogReading.generation(linkWord) & 0xFFFF_FFFFL);
+          out, record + Message.RECORD_GENERATION, LogReading.generation(linkWord) & 0xFFFF_FFFFL);
       Message.putLong(out, record + Message.RECORD_KEY, ReachedFiles.regionKey(slot, linkWord));
     }
     return header(

@@ -17,8 +17,8 @@ import java.util.Arrays;
  * Finds out whether the object of a key is damaged, or was only replaced while somebody read it.
  *
  * <p>A server knows, because nothing changes while it looks. Here two looks at the entry show it: a
- * place in the log is used once in an epoch, so a version word that stood there before and after
- * an object was READ, at one epoch, named that object in between. If the object fails its check all
+ * place in the log is used once in an epoch, so a version word that stood there before and after an
+ * object was READ, at one epoch, named that object in between. If the object fails its check all
  * the same, and its region was linked behind the READ, it is not what was written.
  */
 final class DamageSearch {
@@ -51,9 +51,7 @@ final class DamageSearch {
       }
       invalid |= finding == Finding.INVALID;
     }
-    return invalid
-        && Arrays.deepEquals(before, neighbourhoods(map, keyWord))
-        && isNewest(map);
+    return invalid && Arrays.deepEquals(before, neighbourhoods(map, keyWord)) && isNewest(map);
   }
 
   private enum Finding {

@@ -26,12 +26,12 @@ import java.util.UUID;
  * anything lies there that a reader needs. What a map no longer has to name is taken away before
  * the epoch too, but only when nothing needs it any more: no word names a region that is retired,
  * and every entry of a table that was doubled has moved. So at any moment of an epoch superblock
- * and region table name at least what the words of that epoch need. What is read behind a
- * look at incarnation and epoch, and used only while the root shows the same, was there at moments
- * of that epoch, each word of it at one of its own; whatever it names too much is empty. (The
- * second look here only spares the reader a map that is old already: each look-up has one of its
- * own behind it.) Whether a region that it names is still linked shows
- * in the link word behind each READ of it ({@link ReachedFiles}).
+ * and region table name at least what the words of that epoch need. What is read behind a look at
+ * incarnation and epoch, and used only while the root shows the same, was there at moments of that
+ * epoch, each word of it at one of its own; whatever it names too much is empty. (The second look
+ * here only spares the reader a map that is old already: each look-up has one of its own behind
+ * it.) Whether a region that it names is still linked shows in the link word behind each READ of it
+ * ({@link ReachedFiles}).
  *
  * <p><b>A store that nobody serves</b> is read as its server left it, as clients do that were
  * connected. After the machine was started anew that is not enough: a power failure may have made a
@@ -173,8 +173,7 @@ final class MapReader implements AutoCloseable {
       linkWords[slot] = word;
       linked += LogReading.isLinked(word) ? 1 : 0;
     }
-    return new StoreSnapshot(
-        incarnation, Root.epoch(look, 0), fields, geometry, linkWords, linked);
+    return new StoreSnapshot(incarnation, Root.epoch(look, 0), fields, geometry, linkWords, linked);
   }
 
   private static LogGeometry geometry(SuperblockLayout.Fields fields) {

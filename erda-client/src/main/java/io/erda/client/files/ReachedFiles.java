@@ -19,9 +19,9 @@ import java.util.Arrays;
  * in an array below.
  *
  * <p><b>A file that is used again.</b> Nobody knows of this reader, so the server may use the file
- * of a region again while it is mapped here. The link word of the region says so before anything
- * is stored there for another one, and so it is looked at behind each READ: what was READ before it
- * is of the region that was asked for. It stands where a registry would show a key.
+ * of a region again while it is mapped here. The link word of the region says so before anything is
+ * stored there for another one, and so it is looked at behind each READ: what was READ before it is
+ * of the region that was asked for. It stands where a registry would show a key.
  */
 final class ReachedFiles implements AutoCloseable {
   static final long ROOT = 1;
@@ -192,8 +192,7 @@ final class ReachedFiles implements AutoCloseable {
       return true;
     }
     failure = Status.MEMORY_LOST;
-    loss =
-        "%s is too short: it has %d of %d bytes".formatted(file.name(), file.length(), bytes);
+    loss = "%s is too short: it has %d of %d bytes".formatted(file.name(), file.length(), bytes);
     file.close();
     return false;
   }

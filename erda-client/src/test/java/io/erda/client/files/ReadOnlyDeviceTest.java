@@ -210,5 +210,4 @@ class ReadOnlyDeviceTest {
     assertTrue(ended);
     assertNotNull(queuePair.peer());
   }
-
 }

@@ -462,32 +462,32 @@ final class Mutants {
               () ->
                   List.of(body("client.KeyWordGroup", "give", code -> code.iconst_1().ireturn()))),
           Mutant.of(
-              "map from the files is older than its epoch",
-              "who reads the files looks at the epoch behind what a map of it names",
-              () ->
-                  List.of(
-                      new Patch(
-                          MAP_READER,
-                          "readOnce",
-                          Patch.onCall(
-                              "epoch",
-                              (code, call) -> {
-                                Patch.pop(code, call);
-                                code.aload(0)
-                                    .invokevirtual(
-                                        ClassDesc.of("io.erda." + MAP_READER),
-                                        "epochNow",
-                                        MethodTypeDesc.of(ConstantDescs.CD_long));
-                              }))))
+                  "map from the files is older than its epoch",
+                  "who reads the files looks at the epoch behind what a map of it names",
+                  () ->
+                      List.of(
+                          new Patch(
+                              MAP_READER,
+                              "readOnce",
+                              Patch.onCall(
+                                  "epoch",
+                                  (code, call) -> {
+                                    Patch.pop(code, call);
+                                    code.aload(0)
+                                        .invokevirtual(
+                                            ClassDesc.of("io.erda." + MAP_READER),
+                                            "epochNow",
+                                            MethodTypeDesc.of(ConstantDescs.CD_long));
+                                  }))))
               .slow(),
           Mutant.of(
               "map from the files leaves the new table out",
               "who reads the files looks at the old table alone",
               () -> List.of(constant("client.files.Answers", "map", "doubling", 0))),
           Mutant.of(
-              "files are read before recovery",
-              "who reads the files does not look whether the machine was started anew",
-              () -> List.of(constant(MAP_READER, "requireRecovered", "isStopped", 1)))
+                  "files are read before recovery",
+                  "who reads the files does not look whether the machine was started anew",
+                  () -> List.of(constant(MAP_READER, "requireRecovered", "isStopped", 1)))
               .slow(),
           Mutant.of(
                   "link word not looked at",
