@@ -6,6 +6,8 @@ module io.erda.client {
   requires io.erda.logstore;
 
   exports io.erda.client;
+  exports io.erda.client.files to
+      io.erda.simulation;
 
   uses io.erda.rdma.DeviceProvider;
 }

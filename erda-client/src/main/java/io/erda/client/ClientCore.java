@@ -89,6 +89,25 @@ final class ClientCore {
     return slots.scan();
   }
 
+  /**
+   * Before anything else is done for an operation that needs a server, or changes something.
+   *
+   * @param what the operation, in words
+   * @throws ErdaException.ReadOnly when this client only reads
+   */
+  void requireServer(String what) {
+    requireOpen();
+    if (context.device().readsOnly()) {
+      throw new ErdaException.ReadOnly(
+          what
+              + ": this client only reads the files of "
+              + context.address()
+              + " ("
+              + ErdaUri.READ_ONLY
+              + "), and has no server to ask; nothing was changed");
+    }
+  }
+
   private void requireOpen() {
     if (closed) {
       throw new IllegalStateException("the client is closed");

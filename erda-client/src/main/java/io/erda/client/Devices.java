@@ -1,5 +1,7 @@
 package io.erda.client;
 
+import io.erda.client.files.ReadOnlyDevice;
+import io.erda.pmem.MappedReadableDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.Device;
@@ -15,6 +17,9 @@ final class Devices {
   static final LongSupplier CLOCK = System::nanoTime;
 
   static Device open(ErdaUri uri) {
+    if (uri instanceof ErdaUri.Shm shm && shm.readOnly()) {
+      return new ReadOnlyDevice(new MappedReadableDirectory(shm.data()), CLOCK);
+    }
     DeviceProvider provider = provider(uri);
     try {
       return provider.connecting(
@@ -55,6 +60,7 @@ final class Devices {
 
   static String address(ErdaUri uri) {
     return switch (uri) {
+      case ErdaUri.Shm shm when shm.readOnly() -> shm.data().toAbsolutePath().toString();
       case ErdaUri.Shm shm ->
           shm.data().resolve(Protocol.SHM_DIRECTORY).toAbsolutePath().toString();
       case ErdaUri.Tcp tcp -> tcp.host() + ":" + tcp.port();

@@ -127,10 +127,12 @@ public final class ErdaAsyncClient implements AutoCloseable {
    *
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when key or value are longer than the store takes
+   * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean put(long token, MemorySegment key, MemorySegment value) {
     boolean outermost = confinement.enter();
     try {
+      core.requireServer("put");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
       return submit(token, Condition.ALWAYS, key, null, value);
@@ -145,10 +147,12 @@ public final class ErdaAsyncClient implements AutoCloseable {
    *
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when key or value are longer than the store takes
+   * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean putIfAbsent(long token, MemorySegment key, MemorySegment value) {
     boolean outermost = confinement.enter();
     try {
+      core.requireServer("putIfAbsent");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
       return submit(token, Condition.ABSENT, key, null, value);
@@ -163,11 +167,13 @@ public final class ErdaAsyncClient implements AutoCloseable {
    *
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when key or values are longer than the store takes
+   * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean compareAndSet(
       long token, MemorySegment key, MemorySegment expected, MemorySegment value) {
     boolean outermost = confinement.enter();
     try {
+      core.requireServer("compareAndSet");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), expected.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
@@ -183,10 +189,12 @@ public final class ErdaAsyncClient implements AutoCloseable {
    *
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when key or value are longer than the store takes
+   * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
     boolean outermost = confinement.enter();
     try {
+      core.requireServer("compareAndDelete");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), expected.byteSize());
       return submit(token, Condition.EQUAL, key, expected, null);
@@ -199,10 +207,12 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * Submits a delete.
    *
    * @return false, and nothing is submitted, when the pipeline is full
+   * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean delete(long token, MemorySegment key) {
     boolean outermost = confinement.enter();
     try {
+      core.requireServer("delete");
       store.requireKey(key.byteSize());
       return submit(token, Condition.ALWAYS, key, null, null);
     } finally {

@@ -39,6 +39,11 @@ import java.util.function.LongSupplier;
  * with; where none of the keys that are under way together finds a server, the keys behind them are
  * not begun, and are {@code Unavailable}.
  *
+ * <p><b>A client that only reads</b>, of {@code erda+shm:/path/to/data?read-only}, gets and
+ * iterates by the store's files alone: it needs the right to read them, and no server. Whatever
+ * would change something, or ask a server, throws {@link ErdaException.ReadOnly} before anything is
+ * done.
+ *
  * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
  * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets
  * over shared memory go on, until the store is seen to have been deleted or replaced. Errors of
@@ -57,7 +62,7 @@ import java.util.function.LongSupplier;
  *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written, or was in a
  *       file that somebody shortened, which the message names
  *   <li>{@link ErdaException.ReadOnly}: the store's files failed and it takes no more puts and
- *       deletes; the key is untouched, gets go on
+ *       deletes; the key is untouched, gets go on. Or the client is one that only reads
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}
  *   <li>{@link IllegalStateException}: the client is closed, or was closed by another thread during
  *       the call; nothing was changed. A call with several keys that is under way then tells {@code
@@ -90,8 +95,8 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * Connects to a store.
    *
-   * @param uri {@code erda+shm:/path/to/data}, {@code erda://host:port} or {@code
-   *     erda+rdma://host:port}
+   * @param uri {@code erda+shm:/path/to/data}, {@code erda+shm:/path/to/data?read-only}, {@code
+   *     erda://host:port} or {@code erda+rdma://host:port}
    * @throws ErdaException.BadArgument when the URI is none, or names a device that this build does
    *     not have
    * @throws ErdaException.Unavailable when there is no server
@@ -166,6 +171,7 @@ public final class ErdaClient implements AutoCloseable {
   public void put(MemorySegment key, MemorySegment value) {
     confinement.enter();
     try {
+      core.requireServer("put");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
       calls.put(key, value);
@@ -225,6 +231,7 @@ public final class ErdaClient implements AutoCloseable {
   public boolean delete(MemorySegment key) {
     confinement.enter();
     try {
+      core.requireServer("delete");
       store.requireKey(key.byteSize());
       return calls.put(key, null);
     } finally {
@@ -295,6 +302,7 @@ public final class ErdaClient implements AutoCloseable {
     BatchCalls.requireAll(keys, values, keys.length, errors.length);
     confinement.enter();
     try {
+      core.requireServer("put");
       return batches().put(keys, values, null, errors);
     } finally {
       confinement.leave();
@@ -326,6 +334,7 @@ public final class ErdaClient implements AutoCloseable {
     BatchCalls.requireAll(keys, keys, existed.length, errors.length);
     confinement.enter();
     try {
+      core.requireServer("delete");
       return batches().put(keys, null, existed, errors);
     } finally {
       confinement.leave();
@@ -363,6 +372,7 @@ public final class ErdaClient implements AutoCloseable {
   public boolean putIfAbsent(MemorySegment key, MemorySegment value) {
     confinement.enter();
     try {
+      core.requireServer("putIfAbsent");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
       Get get = core.freeGet();
@@ -392,6 +402,7 @@ public final class ErdaClient implements AutoCloseable {
   public boolean compareAndSet(MemorySegment key, MemorySegment expected, MemorySegment value) {
     confinement.enter();
     try {
+      core.requireServer("compareAndSet");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), expected.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
@@ -416,6 +427,7 @@ public final class ErdaClient implements AutoCloseable {
   public boolean compareAndDelete(MemorySegment key, MemorySegment expected) {
     confinement.enter();
     try {
+      core.requireServer("compareAndDelete");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), expected.byteSize());
       return calls.putIf(key, expected, null);
@@ -473,10 +485,15 @@ public final class ErdaClient implements AutoCloseable {
     }
   }
 
-  /** The server's figures by name, in its order. */
+  /**
+   * The server's figures by name, in its order.
+   *
+   * @throws ErdaException.ReadOnly of a client that only reads: it has no server to ask
+   */
   public Map<String, Long> stats() {
     confinement.enter();
     try {
+      core.requireServer("stats");
       return calls.stats();
     } finally {
       confinement.leave();
@@ -495,6 +512,7 @@ public final class ErdaClient implements AutoCloseable {
   public Map<String, Long> clean(int head) {
     confinement.enter();
     try {
+      core.requireServer("clean");
       return calls.clean(head);
     } finally {
       confinement.leave();

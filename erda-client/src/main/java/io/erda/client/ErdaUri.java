@@ -11,10 +11,16 @@ import java.util.Map;
  * Where a store is.
  *
  * <pre>
- *   erda+shm:/path/to/data      a server on this host, by its data directory
- *   erda://host:port            by TCP
- *   erda+rdma://host:port       by RDMA hardware
+ *   erda+shm:/path/to/data             a server on this host, by its data directory
+ *   erda+shm:/path/to/data?read-only   the files of that directory alone: see below
+ *   erda://host:port                   by TCP
+ *   erda+rdma://host:port              by RDMA hardware
  * </pre>
+ *
+ * <p><b>Read only.</b> A client of {@code ?read-only} gets and iterates, and needs nothing but the
+ * right to read the store's files: it tells no server, makes no file and takes no lock, and works
+ * while a server runs and while none does. Puts, deletes, figures and cleaning are {@link
+ * ErdaException.ReadOnly}.
  *
  * <p>Behind host and port may stand parameters of the device, {@code ?name=value&name=value}: they
  * name files, and never hold a secret themselves.
@@ -23,11 +29,20 @@ public sealed interface ErdaUri {
   /** The port of {@code ./erda server} where none is named. */
   int PORT_DEFAULT = 7411;
 
-  /** Shared memory: the data directory of the server. */
-  record Shm(Path data) implements ErdaUri {
+  /**
+   * Shared memory: the data directory of the server.
+   *
+   * @param readOnly whether its files are read, and nothing else is done
+   */
+  record Shm(Path data, boolean readOnly) implements ErdaUri {
+    /** With a server. */
+    public Shm(Path data) {
+      this(data, false);
+    }
+
     @Override
     public String toString() {
-      return SHM + data;
+      return SHM + data + (readOnly ? READ_ONLY : "");
     }
   }
 
@@ -60,6 +75,9 @@ public sealed interface ErdaUri {
   /** Prefixes; package detail in spirit, an interface can't say so. */
   String SHM = "erda+shm:";
 
+  /** What stands behind the directory of a store whose files are to be read alone. */
+  String READ_ONLY = "?read-only";
+
   String TCP = "erda://";
 
   String RDMA = "erda+rdma://";
@@ -75,7 +93,9 @@ public sealed interface ErdaUri {
       throw bad("null", "");
     }
     if (uri.startsWith(SHM)) {
-      return new Shm(path(uri, uri.substring(SHM.length())));
+      boolean readOnly = uri.endsWith(READ_ONLY);
+      int end = uri.length() - (readOnly ? READ_ONLY.length() : 0);
+      return new Shm(path(uri, uri.substring(SHM.length(), end)), readOnly);
     }
     if (uri.startsWith(TCP)) {
       String authority = authority(uri, TCP);
@@ -170,6 +190,7 @@ public sealed interface ErdaUri {
             + uri
             + "'"
             + detail
-            + "; expected erda+shm:/path/to/data, erda://host:port or erda+rdma://host:port");
+            + "; expected erda+shm:/path/to/data, with ?read-only behind it or not,"
+            + " erda://host:port or erda+rdma://host:port");
   }
 }

@@ -344,11 +344,15 @@ final class Session implements CompletionHandler {
     }
   }
 
-  private static String why(int status) {
+  private String why(int status) {
     return switch (status) {
       case Status.DENIED ->
-          "permission denied: this user may not use the store, or its server may not use what this"
-              + " user makes there (./erda server --group, --mode)";
+          context.device().readsOnly()
+              ? "permission denied: this user may not read the files of the store (./erda server"
+                  + " --group, --mode)"
+              : "permission denied: this user may not use the store, or its server may not use what"
+                  + " this user makes there (./erda server --group, --mode); who may read its files"
+                  + " can read it with ?read-only behind the URI";
       case Status.TAKEN -> "the store is " + Status.name(status);
       default -> Status.name(status);
     };

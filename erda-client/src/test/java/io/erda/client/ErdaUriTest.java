@@ -17,6 +17,10 @@ class ErdaUriTest {
         new ErdaUri.Shm(Path.of("/var/lib/erda")), ErdaUri.parse("erda+shm:/var/lib/erda"));
     assertEquals(
         new ErdaUri.Shm(Path.of("/var/lib/erda")), ErdaUri.parse("erda+shm:///var/lib/erda"));
+    ErdaUri readOnly = ErdaUri.parse("erda+shm:/var/lib/erda?read-only");
+    assertEquals(new ErdaUri.Shm(Path.of("/var/lib/erda"), true), readOnly);
+    assertEquals("erda+shm:/var/lib/erda?read-only", readOnly.toString());
+    assertEquals(readOnly, ErdaUri.parse(readOnly.toString()));
     assertEquals(new ErdaUri.Shm(Path.of("data")), ErdaUri.parse("erda+shm:data"));
     assertEquals(new ErdaUri.Tcp("db", 7412), ErdaUri.parse("erda://db:7412"));
     assertEquals(new ErdaUri.Tcp("db", 7411), ErdaUri.parse("erda://db"));

@@ -295,8 +295,8 @@ public final class ServerOptions {
 
   /**
    * The mode of the store's directory says who may use it: 0700 its owner, 0770 its group too, 0777
-   * everybody; 0: as it was said when the store was opened before, and its owner alone where it
-   * never was.
+   * everybody; 0750: the group may read the store's files and nothing else, 0755: everybody may; 0:
+   * as it was said when the store was opened before, and its owner alone where it never was.
    */
   public int mode() {
     return mode;
@@ -305,7 +305,7 @@ public final class ServerOptions {
   /**
    * The same, with another {@link #mode}.
    *
-   * @throws IllegalArgumentException when it is none of the three
+   * @throws IllegalArgumentException when it is none of the five
    */
   public ServerOptions withMode(int value) {
     StoreAccess.requireMode(value);

@@ -22,6 +22,10 @@ import java.util.Map;
  * <p>A directory that others may use has the set-group-ID bit: what is made in it is the group's,
  * and the store's files can then be read and written by whoever may enter their directory ({@link
  * io.erda.pmem.MappedDirectory}). Only in {@code shm/} may others make files.
+ *
+ * <p>Where others may only read, the directory has the sticky bit beside it, which says so for the
+ * files; nobody else gets into {@code shm/}. A reader opens files by their names and never lists
+ * the directory, so he may pass it and not read it: then he can't lock it either.
  */
 final class StoreAccess {
   /** Nobody has said who: as it was set before, or the owner alone. */
@@ -30,9 +34,13 @@ final class StoreAccess {
   static final int OWNER = 0700;
   private static final int GROUP = 0770;
   private static final int EVERYBODY = 0777;
+  private static final int GROUP_READS = 0750;
+  private static final int EVERYBODY_READS = 0755;
 
+  private static final int STICKY = 01000;
   private static final int SET_GROUP_ID = 02000;
   private static final int OTHERS_WRITE = 0022;
+  private static final int OTHERS_READ = 0044;
   private static final int PERMISSIONS = 07777;
 
   private StoreAccess() {}
@@ -41,13 +49,32 @@ final class StoreAccess {
    * @throws IllegalArgumentException when somebody could use a part of the store only
    */
   static void requireMode(int mode) {
-    if (mode != OWNER && mode != GROUP && mode != EVERYBODY) {
+    if (mode != OWNER && mode != GROUP && mode != EVERYBODY && !onlyRead(mode)) {
       throw new IllegalArgumentException(
           "mode "
               + Integer.toOctalString(mode)
               + ": a client reads and writes the files of the store, so it is 700 (the owner), 770"
-              + " (the group) or 777 (everybody)");
+              + " (the group) or 777 (everybody); or it only reads them: 750 (the group), 755"
+              + " (everybody)");
     }
+  }
+
+  /** Whether others than the owner may read and not write. */
+  private static boolean onlyRead(int mode) {
+    return mode == GROUP_READS || mode == EVERYBODY_READS;
+  }
+
+  /** What the store's directory gets. */
+  private static int ofDirectory(int mode) {
+    if (onlyRead(mode)) {
+      return STICKY | SET_GROUP_ID | mode & ~OTHERS_READ;
+    }
+    return mode == OWNER ? OWNER : SET_GROUP_ID | mode & ~OTHERS_WRITE;
+  }
+
+  /** What the directory gets in which clients make files. */
+  private static int ofShm(int mode) {
+    return mode == OWNER || onlyRead(mode) ? OWNER : SET_GROUP_ID | mode;
   }
 
   /** Makes a store's directory, for its owner alone until {@link #set}, where there is none. */
@@ -84,9 +111,9 @@ final class StoreAccess {
         createDirectory(shm);
       }
       if (Files.isDirectory(shm, LinkOption.NOFOLLOW_LINKS)) {
-        set(shm, mode, group);
+        set(shm, ofShm(mode), group);
       }
-      set(data, mode & ~OTHERS_WRITE, group);
+      set(data, ofDirectory(mode), group);
     } catch (FileSystemException e) {
       if (asked) {
         throw new ErdaException.Unusable(
@@ -105,15 +132,16 @@ final class StoreAccess {
    * server was told once holds until somebody says otherwise. Other modes nobody has said to us.
    */
   private static int mode(Path data, int wanted) throws IOException {
-    int chosen = wanted;
-    if (wanted == UNSAID) {
-      int is = permissions(data);
-      chosen = OWNER;
-      for (int shared : new int[] {GROUP, EVERYBODY}) {
-        chosen = is == ((shared | SET_GROUP_ID) & ~OTHERS_WRITE) ? shared : chosen;
+    if (wanted != UNSAID) {
+      return wanted;
+    }
+    int is = permissions(data);
+    for (int shared : new int[] {GROUP, EVERYBODY, GROUP_READS, EVERYBODY_READS}) {
+      if (is == ofDirectory(shared)) {
+        return shared;
       }
     }
-    return chosen == OWNER ? OWNER : chosen | SET_GROUP_ID;
+    return OWNER;
   }
 
   private static GroupPrincipal group(Path data, ServerOptions options) throws IOException {

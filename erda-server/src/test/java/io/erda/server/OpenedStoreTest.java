@@ -97,12 +97,37 @@ class OpenedStoreTest {
     ErdaServer.start(made, SMALL.withMode(0777)).close();
     ErdaServer.start(made, SMALL.withMode(0700)).close();
     assertEquals(0700, mode(made));
-    assertThrows(IllegalArgumentException.class, () -> SMALL.withMode(0750));
+    assertThrows(IllegalArgumentException.class, () -> SMALL.withMode(0750 | 1));
     assertTrue(
         refusal(
                 ErdaException.BadArgument.class,
                 () -> ErdaServer.start(made, SMALL.withGroup("no-such-group")))
             .contains("no group no-such-group"));
+  }
+
+  /** Who may read the files may neither list nor lock the directory, nor get into shm. */
+  @Test
+  void othersMayBeLetInToReadAlone() throws IOException {
+    Path made = data.resolve("made");
+    ErdaServer.start(made, SMALL.withMode(0770)).close();
+    ErdaServer.start(made, SMALL.withMode(0750)).close();
+    for (String file : List.of("superblock", "root", "regions", "table-1", "stopped")) {
+      assertEquals(0640, mode(made.resolve(file)), file);
+    }
+    assertEquals(03710, mode(made));
+    assertEquals(0700, mode(made.resolve("shm")));
+    ErdaStore.open(made, SMALL).close();
+    assertEquals(03710, mode(made));
+    ErdaServer.start(made, SMALL.withMode(0755)).close();
+    assertEquals(0644, mode(made.resolve("root")));
+    assertEquals(03711, mode(made));
+    ErdaServer.start(made, SMALL.withMode(0777)).close();
+    assertEquals(0666, mode(made.resolve("root")));
+    assertEquals(02755, mode(made));
+    assertEquals(02777, mode(made.resolve("shm")));
+    ErdaServer.start(made, SMALL.withMode(0755)).close();
+    ErdaServer.start(made, SMALL.withMode(0700)).close();
+    assertEquals(0700, mode(made));
   }
 
   private static int mode(Path file) throws IOException {

@@ -65,6 +65,25 @@ class CommandsTest {
   }
 
   @Test
+  void aStoreThatNobodyServesIsReadByItsFiles() {
+    String uri;
+    try (ErdaServer server = ErdaServer.start(data, SMALL)) {
+      uri = server.uri() + "?read-only";
+      assertEquals(0, run("put", "--uri", server.uri(), "greeting", "hello"));
+    }
+    assertEquals(0, run("get", "-n", "--uri", uri, "greeting"));
+    assertEquals("hello\n", bytes.toString(UTF_8));
+    bytes.reset();
+    assertFails(3, "no such key: none", "get", "--uri", uri, "none");
+    assertEquals(0, run("keys", "--uri", uri));
+    assertEquals("greeting\n", bytes.toString(UTF_8));
+    assertFails(1, "only reads", "put", "--uri", uri, "greeting", "x");
+    assertFails(1, "only reads", "delete", "--uri", uri, "greeting");
+    assertFails(1, "no server to ask", "stats", "--uri", uri);
+    assertFails(1, "no server to ask", "clean", "--uri", uri);
+  }
+
+  @Test
   void keysArePrintedAsTheyAreOrAsDigits() {
     try (ErdaServer server = ErdaServer.start(data, SMALL);
         ErdaClient other = ErdaClient.connect(server.uri())) {

@@ -93,4 +93,14 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
   public int objectBytesMax() {
     return segmentBytes - Region.HEADER_BYTES;
   }
+
+  /** The longest key of such a store, bytes: what a message can carry, or half of an object. */
+  public int keyBytesMax(int messageMax) {
+    return Math.min(messageMax, objectBytesMax() / 2);
+  }
+
+  /** The longest value of such a store, bytes, with a key of one byte. */
+  public int valueBytesMax() {
+    return Math.min(ObjectLayout.VALUE_BYTES_MAX, objectBytesMax() - ObjectLayout.HEADER_BYTES - 1);
+  }
 }

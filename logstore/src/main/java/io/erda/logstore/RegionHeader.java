@@ -60,10 +60,28 @@ final class RegionHeader {
       int head,
       int index,
       int generation) {
+    check(memory, memory.byteSize(), geometry, store, slot, head, index, generation);
+  }
+
+  /**
+   * The same.
+   *
+   * @param memory at least the header
+   * @param bytes of the region
+   */
+  static void check(
+      MemorySegment memory,
+      long bytes,
+      LogGeometry geometry,
+      UUID store,
+      int slot,
+      int head,
+      int index,
+      int generation) {
     String what = LogFiles.region(slot, generation);
-    if (memory.byteSize() != geometry.regionBytes()) {
+    if (bytes != geometry.regionBytes()) {
       throw new DamagedLogException(
-          what + ": has " + memory.byteSize() + " bytes, must have " + geometry.regionBytes());
+          what + ": has " + bytes + " bytes, must have " + geometry.regionBytes());
     }
     HeaderFields.check(what, memory, Region.HEADER_BYTES, MAGIC, LAYOUT_VERSION, store);
     require(what, "slot", memory.get(HeaderFields.INT, 32), slot);

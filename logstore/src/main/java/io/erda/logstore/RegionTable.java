@@ -97,14 +97,18 @@ final class RegionTable {
       throw new DamagedLogException(
           "region table has " + actual.byteSize() + " bytes, its header " + HEADER_BYTES);
     }
-    HeaderFields.check("region table", actual, FIXED_BYTES, MAGIC, LAYOUT_VERSION, store);
-    LogGeometry stored = geometry(actual);
-    if (!stored.equals(geometry)) {
-      throw new DamagedLogException("region table is of " + stored + ", the store of " + geometry);
-    }
+    checkHeader(actual, geometry, store);
     if (actual.byteSize() != bytes(geometry)) {
       throw new DamagedLogException(
           "region table has " + actual.byteSize() + " bytes, must have " + bytes(geometry));
+    }
+  }
+
+  static void checkHeader(MemorySegment header, LogGeometry geometry, UUID store) {
+    HeaderFields.check("region table", header, FIXED_BYTES, MAGIC, LAYOUT_VERSION, store);
+    LogGeometry stored = geometry(header);
+    if (!stored.equals(geometry)) {
+      throw new DamagedLogException("region table is of " + stored + ", the store of " + geometry);
     }
   }
 

@@ -21,6 +21,7 @@ final class MappedFile {
 
   private static final int ZEROS = 1 << 20;
   private static final int SET_GROUP_ID = 02000;
+  private static final int STICKY = 01000;
   private static final int OWNER_FILE = 0600;
 
   /** How the memory of one directory is mapped and made durable. */
@@ -87,7 +88,8 @@ final class MappedFile {
 
   /**
    * Where others than its owner may use a directory, which its set-group-ID bit says, they may read
-   * and write the files in it, whatever the umask is. Elsewhere a file stays as it is.
+   * and write the files in it, whatever the umask is; where its sticky bit is set too, they may
+   * read them. Elsewhere a file stays as it is.
    */
   static void share(int descriptor, Path file) throws IOException {
     Map<String, Object> directory = Files.readAttributes(file.getParent(), "unix:mode,gid");
@@ -95,7 +97,11 @@ final class MappedFile {
     if ((mode & SET_GROUP_ID) == 0) {
       return;
     }
-    int shared = OWNER_FILE | ((mode & 0010) != 0 ? 0060 : 0) | ((mode & 0001) != 0 ? 0006 : 0);
+    int others = (mode & STICKY) != 0 ? 0044 : 0066;
+    int shared =
+        OWNER_FILE
+            | ((mode & 0010) != 0 ? others & 0070 : 0)
+            | ((mode & 0001) != 0 ? others & 0007 : 0);
     Path opened = Path.of("/proc/self/fd/" + descriptor);
     Map<String, Object> is = Files.readAttributes(opened, "unix:mode,gid");
     // Only its owner can share another user's file. Who can't use it is told so when they open it.

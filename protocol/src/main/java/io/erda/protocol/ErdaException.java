@@ -120,6 +120,9 @@ public abstract sealed class ErdaException extends RuntimeException {
    * The store takes no more puts and deletes because its files failed; the message says how. The
    * key is untouched, reads go on. Trying again is in vain until somebody has looked after the
    * files and the server was started again.
+   *
+   * <p>Or the client is one that only reads, and was asked for something else: then nothing was
+   * sent to anybody.
    */
   public static final class ReadOnly extends ErdaException {
     private static final long serialVersionUID = 1L;

@@ -14,10 +14,14 @@ import java.nio.ByteOrder;
  *   8   epoch               8   of the region map and the table's geometry; grows
  *  16   structure counter   8   odd while an entry is being moved
  *  24   layout version      8
- *  32   zero               32
+ *  32   boot                8   of the machine on which the incarnation began to serve; 0: not known
+ *  40   zero               24
  * </pre>
  */
 public final class Root {
+  /** The name of its file. */
+  public static final String FILE = "root";
+
   /** Bytes. */
   public static final int BYTES = 64;
 
@@ -28,6 +32,10 @@ public final class Root {
   public static final int EPOCH_OFFSET = 8;
   public static final int STRUCTURE_COUNTER_OFFSET = 16;
   public static final int LAYOUT_VERSION_OFFSET = 24;
+  public static final int BOOT_OFFSET = 32;
+
+  /** What a map is read between two looks at: all words that mean something. */
+  public static final int WORDS_BYTES = 40;
 
   private static final VarHandle WORD =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
@@ -46,6 +54,11 @@ public final class Root {
 
   public static long layoutVersion(MemorySegment memory, long base) {
     return (long) WORD.getAcquire(memory, base + LAYOUT_VERSION_OFFSET);
+  }
+
+  /** What {@code MemoryDirectory.boot()} said where the incarnation began to serve. */
+  public static long boot(MemorySegment memory, long base) {
+    return (long) WORD.getAcquire(memory, base + BOOT_OFFSET);
   }
 
   private Root() {}

@@ -37,6 +37,7 @@ class FormatTest {
       assertEquals(3, Root.epoch(root, 0));
       assertEquals(42, Root.structureCounter(root, 0));
       assertEquals(Protocol.LAYOUT_VERSION, Root.layoutVersion(root, 0));
+      assertEquals(349, Root.boot(root, 0));
     }
   }
 

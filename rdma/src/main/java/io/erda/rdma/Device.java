@@ -59,6 +59,15 @@ public interface Device extends AutoCloseable {
   boolean readsOutlivePeer();
 
   /**
+   * Whether nothing can be changed through the queue pairs that this device connects: every work
+   * but READ and SEND completes with {@link Status#UNSUPPORTED}, and no SEND has an effect on what
+   * is READ.
+   */
+  default boolean readsOnly() {
+    return false;
+  }
+
+  /**
    * Whether {@link QueuePair#postFlush} works on the queue pairs that this device connects: the
    * responder flushes and drains, as its {@link PersistentMemory} does it, before the work
    * completes. Where false, it completes with {@link Status#UNSUPPORTED}, and the responder has to

@@ -62,6 +62,15 @@ public final class Status {
   /** The device has no such operation: it says so before ({@link Device#flushes()}). */
   public static final int UNSUPPORTED = 16;
 
+  /** There is no store at the address. */
+  public static final int ABSENT = 17;
+
+  /**
+   * The store at the address was not recovered since the machine was started: what a power failure
+   * left undecided is to be decided first.
+   */
+  public static final int UNRECOVERED = 18;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -83,6 +92,10 @@ public final class Status {
       case SECRET -> "the two ends do not have the same secret";
       case INCOMPATIBLE -> "the other end speaks another version, or another protocol";
       case UNSUPPORTED -> "the device has no such operation";
+      case ABSENT -> "there is no store";
+      case UNRECOVERED ->
+          "no server has opened the store since this machine was started, and none stopped it"
+              + " cleanly before; a server has to recover it first";
       default -> "status " + status;
     };
   }

@@ -37,9 +37,13 @@ final class RootFile implements StructureCounter {
   /**
    * Begins a new incarnation, durably: from now on no reader of an earlier one accepts what it
    * reads. Before the first connection is taken: reservations and connections are named after it.
+   *
+   * @param boot of the machine, see {@link io.erda.pmem.MemoryDirectory#boot}: until here whoever
+   *     reads the files by himself sees that the store was not recovered since the machine started
    */
-  void beginIncarnation() {
+  void beginIncarnation(int boot) {
     store(Root.LAYOUT_VERSION_OFFSET, Protocol.LAYOUT_VERSION);
+    store(Root.BOOT_OFFSET, boot);
     store(Root.INCARNATION_OFFSET, incarnation() + 1);
     memory.drain();
   }

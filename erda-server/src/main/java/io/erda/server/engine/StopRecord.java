@@ -4,6 +4,7 @@ import io.erda.logstore.LogFiles;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import io.erda.protocol.StopHeader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -13,9 +14,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
@@ -34,14 +33,10 @@ import java.util.zip.CRC32C;
  * </pre>
  */
 final class StopRecord {
-  static final long MAGIC = 0x504F_5453_4144_5245L; // "ERDASTOP"
-  static final int LAYOUT_VERSION = 1;
-
   private static final int PAGE_BYTES = 4096;
-  private static final int HEADER_BYTES = 64;
+  private static final int HEADER_BYTES = StopHeader.BYTES;
   private static final int NAME_BYTES = 24;
   private static final int FILE_HEADER_BYTES = NAME_BYTES + Long.BYTES;
-  private static final int CHECKSUM_OFFSET = 12;
   private static final int BOOT_OFFSET = 60;
 
   /** Mapped memory is looked at through buffers of at most that many bytes. */
@@ -85,8 +80,8 @@ final class StopRecord {
       bytes += file.byteSize();
     }
     MemorySegment record = MemorySegment.ofArray(new long[Math.toIntExact(bytes / Long.BYTES)]);
-    record.set(LONG, 0, MAGIC);
-    record.set(INT, 8, LAYOUT_VERSION);
+    record.set(LONG, 0, StopHeader.MAGIC);
+    record.set(INT, StopHeader.VERSION_OFFSET, StopHeader.LAYOUT_VERSION);
     record.set(LONG, 16, superblock.store().getMostSignificantBits());
     record.set(LONG, 24, superblock.store().getLeastSignificantBits());
     record.set(LONG, 32, incarnation);
@@ -100,7 +95,7 @@ final class StopRecord {
       MemorySegment.copy(file, 0, record, at, file.byteSize());
       at += file.byteSize();
     }
-    record.set(INT, CHECKSUM_OFFSET, checksum(record));
+    record.set(INT, StopHeader.CHECKSUM_OFFSET, StopHeader.checksum(record));
     store(directory, record);
   }
 
@@ -199,7 +194,7 @@ final class StopRecord {
     }
     try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
       MemorySegment record = memory.segment();
-      String useless = useless(record, superblock.store(), incarnation);
+      String useless = StopHeader.useless(record, superblock.store(), incarnation);
       if (useless != null) {
         return new Verdict(State.USELESS, List.of(StoreFiles.STOPPED + ": " + useless));
       }
@@ -225,28 +220,6 @@ final class StopRecord {
       return new Verdict(
           State.USELESS, List.of(StoreFiles.STOPPED + " can't be read: " + e.getMessage()));
     }
-  }
-
-  /** Why a record says nothing, or null. */
-  private static String useless(MemorySegment record, UUID store, long incarnation) {
-    if (record.byteSize() < HEADER_BYTES || record.get(LONG, 0) != MAGIC) {
-      return "is not what a server writes when it stops";
-    }
-    if (record.get(INT, 8) != LAYOUT_VERSION) {
-      return "has layout version %d, this program reads layout version %d"
-          .formatted(record.get(INT, 8), LAYOUT_VERSION);
-    }
-    if (record.get(INT, CHECKSUM_OFFSET) != checksum(record)) {
-      return "is damaged: its checksum is wrong";
-    }
-    UUID its = new UUID(record.get(LONG, 16), record.get(LONG, 24));
-    if (!its.equals(store)) {
-      return "is of store " + its;
-    }
-    return record.get(LONG, 32) < incarnation
-        ? "is of incarnation %d, and the store has had %d"
-            .formatted(record.get(LONG, 32), incarnation)
-        : null;
   }
 
   private static void compareSuperblock(
@@ -355,21 +328,6 @@ final class StopRecord {
       directory.delete(StoreFiles.STOPPED);
       directory.syncNames();
     }
-  }
-
-  private static int checksum(MemorySegment record) {
-    CRC32C crc = new CRC32C();
-    for (long at = 0; at < record.byteSize(); at += PAGE_BYTES) {
-      byte[] page =
-          record
-              .asSlice(at, Math.min(PAGE_BYTES, record.byteSize() - at))
-              .toArray(ValueLayout.JAVA_BYTE);
-      if (at == 0) {
-        Arrays.fill(page, CHECKSUM_OFFSET, CHECKSUM_OFFSET + 4, (byte) 0);
-      }
-      crc.update(page);
-    }
-    return (int) crc.getValue();
   }
 
   private StopRecord() {}

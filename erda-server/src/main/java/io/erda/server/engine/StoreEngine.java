@@ -4,7 +4,6 @@ import io.erda.cleaner.LiveBytes;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogStore;
-import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.Backing;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.Survives;
@@ -100,13 +99,11 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   int keyBytesMax() {
-    return Math.min(Protocol.KEY_BYTES_MAX, log.geometry().objectBytesMax() / 2);
+    return log.geometry().keyBytesMax(Protocol.KEY_BYTES_MAX);
   }
 
   int valueBytesMax() {
-    return Math.min(
-        ObjectLayout.VALUE_BYTES_MAX,
-        log.geometry().objectBytesMax() - ObjectLayout.HEADER_BYTES - 1);
+    return log.geometry().valueBytesMax();
   }
 
   /** What a key's entry turned out to be. */
@@ -196,7 +193,7 @@ public final class StoreEngine implements AutoCloseable {
 
   /** A server begins to serve what was opened: what readers knew of the one before ends here. */
   void beginIncarnation() {
-    root.beginIncarnation();
+    root.beginIncarnation(directory.boot());
   }
 
   /** What the record of the last stop said when the store was opened. */

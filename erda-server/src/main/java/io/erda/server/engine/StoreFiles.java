@@ -1,6 +1,9 @@
 package io.erda.server.engine;
 
 import io.erda.logstore.LogFiles;
+import io.erda.protocol.Root;
+import io.erda.protocol.StopHeader;
+import io.erda.protocol.SuperblockLayout;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -9,11 +12,11 @@ import java.util.regex.Pattern;
  * stand in {@link LogFiles}.
  */
 public final class StoreFiles {
-  public static final String SUPERBLOCK = "superblock";
-  public static final String ROOT = "root";
+  public static final String SUPERBLOCK = SuperblockLayout.FILE;
+  public static final String ROOT = Root.FILE;
 
   /** What a server left that was stopped cleanly. */
-  public static final String STOPPED = "stopped";
+  public static final String STOPPED = StopHeader.FILE;
 
   /** The name of a superblock until the creation that writes it has ended. */
   public static final String SUPERBLOCK_NEW = SUPERBLOCK + ".new";
@@ -22,7 +25,7 @@ public final class StoreFiles {
   static final String STOPPED_NEW = STOPPED + ".new";
 
   /** What the names of tables' files begin with. */
-  public static final String TABLE_PREFIX = "table-";
+  public static final String TABLE_PREFIX = SuperblockLayout.TABLE_PREFIX;
 
   private static final Pattern TABLE = Pattern.compile(TABLE_PREFIX + "[0-9]+");
 
@@ -31,7 +34,7 @@ public final class StoreFiles {
 
   /** The file of the table of a generation: how many tables the store has had. */
   public static String table(int generation) {
-    return TABLE_PREFIX + generation;
+    return SuperblockLayout.table(generation);
   }
 
   /** Whether a name is one of a table's file. */

@@ -14,6 +14,7 @@ import io.erda.pmem.Survives;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
+import io.erda.protocol.StopHeader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -131,7 +132,7 @@ class StopRecordTest {
     directory.delete(StoreFiles.STOPPED);
     create(StoreFiles.STOPPED, 8, 0);
     try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
-      memory.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, StopRecord.MAGIC);
+      memory.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, StopHeader.MAGIC);
     }
     assertEquals(StopRecord.State.USELESS, state(), "a record of 8 bytes");
   }

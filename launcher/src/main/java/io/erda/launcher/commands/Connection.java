@@ -10,7 +10,9 @@ final class Connection {
       required = true,
       paramLabel = "URI",
       defaultValue = "${env:ERDA_URI}",
-      description = "The store, for example erda+shm:/var/lib/erda; what ERDA_URI says by default.")
+      description =
+          "The store, for example erda+shm:/var/lib/erda; with ?read-only behind it, its files"
+              + " alone are read. What ERDA_URI says by default.")
   private String uri;
 
   ErdaClient connect() {

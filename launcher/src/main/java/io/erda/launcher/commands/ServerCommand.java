@@ -178,14 +178,16 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--mode",
       paramLabel = "OCTAL",
       description =
-          "Who may use the store: 700 its owner alone, 770 its group too, 777 everybody; as"
-              + " it was said before by default, and 700 where it never was.")
+          "Who may use the store: 700 its owner alone, 770 its group too, 777 everybody. With"
+              + " 750 the group, with 755 everybody may read it (erda+shm:DIR?read-only), and the"
+              + " owner alone do more. As it was said before by default, and 700 where it never"
+              + " was.")
   private String mode;
 
   @Option(
       names = "--group",
       paramLabel = "NAME",
-      description = "The group that the store is given to, with --mode 770.")
+      description = "The group that the store is given to, with --mode 770 or 750.")
   private String group;
 
   @Option(
@@ -373,7 +375,7 @@ public final class ServerCommand implements Callable<Integer> {
     try {
       return options.withMode(Integer.parseInt(octal, 8));
     } catch (NumberFormatException e) {
-      throw new UserError("--mode is 700, 770 or 777: " + octal, 2);
+      throw new UserError("--mode is 700, 770, 777, 750 or 755: " + octal, 2);
     } catch (IllegalArgumentException e) {
       throw new UserError("--" + e.getMessage(), 2);
     }

@@ -1,7 +1,9 @@
 package io.erda.simulation.system;
 
+import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.simulation.SimulatedDevice;
+import io.erda.simulation.SimulatedReadableDirectory;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 
@@ -18,6 +20,9 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
 
   /** One in so many steps begins an iteration. */
   private static final int ITERATION_ODDS = 8;
+
+  /** One in so many clients reads the store's files and does nothing else. */
+  private static final int FILE_READER_ODDS = 5;
 
   final int number;
   final SimulatedDevice device;
@@ -70,11 +75,16 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     this.number = number;
     thoughts = world.random.split();
     iterations = world.iterations.split();
+    boolean byFiles = !inside && others.anyWrites() && mayReadFiles(world);
     readsOnly =
-        world.random.nextInt(100) < world.configuration.readersPercent() && others.anyWrites();
+        world.random.nextInt(100) < world.configuration.readersPercent() && others.anyWrites()
+            || byFiles;
     thinkNs = 1L << world.random.nextInt(1, 17);
     device = world.network.device("client " + number);
-    client = world.store.connect(device, address, world.time, this);
+    client =
+        byFiles
+            ? world.store.read(files(), world.time, this)
+            : world.store.connect(device, address, world.time, this);
     world.onEnd(client::release);
     node =
         new Node(
@@ -89,6 +99,22 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
             world.configuration.stepNs(),
             world.configuration.idleNs());
     device.onActivity(node::wake);
+  }
+
+  /** Who reads the files sits on the host of the server. */
+  private static boolean mayReadFiles(World world) {
+    return world.configuration.network().readsOutlivePeer()
+        && world.store.hasReaders()
+        && world.readers.nextInt(FILE_READER_ODDS) == 0;
+  }
+
+  private ReadableDirectory files() {
+    return new SimulatedReadableDirectory(
+        world.disk,
+        world.time,
+        world.configuration.network(),
+        world.readers.split(),
+        device::isCrashed);
   }
 
   private int step() {
@@ -253,6 +279,10 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   @Override
   public void entry(long token, MemorySegment key, MemorySegment value) {
     awaitsKey = false;
+    if (device.isCrashed()) {
+      // It died while a handler before this one READ, which was told to the end.
+      return;
+    }
     if (iteration == null) {
       world.fail("client " + number + " was told of an iteration that it had not begun");
     } else if (key == null) {

@@ -4,10 +4,12 @@ import io.erda.cleaner.Entries;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaAsyncClient;
 import io.erda.client.OperationHandler;
+import io.erda.client.files.ReadOnlyDevice;
 import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
@@ -252,6 +254,16 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   private static void requireSound(String finding) {
     throw new IllegalStateException("recovery left: " + finding);
+  }
+
+  @Override
+  public boolean hasReaders() {
+    return true;
+  }
+
+  @Override
+  public Client read(ReadableDirectory directory, LongSupplier nanoTime, ClientEvents events) {
+    return connect(new ReadOnlyDevice(directory, nanoTime), "the files", nanoTime, events);
   }
 
   @Override

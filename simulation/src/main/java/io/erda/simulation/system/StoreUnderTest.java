@@ -1,6 +1,7 @@
 package io.erda.simulation.system;
 
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import java.io.IOException;
@@ -65,6 +66,20 @@ public interface StoreUnderTest {
 
   /** A client process starts to connect. */
   Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);
+
+  /**
+   * A client process starts to read the files of the store, and does nothing else.
+   *
+   * @param directory the store's, as that process sees it
+   */
+  default Client read(ReadableDirectory directory, LongSupplier nanoTime, ClientEvents events) {
+    throw new UnsupportedOperationException();
+  }
+
+  /** Whether {@link #read} is there. */
+  default boolean hasReaders() {
+    return false;
+  }
 
   /** A state machine of the server. A crash drops it without closing it. */
   interface Server {

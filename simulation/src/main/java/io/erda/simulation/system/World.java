@@ -36,6 +36,8 @@ final class World {
 
   private static final long ITERATIONS = 0x17E_2A7_10_45L;
 
+  private static final long READERS = 0x4EAD_0F_F11E5L;
+
   private static final long DOORS = 0xD0025_0F_E2DAL;
 
   final SplittableRandom random;
@@ -54,6 +56,9 @@ final class World {
   /** When clients iterate has a chance of its own too. */
   final SplittableRandom iterations;
 
+  /** Which clients read the files alone, and how, has a chance of its own. */
+  final SplittableRandom readers;
+
   final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
   final Map<Crash, Long> crashes = new TreeMap<>();
 
@@ -68,6 +73,7 @@ final class World {
     this.configuration = configuration;
     this.store = store;
     this.doors = new SplittableRandom(seed ^ DOORS);
+    this.readers = new SplittableRandom(seed ^ READERS);
     this.iterations = new SplittableRandom(seed ^ ITERATIONS);
     time = new VirtualTime(random.split());
     network = new SimulatedNetwork(time, random.split(), configuration.network());

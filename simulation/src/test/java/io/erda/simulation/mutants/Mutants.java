@@ -42,6 +42,7 @@ final class Mutants {
   private static final String PUT = "client.PublishLast";
   private static final String CONDITION = "server.engine.Condition";
   private static final String LEASED_PUT = "client.LeasedPut";
+  private static final String MAP_READER = "client.files.MapReader";
   private static final String OPERATION = "client.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
   private static final ClassDesc MEMORY_CLASS = ClassDesc.of("io.erda.pmem.PersistentMemory");
@@ -75,8 +76,7 @@ final class Mutants {
               "flush and drain of the object follow the store of its word",
               () ->
                   List.of(
-                      before(
-                          PUBLICATION, "begin", code -> callDefect(code, "forgetLater", "()V")),
+                      before(PUBLICATION, "begin", code -> callDefect(code, "forgetLater", "()V")),
                       defect(PUBLICATION, "beginWithObjects", "flush", "flushLater"),
                       defect(PUBLICATION, "beginWithObjects", "add", "addLater"),
                       beforeReturn(
@@ -484,6 +484,46 @@ final class Mutants {
               "a key whose entry was met in both tables is given twice",
               () ->
                   List.of(body("client.KeyWordGroup", "give", code -> code.iconst_1().ireturn()))),
+          Mutant.of(
+                  "map from the files is older than its epoch",
+                  "who reads the files looks at the epoch behind what a map of it names",
+                  () ->
+                      List.of(
+                          new Patch(
+                              MAP_READER,
+                              "readOnce",
+                              Patch.onCall(
+                                  "epoch",
+                                  (code, call) -> {
+                                    Patch.pop(code, call);
+                                    code.aload(0)
+                                        .invokevirtual(
+                                            ClassDesc.of("io.erda." + MAP_READER),
+                                            "epochNow",
+                                            MethodTypeDesc.of(ConstantDescs.CD_long));
+                                  }))))
+              .slow(),
+          Mutant.of(
+              "map from the files leaves the new table out",
+              "who reads the files looks at the old table alone",
+              () -> List.of(constant("client.files.Answers", "map", "doubling", 0))),
+          Mutant.of(
+                  "files are read before recovery",
+                  "who reads the files does not look whether the machine was started anew",
+                  () -> List.of(constant(MAP_READER, "requireRecovered", "isStopped", 1)))
+              .slow(),
+          Mutant.of(
+                  "link word not looked at",
+                  "who reads the files takes what he READ for the region's that he asked for",
+                  () ->
+                      List.of(
+                          body(
+                              "client.files.ReachedFiles",
+                              "isLinked",
+                              code -> code.iconst_1().ireturn())))
+              .survivesBecause(
+                  "the checksum tells the generations apart; a mixture of both passes it once in"
+                      + " 2^32"),
           Mutant.of(
               "get without checksum",
               "a get believes what it read",

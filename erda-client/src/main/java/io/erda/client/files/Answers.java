@@ -1,0 +1,163 @@
+package io.erda.client.files;
+
+import io.erda.hashtable.HashTable;
+import io.erda.logstore.LogReading;
+import io.erda.protocol.Handshake.Welcome;
+import io.erda.protocol.Message;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Result;
+import io.erda.protocol.WelcomeBuilder;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Answers a client as a server would, from the files alone: the welcome, MAP, RESOLVE, LEFT, and
+ * REPORT, which changes nothing. All else is refused, as what is not for one who only reads.
+ */
+final class Answers {
+  /** One client, one connection: nobody else ever sees these numbers. */
+  private static final int CLIENT_ID = 1;
+
+  private static final int CONNECTION_EPOCH = 1;
+
+  /** What {@link #answer} returns while the map can't be told. */
+  static final int LATER = 0;
+
+  private final MapReader reader;
+  private final DamageSearch search;
+  private final long incarnation;
+  private StoreSnapshot map;
+
+  /** Regions of {@link #map}, in the order of its slots. */
+  private int[] slots;
+
+  Answers(MapReader reader, ReachedFiles files, StoreSnapshot first) {
+    this.reader = reader;
+    this.search = new DamageSearch(reader, files, first);
+    this.incarnation = first.incarnation();
+    use(first);
+  }
+
+  /** The map that was told last. */
+  StoreSnapshot map() {
+    return map;
+  }
+
+  private void use(StoreSnapshot newer) {
+    map = newer;
+    slots = new int[newer.regions()];
+    int count = 0;
+    for (int slot = 0; slot < newer.linkWords().length; slot++) {
+      if (LogReading.isLinked(newer.linkWords()[slot])) {
+        slots[count++] = slot;
+      }
+    }
+  }
+
+  Welcome welcome() {
+    return new WelcomeBuilder()
+        .store(map.superblock().store())
+        .incarnation(map.incarnation())
+        .rootKey(ReachedFiles.ROOT)
+        .hashSeed(map.superblock().hashSeed())
+        .regionBytes(map.geometry().regionBytes())
+        .segmentBytes(map.geometry().segmentBytes())
+        .heads(map.geometry().heads())
+        .promise(map.superblock().promise())
+        .putMode(map.superblock().putMode().code())
+        .clientId(CLIENT_ID)
+        .connectionEpoch(CONNECTION_EPOCH)
+        .keyBytesMax(map.geometry().keyBytesMax(Protocol.KEY_BYTES_MAX))
+        .valueBytesMax(map.geometry().valueBytesMax())
+        .messageBytesMax(Protocol.MESSAGE_BYTES_MAX)
+        .build();
+  }
+
+  /**
+   * Answers a request.
+   *
+   * @param out gets the answer; room for {@link Protocol#MESSAGE_BYTES_MAX}
+   * @return bytes of the answer; {@link #LATER}: none now, ask again
+   * @throws NotReadable when the store can't be read any more
+   */
+  int answer(MemorySegment in, long at, int received, MemorySegment out, long to)
+      throws NotReadable {
+    return switch (Message.type(in, at)) {
+      case Message.MAP -> map(in, at, out, to);
+      case Message.RESOLVE -> header(in, at, resolve(in, at, received), out, to);
+      case Message.LEFT, Message.REPORT -> header(in, at, Result.OK, out, to);
+      default -> header(in, at, Result.BAD_REQUEST, out, to);
+    };
+  }
+
+  private static int header(MemorySegment in, long at, int result, MemorySegment out, long to) {
+    return header(in, at, result, out, to, Message.HEADER_BYTES);
+  }
+
+  private static int header(
+      MemorySegment in, long at, int result, MemorySegment out, long to, int length) {
+    Message.putHeader(
+        out,
+        to,
+        Message.type(in, at),
+        result,
+        length,
+        Message.requestId(in, at),
+        Message.clientId(in, at),
+        Message.connectionEpoch(in, at));
+    return length;
+  }
+
+  /** The first page is of the map of now; the others are of the map that the first was of. */
+  private int map(MemorySegment in, long at, MemorySegment out, long to) throws NotReadable {
+    int first = Math.clamp(Message.getInt(in, at + Message.MAP_FROM), 0, slots.length);
+    if (first == 0) {
+      StoreSnapshot now = reader.read();
+      if (now == null) {
+        return LATER;
+      }
+      // Another server began: this connection goes on with the map of the one before, and the next
+      // root that is READ ends it.
+      if (now.incarnation() == incarnation) {
+        use(now);
+      }
+    }
+    int count = Math.min(slots.length - first, Message.RECORDS_MAX);
+    int table = map.superblock().tableGeneration();
+    long buckets = map.superblock().buckets();
+    boolean doubling = map.superblock().doubling();
+    Message.putLong(out, to + Message.MAPPED_INCARNATION, incarnation);
+    Message.putLong(out, to + Message.MAPPED_EPOCH, map.epoch());
+    Message.putLong(out, to + Message.MAPPED_TABLE_KEY, ReachedFiles.tableKey(table));
+    Message.putLong(out, to + Message.MAPPED_ENTRIES_OFFSET, HashTable.entriesOffset());
+    Message.putLong(out, to + Message.MAPPED_BUCKETS, buckets);
+    Message.putInt(out, to + Message.MAPPED_NEIGHBOURHOOD, HashTable.neighbourhood());
+    Message.putInt(out, to + Message.MAPPED_REGIONS, slots.length);
+    Message.putInt(out, to + Message.MAPPED_FIRST, first);
+    Message.putInt(out, to + Message.MAPPED_COUNT, count);
+    Message.putLong(
+        out, to + Message.MAPPED_NEXT_KEY, doubling ? ReachedFiles.tableKey(table + 1) : 0);
+    Message.putLong(out, to + Message.MAPPED_NEXT_BUCKETS, doubling ? 2 * buckets : 0);
+    for (int i = 0; i < count; i++) {
+      int slot = slots[first + i];
+      long linkWord = map.linkWords()[slot];
+      long record = to + Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
+      Message.putInt(out, record + Message.RECORD_HEAD, LogReading.head(linkWord));
+      Message.putInt(out, record + Message.RECORD_INDEX, LogReading.index(linkWord));
+      Message.putLong(
+          out, record + Message.RECORD_GENERATION, LogReading.generation(linkWord) & 0xFFFF_FFFFL);
+      Message.putLong(out, record + Message.RECORD_KEY, ReachedFiles.regionKey(slot, linkWord));
+    }
+    return header(
+        in, at, Result.OK, out, to, Message.MAPPED_RECORDS + count * Message.RECORD_BYTES);
+  }
+
+  private int resolve(MemorySegment in, long at, int received) throws NotReadable {
+    int length = Message.getInt(in, at + Message.RESOLVE_KEY_LENGTH);
+    if (length < 1 || length > received - Message.RESOLVE_KEY) {
+      return Result.BAD_REQUEST;
+    }
+    byte[] key = in.asSlice(at + Message.RESOLVE_KEY, length).toArray(ValueLayout.JAVA_BYTE);
+    return search.isDamaged(key) ? Result.DAMAGED : Result.OK;
+  }
+}

@@ -1,0 +1,53 @@
+package io.erda.client.files;
+
+import io.erda.rdma.CompletionHandler;
+import java.util.Arrays;
+
+/** Completions that wait to be polled, in their order. Grows as it must. One thread. */
+final class Completions {
+  private static final int FIELDS = 4;
+
+  private long[] fields = new long[FIELDS * 64];
+  private int head;
+  private int tail;
+
+  boolean isEmpty() {
+    return head == tail;
+  }
+
+  void add(long wrId, int opcode, int status, int byteLength) {
+    if (tail == fields.length) {
+      fields = head > 0 ? fields : Arrays.copyOf(fields, 2 * fields.length);
+      System.arraycopy(fields, head, fields, 0, tail - head);
+      tail -= head;
+      head = 0;
+    }
+    fields[tail] = wrId;
+    fields[tail + 1] = opcode;
+    fields[tail + 2] = status;
+    fields[tail + 3] = byteLength;
+    tail += FIELDS;
+  }
+
+  /** Hands over at most {@code limit}, those added meanwhile included. */
+  int drain(CompletionHandler handler, int limit) {
+    int done = 0;
+    while (done < limit && head != tail) {
+      int at = head;
+      head += FIELDS;
+      done++;
+      handler.onCompletion(
+          fields[at], (int) fields[at + 1], (int) fields[at + 2], (int) fields[at + 3], 0);
+    }
+    if (head == tail) {
+      head = 0;
+      tail = 0;
+    }
+    return done;
+  }
+
+  void clear() {
+    head = 0;
+    tail = 0;
+  }
+}

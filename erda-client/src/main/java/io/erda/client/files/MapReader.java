@@ -1,0 +1,230 @@
+package io.erda.client.files;
+
+import io.erda.logstore.DamagedLogException;
+import io.erda.logstore.LogFiles;
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.LogReading;
+import io.erda.pmem.ReadableDirectory;
+import io.erda.pmem.ReadableFile;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Root;
+import io.erda.protocol.StopHeader;
+import io.erda.protocol.SuperblockLayout;
+import io.erda.rdma.Status;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import java.util.UUID;
+
+/**
+ * Reads from superblock and region table what a server would answer to MAP, while one may be
+ * changing both. Owns what it opens.
+ *
+ * <p><b>Why that is as good as the answer.</b> The server stores what a map names before it makes
+ * the epoch newer, and uses it only afterwards: a region is linked, and a doubling noted, before
+ * anything lies there that a reader needs. What a map no longer has to name is taken away before
+ * the epoch too, but only when nothing needs it any more: no word names a region that is retired,
+ * and every entry of a table that was doubled has moved. So at any moment of an epoch superblock
+ * and region table name at least what the words of that epoch need. What is read behind a look at
+ * incarnation and epoch, and used only while the root shows the same, was there at moments of that
+ * epoch, each word of it at one of its own; whatever it names too much is empty. (The second look
+ * here only spares the reader a map that is old already: each look-up has one of its own behind
+ * it.) Whether a region that it names is still linked shows in the link word behind each READ of it
+ * ({@link ReachedFiles}).
+ *
+ * <p><b>A store that nobody serves</b> is read as its server left it, as clients do that were
+ * connected. After the machine was started anew that is not enough: a power failure may have made a
+ * word pending again whose put was acknowledged, and only recovery decides it. The root says on
+ * which start of the machine its incarnation began; another one is believed only behind the record
+ * of a clean stop.
+ */
+final class MapReader implements AutoCloseable {
+  /**
+   * Attempts in one call. A change takes the server some microseconds, and there are few in a
+   * second.
+   */
+  private static final int ATTEMPTS_MAX = 16;
+
+  private final ReadableDirectory directory;
+  private final ReadableFile root;
+  private final ReadableFile superblock;
+  private final ReadableFile regions;
+
+  /** The root, before everything else. */
+  private final MemorySegment look = MemorySegment.ofArray(new long[Root.BYTES / Long.BYTES]);
+
+  private final MemorySegment copies =
+      MemorySegment.ofArray(new long[(int) SuperblockLayout.BYTES / Long.BYTES]);
+
+  private final MemorySegment header =
+      MemorySegment.ofArray(new long[LogReading.HEADER_BYTES / Long.BYTES]);
+
+  private MapReader(
+      ReadableDirectory directory,
+      ReadableFile root,
+      ReadableFile superblock,
+      ReadableFile regions) {
+    this.directory = directory;
+    this.root = root;
+    this.superblock = superblock;
+    this.regions = regions;
+  }
+
+  /**
+   * @throws NotReadable when there is no store, or none that this user may read
+   */
+  static MapReader open(ReadableDirectory directory) throws NotReadable {
+    ReadableFile[] files = new ReadableFile[3];
+    boolean done = false;
+    try {
+      // The superblock gets its name last when a store is created.
+      files[1] = open(directory, SuperblockLayout.FILE, SuperblockLayout.BYTES);
+      files[0] = open(directory, Root.FILE, Root.BYTES);
+      files[2] = open(directory, LogFiles.REGIONS, LogReading.HEADER_BYTES);
+      MapReader reader = new MapReader(directory, files[0], files[1], files[2]);
+      done = true;
+      return reader;
+    } finally {
+      for (ReadableFile file : files) {
+        if (!done && file != null) {
+          file.close();
+        }
+      }
+    }
+  }
+
+  private static ReadableFile open(ReadableDirectory directory, String name, long bytes)
+      throws NotReadable {
+    try {
+      ReadableFile file = directory.open(name);
+      if (file.length() >= bytes) {
+        return file;
+      }
+      file.close();
+      throw new NotReadable(
+          Status.REJECTED, name + " is " + file.length() + " bytes long, not " + bytes);
+    } catch (NoSuchFileException e) {
+      throw new NotReadable(Status.ABSENT, name);
+    } catch (AccessDeniedException e) {
+      throw new NotReadable(Status.DENIED, name);
+    } catch (IOException e) {
+      throw new NotReadable(Status.REJECTED, name + " can't be read: " + e.getMessage());
+    }
+  }
+
+  ReadableFile root() {
+    return root;
+  }
+
+  ReadableFile regions() {
+    return regions;
+  }
+
+  /**
+   * The map of now; null when the server changed something each time, so that it is to be tried
+   * again a little later.
+   *
+   * @throws NotReadable when the store can't be read now, or is damaged
+   */
+  StoreSnapshot read() throws NotReadable {
+    NotReadable torn = null;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      root.load(0, look, 0, Root.WORDS_BYTES);
+      try {
+        StoreSnapshot snapshot = readOnce();
+        torn = null;
+        if (isStill(snapshot)) {
+          return snapshot;
+        }
+      } catch (ErdaException.Damaged | ErdaException.Unusable | DamagedLogException e) {
+        // Both copies of the superblock may have been met while they were stored.
+        torn = new NotReadable(Status.REJECTED, e.getMessage());
+      }
+    }
+    if (torn != null) {
+      throw torn;
+    }
+    return null;
+  }
+
+  private boolean isStill(StoreSnapshot snapshot) {
+    return root.word(Root.INCARNATION_OFFSET) == snapshot.incarnation()
+        && epochNow() == snapshot.epoch();
+  }
+
+  private long epochNow() {
+    return root.word(Root.EPOCH_OFFSET);
+  }
+
+  private StoreSnapshot readOnce() throws NotReadable {
+    long incarnation = Root.incarnation(look, 0);
+    for (long at = 0; at < SuperblockLayout.BYTES; at += SuperblockLayout.COPY_STRIDE) {
+      superblock.load(at, copies, at, SuperblockLayout.COPY_BYTES);
+    }
+    SuperblockLayout.Fields fields = SuperblockLayout.newest(copies);
+    requireRecovered(incarnation, Root.boot(look, 0), fields.store());
+    LogGeometry geometry = geometry(fields);
+    requireRegions(geometry, fields.store());
+    long[] linkWords = new long[geometry.regionsMax()];
+    int linked = 0;
+    for (int slot = 0; slot < linkWords.length; slot++) {
+      long word = regions.word(LogReading.linkWordAt(slot));
+      linkWords[slot] = word;
+      linked += LogReading.isLinked(word) ? 1 : 0;
+    }
+    return new StoreSnapshot(incarnation, Root.epoch(look, 0), fields, geometry, linkWords, linked);
+  }
+
+  private static LogGeometry geometry(SuperblockLayout.Fields fields) {
+    try {
+      return new LogGeometry(
+          fields.heads(), fields.regionBytes(), fields.segmentBytes(), fields.regionsMax());
+    } catch (IllegalArgumentException e) {
+      throw new ErdaException.Damaged("superblock is damaged: " + e.getMessage());
+    }
+  }
+
+  private void requireRegions(LogGeometry geometry, UUID store) {
+    if (regions.length() != LogReading.tableBytes(geometry)) {
+      throw new DamagedLogException(
+          "region table has "
+              + regions.length()
+              + " bytes, must have "
+              + LogReading.tableBytes(geometry));
+    }
+    regions.load(0, header, 0, LogReading.HEADER_BYTES);
+    LogReading.checkTable(header, geometry, store);
+  }
+
+  private void requireRecovered(long incarnation, long boot, UUID store) throws NotReadable {
+    if (incarnation == 0 || (boot != directory.boot() && !isStopped(store, incarnation))) {
+      throw new NotReadable(Status.UNRECOVERED, "");
+    }
+  }
+
+  private boolean isStopped(UUID store, long incarnation) throws NotReadable {
+    try (ReadableFile file = directory.open(StopHeader.FILE)) {
+      if (file.length() > Integer.MAX_VALUE) {
+        return false;
+      }
+      MemorySegment record =
+          MemorySegment.ofArray(new long[(int) ((file.length() + 7) / Long.BYTES)])
+              .asSlice(0, file.length());
+      file.load(0, record, 0, (int) file.length());
+      return StopHeader.useless(record, store, incarnation) == null;
+    } catch (AccessDeniedException e) {
+      throw new NotReadable(Status.DENIED, StopHeader.FILE);
+    } catch (IOException e) {
+      // It went away just now, or there is none.
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    root.close();
+    superblock.close();
+    regions.close();
+  }
+}

@@ -1,0 +1,218 @@
+package io.erda.client.files;
+
+import io.erda.hashtable.HashTable;
+import io.erda.logstore.DamagedLogException;
+import io.erda.logstore.LogFiles;
+import io.erda.logstore.LogReading;
+import io.erda.pmem.ReadableDirectory;
+import io.erda.pmem.ReadableFile;
+import io.erda.protocol.SuperblockLayout;
+import io.erda.rdma.Status;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.AccessDeniedException;
+import java.util.Arrays;
+
+/**
+ * The files of a store that one connection has mapped, by remote key. A key is made of what is
+ * never used twice in a store: the generation of a table or region in its upper half, and a place
+ * in an array below.
+ *
+ * <p><b>A file that is used again.</b> Nobody knows of this reader, so the server may use the file
+ * of a region again while it is mapped here. The link word of the region says so before anything is
+ * stored there for another one, and so it is looked at behind each READ: what was READ before it is
+ * of the region that was asked for. It stands where a registry would show a key.
+ */
+final class ReachedFiles implements AutoCloseable {
+  static final long ROOT = 1;
+
+  private static final int TABLES = 2;
+  private static final int REGIONS = 4;
+  private static final int GENERATION_SHIFT = 32;
+
+  /**
+   * A file that is mapped.
+   *
+   * @param guardAt where in the region table the link word lies
+   * @param guard what it says as long as the file is the region's; 0 for what is no region
+   */
+  record Reached(long key, ReadableFile file, long guardAt, long guard) {
+    boolean contains(long offset, int bytes) {
+      return offset >= 0 && bytes >= 0 && bytes <= file.length() - offset;
+    }
+  }
+
+  private final ReadableDirectory directory;
+  private final ReadableFile regions;
+  private final MemorySegment header =
+      MemorySegment.ofArray(new long[LogReading.HEADER_BYTES / Long.BYTES]);
+  private Reached[] byPlace = new Reached[16];
+  private int failure;
+  private String loss = "";
+
+  /**
+   * @param root and {@code regions} are open, and are closed by another one
+   */
+  ReachedFiles(ReadableDirectory directory, ReadableFile root, ReadableFile regions) {
+    this.directory = directory;
+    this.regions = regions;
+    byPlace[(int) ROOT] = new Reached(ROOT, root, 0, 0);
+  }
+
+  static long tableKey(int generation) {
+    return (long) generation << GENERATION_SHIFT | TABLES | generation & 1;
+  }
+
+  static long regionKey(int slot, long linkWord) {
+    return (long) LogReading.generation(linkWord) << GENERATION_SHIFT | REGIONS + slot;
+  }
+
+  private static int place(long key) {
+    return (int) key;
+  }
+
+  /** A file that is mapped already, or null. */
+  Reached known(long key) {
+    int place = place(key);
+    if (place < 0 || place >= byPlace.length) {
+      return null;
+    }
+    Reached reached = byPlace[place];
+    return reached != null && reached.key == key ? reached : null;
+  }
+
+  /** Whether what was loaded from a file before this call lay in what its key names. */
+  boolean isLinked(Reached reached) {
+    return reached.guard == 0 || regions.word(reached.guardAt) == reached.guard;
+  }
+
+  /**
+   * A file, mapped now if need be; null when it can't be, and {@link #failure()} says why.
+   *
+   * @param map one that may name it
+   */
+  Reached reach(long key, StoreSnapshot map) {
+    Reached reached = known(key);
+    return reached != null ? reached : reachFirst(key, map);
+  }
+
+  /** Why {@link #reach} returned null the last time, a status. */
+  int failure() {
+    return failure;
+  }
+
+  /** What is gone of a file, in words, when the failure was {@link Status#MEMORY_LOST}. */
+  String loss() {
+    return loss;
+  }
+
+  private Reached reachFirst(long key, StoreSnapshot map) {
+    failure = Status.REMOTE_ACCESS;
+    int place = place(key);
+    int generation = (int) (key >>> GENERATION_SHIFT);
+    try {
+      Reached reached =
+          place >= REGIONS
+              ? region(key, place - REGIONS, map)
+              : place >= TABLES ? table(key, generation, map) : null;
+      if (reached != null) {
+        keep(place, reached);
+      }
+      return reached;
+    } catch (AccessDeniedException e) {
+      failure = Status.DENIED;
+    } catch (IOException e) {
+      requireMoved(place - REGIONS, map, e);
+    }
+    return null;
+  }
+
+  /** A region loses its name after its link word; a table when the map is old. */
+  private void requireMoved(int slot, StoreSnapshot map, IOException e) {
+    if (slot >= 0
+        && LogReading.isLinked(map.linkWords()[slot])
+        && regions.word(LogReading.linkWordAt(slot)) == map.linkWords()[slot]) {
+      failure = Status.MEMORY_LOST;
+      loss = "a region's file can't be read: " + e.getMessage();
+    }
+  }
+
+  private void keep(int place, Reached reached) {
+    if (place >= byPlace.length) {
+      byPlace = Arrays.copyOf(byPlace, Math.max(place + 1, 2 * byPlace.length));
+    }
+    if (byPlace[place] != null) {
+      byPlace[place].file.close();
+    }
+    byPlace[place] = reached;
+  }
+
+  private Reached table(long key, int generation, StoreSnapshot map) throws IOException {
+    SuperblockLayout.Fields fields = map.superblock();
+    int doublings = generation - fields.tableGeneration();
+    if (doublings < 0 || doublings > 1) {
+      return null;
+    }
+    ReadableFile file = directory.open(SuperblockLayout.table(generation));
+    return isWhole(file, HashTable.bytesFor(fields.buckets() << doublings))
+        ? new Reached(key, file, 0, 0)
+        : null;
+  }
+
+  private Reached region(long key, int slot, StoreSnapshot map) throws IOException {
+    if (slot >= map.linkWords().length) {
+      return null;
+    }
+    long linkWord = map.linkWords()[slot];
+    if (!LogReading.isLinked(linkWord) || regionKey(slot, linkWord) != key) {
+      return null;
+    }
+    ReadableFile file = directory.open(LogFiles.region(slot, LogReading.generation(linkWord)));
+    if (!isWhole(file, map.geometry().regionBytes())) {
+      return null;
+    }
+    Reached reached = new Reached(key, file, LogReading.linkWordAt(slot), linkWord);
+    file.load(0, header, 0, LogReading.HEADER_BYTES);
+    try {
+      LogReading.checkRegion(
+          header, file.length(), map.geometry(), map.superblock().store(), slot, linkWord);
+    } catch (DamagedLogException e) {
+      file.close();
+      if (isLinked(reached)) {
+        failure = Status.MEMORY_LOST;
+        loss = e.getMessage();
+      }
+      return null;
+    }
+    return reached;
+  }
+
+  private boolean isWhole(ReadableFile file, long bytes) {
+    if (file.length() >= bytes) {
+      return true;
+    }
+    failure = Status.MEMORY_LOST;
+    loss = "%s is too short: it has %d of %d bytes".formatted(file.name(), file.length(), bytes);
+    file.close();
+    return false;
+  }
+
+  /** The key is not used any more. */
+  void forget(long key) {
+    Reached reached = known(key);
+    if (reached != null && key != ROOT) {
+      byPlace[place(key)] = null;
+      reached.file.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    for (int place = TABLES; place < byPlace.length; place++) {
+      if (byPlace[place] != null) {
+        byPlace[place].file.close();
+        byPlace[place] = null;
+      }
+    }
+  }
+}

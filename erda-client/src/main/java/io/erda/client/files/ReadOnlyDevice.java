@@ -1,0 +1,150 @@
+package io.erda.client.files;
+
+import io.erda.pmem.Backing;
+import io.erda.pmem.ReadableDirectory;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/**
+ * Stands in for the server of a store whose files may be read and nothing else. Clients over it get
+ * and iterate, and what they need of a server is read from the files ({@link MapReader}). It
+ * registers nowhere, makes no file, takes no lock, and tells nobody; so it works while a server
+ * runs and while none does. One thread, but for {@link #wakeup()}.
+ */
+public final class ReadOnlyDevice implements Device {
+  private static final int MESSAGE_BYTES_MAX = 4096;
+
+  /** How soon it is looked again whether what waits for the map can be told. */
+  private static final long WAITING_NS = 100_000;
+
+  private record Local(MemorySegment memory) implements MemoryRegion {
+    @Override
+    public long remoteKey() {
+      return 0;
+    }
+  }
+
+  private final ReadableDirectory directory;
+  private final LongSupplier nanoTime;
+  private final List<ReadOnlyQueuePair> queuePairs = new ArrayList<>();
+  private final AtomicBoolean signalled = new AtomicBoolean();
+  private DeviceStatistics finished = DeviceStatistics.NONE;
+  private volatile Thread sleeper;
+
+  /**
+   * @param directory of the store; owned from here on
+   * @param nanoTime a monotonic clock
+   */
+  public ReadOnlyDevice(ReadableDirectory directory, LongSupplier nanoTime) {
+    this.directory = directory;
+    this.nanoTime = nanoTime;
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    return new Local(memory);
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {}
+
+  @Override
+  public Listener listen(String address) throws IOException {
+    throw new IOException("nobody listens on a device that only reads: " + address);
+  }
+
+  /**
+   * {@inheritDoc} The first poll decides it, and it goes to the store of this device.
+   *
+   * @param address what messages call it
+   */
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    ReadOnlyQueuePair queuePair = new ReadOnlyQueuePair(this, directory, address, nanoTime);
+    queuePairs.add(queuePair);
+    return queuePair;
+  }
+
+  void forget(ReadOnlyQueuePair queuePair) {
+    if (queuePairs.remove(queuePair)) {
+      finished = finished.plus(queuePair.statistics());
+    }
+  }
+
+  @Override
+  public int messageBytesMax() {
+    return MESSAGE_BYTES_MAX;
+  }
+
+  @Override
+  public boolean readsOnly() {
+    return true;
+  }
+
+  /** Here nobody's end ends anything. */
+  @Override
+  public boolean readsOutlivePeer() {
+    return false;
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    boolean waiting = queuePairs.stream().anyMatch(ReadOnlyQueuePair::isWaiting);
+    long deadline = nanoTime.getAsLong() + (waiting ? Math.min(timeoutNs, WAITING_NS) : timeoutNs);
+    boolean interrupted = false;
+    sleeper = Thread.currentThread();
+    try {
+      while (!signalled.getAndSet(false)) {
+        long left = deadline - nanoTime.getAsLong();
+        if (left <= 0) {
+          return waiting;
+        }
+        LockSupport.parkNanos(this, left);
+        // A thread whose interrupt status is set would not sleep again.
+        interrupted |= Thread.interrupted();
+      }
+      return true;
+    } finally {
+      sleeper = null;
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Signal first, then look for the sleeper, who does it the other way round. */
+  @Override
+  public void wakeup() {
+    signalled.set(true);
+    Thread thread = sleeper;
+    if (thread != null) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  @Override
+  public DeviceStatistics statistics() {
+    DeviceStatistics sum = finished;
+    for (ReadOnlyQueuePair queuePair : queuePairs) {
+      sum = sum.plus(queuePair.statistics());
+    }
+    return sum;
+  }
+
+  @Override
+  public void close() {
+    List.copyOf(queuePairs).forEach(ReadOnlyQueuePair::close);
+    directory.close();
+  }
+}

@@ -1,0 +1,420 @@
+package io.erda.client.files;
+
+import io.erda.pmem.FaultPoint;
+import io.erda.pmem.ReadableDirectory;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Handshake.Refusal;
+import io.erda.protocol.Protocol;
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Flags;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.function.LongSupplier;
+
+/**
+ * A connection to the files of a store. READs are loads of the caller from read-only mappings, and
+ * are done when they are posted; a SEND is answered by {@link Answers} in the same call. Whatever
+ * would change something completes with {@link Status#UNSUPPORTED}. Owns the mappings.
+ */
+final class ReadOnlyQueuePair implements QueuePair {
+  /** READs of the root between two looks at the clock. */
+  private static final int READS_PER_LOOK = 64;
+
+  /** How often it is looked whether the store is still there. */
+  private static final long LOOK_NS = 100_000_000;
+
+  /** The bytes of a neighbouring pair of cache lines, which come together. */
+  private static final int SOON_STRIDE = 128;
+
+  /** What is offered to receive a message. */
+  private record Receive(long wrId, MemorySegment memory, long offset, int length) {}
+
+  private final ReadOnlyDevice device;
+  private final ReadableDirectory directory;
+  private final String address;
+  private final LongSupplier nanoTime;
+  private final Completions completions = new Completions();
+  private final ArrayDeque<Receive> receives = new ArrayDeque<>();
+
+  /** Requests that were not answered yet, in their order; copies. */
+  private final ArrayDeque<MemorySegment> waiting = new ArrayDeque<>();
+
+  private final MemorySegment message =
+      MemorySegment.ofArray(new long[Protocol.MESSAGE_BYTES_MAX / Long.BYTES]);
+  private final FaultPoint faults = new FaultPoint();
+  private MapReader reader;
+  private ReachedFiles files;
+  private Answers answers;
+  private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
+  private String lost = "";
+
+  /** Whether it was tried to connect, which the first poll does. */
+  private boolean tried;
+
+  /** The store is another one by now, or can't be read any more. */
+  private boolean broken;
+
+  private boolean withdrawn;
+  private boolean closed;
+  private long sent;
+  private int rootReads;
+  private long lookedNs;
+  private long reads;
+  private long bytesRead;
+
+  /** The sum of what was loaded ahead, so that no compiler leaves the loads out. */
+  @SuppressWarnings("unused")
+  private long glimpsed;
+
+  ReadOnlyQueuePair(
+      ReadOnlyDevice device, ReadableDirectory directory, String address, LongSupplier nanoTime) {
+    this.device = device;
+    this.address = address;
+    this.nanoTime = nanoTime;
+    this.directory = directory;
+    this.lookedNs = nanoTime.getAsLong();
+  }
+
+  private int connect() {
+    try {
+      reader = MapReader.open(directory);
+      StoreSnapshot first = reader.read();
+      faults.surface();
+      if (first == null) {
+        return Status.TIMEOUT;
+      }
+      files = new ReachedFiles(directory, reader.root(), reader.regions());
+      answers = new Answers(reader, files, first);
+      privateData = Handshake.encode(answers.welcome());
+      return Status.SUCCESS;
+    } catch (NotReadable e) {
+      privateData = Handshake.encode(new Refusal(Refusal.STORE, e.getMessage()));
+      return e.status;
+    } catch (InternalError e) {
+      // One of the files was shortened while it was read.
+      privateData =
+          Handshake.encode(new Refusal(Refusal.STORE, "a file of the store was shortened"));
+      return Status.REJECTED;
+    }
+  }
+
+  // READ.
+
+  @Override
+  public boolean postRead(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    int status = read(local, localOffset, remoteKey, remoteOffset, length);
+    return complete(wrId, Opcode.READ, status, length, flags);
+  }
+
+  @Override
+  public boolean readNow(
+      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
+    return files.known(remoteKey) != null
+        && read(local, localOffset, remoteKey, remoteOffset, length) == Status.SUCCESS;
+  }
+
+  private int read(
+      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
+    if (broken || withdrawn || closed) {
+      return Status.FENCED;
+    }
+    if (remoteKey == ReachedFiles.ROOT && ++rootReads >= READS_PER_LOOK && !isStoreThere()) {
+      return Status.FENCED;
+    }
+    ReachedFiles.Reached from = null;
+    try {
+      from = files.reach(remoteKey, answers.map());
+      if (from == null) {
+        lost = files.loss();
+        return files.failure();
+      }
+      if (!from.contains(remoteOffset, length)) {
+        return Status.REMOTE_ACCESS;
+      }
+      from.file().load(remoteOffset, local.memory(), localOffset, length);
+      boolean linked = files.isLinked(from);
+      faults.surface();
+      reads++;
+      bytesRead += length;
+      return linked ? Status.SUCCESS : Status.REMOTE_ACCESS;
+    } catch (InternalError e) {
+      return afterFault(from, e);
+    }
+  }
+
+  /** A store that was deleted or replaced would be read for ever. */
+  private boolean isStoreThere() {
+    rootReads = 0;
+    long now = nanoTime.getAsLong();
+    if (now - lookedNs >= LOOK_NS) {
+      lookedNs = now;
+      broken = !reader.root().isCurrent();
+    }
+    return !broken;
+  }
+
+  /**
+   * Why a load met memory that is not there.
+   *
+   * @throws InternalError when it was the caller's own memory
+   */
+  private int afterFault(ReachedFiles.Reached from, InternalError e) {
+    String loss = reader.regions().loss();
+    if (loss == null) {
+      loss = reader.root().loss();
+    }
+    if (loss != null) {
+      broken = true;
+      lost = loss;
+      return Status.FENCED;
+    }
+    loss = from == null ? files.loss() : from.file().loss();
+    if (loss == null || loss.isEmpty()) {
+      throw e;
+    }
+    lost = loss;
+    return Status.MEMORY_LOST;
+  }
+
+  @Override
+  public void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {
+    if (length < Long.BYTES) {
+      return;
+    }
+    int last = length - Long.BYTES & -Long.BYTES;
+    long words = 0;
+    try {
+      for (int at = 0; at <= last; at += at < last ? Math.min(SOON_STRIDE, last - at) : 1) {
+        for (int i = 0; i < count; i++) {
+          ReachedFiles.Reached from = files.known(remoteKeys[i]);
+          if (from != null && from.contains(remoteOffsets[i] + at, Long.BYTES)) {
+            words += from.file().glimpse(remoteOffsets[i] + at);
+          }
+        }
+      }
+      glimpsed += words;
+      faults.surface();
+    } catch (InternalError e) {
+      // The READ of what is gone tells what became of it.
+      glimpsed++;
+    }
+  }
+
+  @Override
+  public void forget(long remoteKey) {
+    files.forget(remoteKey);
+  }
+
+  @Override
+  public boolean isCurrent(long remoteKey) {
+    return !broken && reader.root().isCurrent();
+  }
+
+  @Override
+  public String lostRegion() {
+    return lost;
+  }
+
+  // Messages.
+
+  @Override
+  public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
+    if (broken || withdrawn || closed) {
+      return complete(wrId, Opcode.SEND, Status.FLUSHED, length, flags);
+    }
+    sent++;
+    MemorySegment request = MemorySegment.ofArray(new byte[length]);
+    MemorySegment.copy(local.memory(), localOffset, request, 0, length);
+    waiting.add(request);
+    complete(wrId, Opcode.SEND, Status.SUCCESS, length, flags);
+    answer();
+    return true;
+  }
+
+  @Override
+  public boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length) {
+    receives.add(new Receive(wrId, local.memory(), localOffset, length));
+    return true;
+  }
+
+  /** Answers what waits, as far as there is an answer and somewhere to put it. */
+  private void answer() {
+    try {
+      while (!broken && !waiting.isEmpty() && !receives.isEmpty()) {
+        MemorySegment request = waiting.peek();
+        int bytes = answers.answer(request, 0, (int) request.byteSize(), message, 0);
+        faults.surface();
+        if (bytes == Answers.LATER) {
+          return;
+        }
+        waiting.remove();
+        Receive into = receives.remove();
+        MemorySegment.copy(message, 0, into.memory, into.offset, bytes);
+        completions.add(into.wrId, Opcode.RECEIVE, Status.SUCCESS, bytes);
+      }
+    } catch (NotReadable e) {
+      breakOff();
+    } catch (InternalError e) {
+      afterFault(null, e);
+      breakOff();
+    }
+  }
+
+  private void breakOff() {
+    broken = true;
+    completions.add(0, Opcode.DISCONNECT, Status.SUCCESS, 0);
+  }
+
+  @Override
+  public long sent() {
+    return sent;
+  }
+
+  @Override
+  public void withdraw() {
+    withdrawn = true;
+  }
+
+  /** Nothing that is sent here has an effect. */
+  @Override
+  public long claimed() {
+    return 0;
+  }
+
+  @Override
+  public long settled() {
+    return sent;
+  }
+
+  // What changes something.
+
+  @Override
+  public boolean postWrite(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int flags) {
+    return complete(wrId, Opcode.WRITE, Status.UNSUPPORTED, length, flags);
+  }
+
+  @Override
+  public boolean postWriteImm(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      int length,
+      int imm,
+      int flags) {
+    return complete(wrId, Opcode.WRITE_IMM, Status.UNSUPPORTED, length, flags);
+  }
+
+  @Override
+  public boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
+    return complete(wrId, Opcode.FLUSH, Status.UNSUPPORTED, length, flags);
+  }
+
+  @Override
+  public boolean postAtomicWrite(
+      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
+    return complete(wrId, Opcode.ATOMIC_WRITE, Status.UNSUPPORTED, Long.BYTES, flags);
+  }
+
+  @Override
+  public boolean postCompareAndSwap(
+      long wrId,
+      MemoryRegion local,
+      long localOffset,
+      long remoteKey,
+      long remoteOffset,
+      long expected,
+      long value,
+      int flags) {
+    return complete(wrId, Opcode.COMPARE_AND_SWAP, Status.UNSUPPORTED, Long.BYTES, flags);
+  }
+
+  private boolean complete(long wrId, int opcode, int status, int length, int flags) {
+    if (status != Status.SUCCESS || (flags & Flags.SIGNALED) != 0) {
+      completions.add(wrId, opcode, status, length);
+    }
+    return true;
+  }
+
+  // Completions.
+
+  @Override
+  public int poll(CompletionHandler handler, int limit) {
+    if (closed) {
+      return 0;
+    }
+    if (!tried) {
+      tried = true;
+      completions.add(0, Opcode.CONNECT, connect(), 0);
+    }
+    if (!waiting.isEmpty()) {
+      answer();
+    }
+    return completions.isEmpty() ? 0 : completions.drain(handler, limit);
+  }
+
+  @Override
+  public boolean arm() {
+    return tried && completions.isEmpty();
+  }
+
+  /** Nothing comes by itself but the answer to what waits. */
+  @Override
+  public boolean await(long timeoutNs) {
+    return device.await(timeoutNs);
+  }
+
+  boolean isWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  @Override
+  public MemorySegment privateData() {
+    return privateData;
+  }
+
+  @Override
+  public String peer() {
+    return address;
+  }
+
+  DeviceStatistics statistics() {
+    return new DeviceStatistics(reads, bytesRead, 0, 0, 0, sent, sent - waiting.size());
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    completions.clear();
+    if (files != null) {
+      files.close();
+    }
+    if (reader != null) {
+      reader.close();
+    }
+    device.forget(this);
+  }
+}

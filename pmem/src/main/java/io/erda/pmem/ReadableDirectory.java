@@ -1,0 +1,26 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+
+/**
+ * The files of a directory as somebody sees them who may only read: nothing is created, changed or
+ * locked through it, and its owner does not notice. What it shows may be stored to by the owner's
+ * process at any time. One thread.
+ */
+public interface ReadableDirectory extends AutoCloseable {
+  /**
+   * Opens a file at its full length.
+   *
+   * @throws java.nio.file.NoSuchFileException when there is none
+   * @throws java.nio.file.AccessDeniedException when this user may not read it
+   * @throws IOException also when it is no plain file, or empty
+   */
+  ReadableFile open(String name) throws IOException;
+
+  /** What {@link MemoryDirectory#boot()} says. */
+  int boot();
+
+  /** Closes what was opened here and not yet closed. */
+  @Override
+  void close();
+}

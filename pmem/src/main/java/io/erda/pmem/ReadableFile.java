@@ -1,0 +1,48 @@
+package io.erda.pmem;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A file that is mapped to be read, while another process may store into it. What was mapped stays
+ * mapped, and shows what lies in that file, when the name goes or becomes another file's. One
+ * thread.
+ *
+ * <p>A load of what somebody cut off the file meets a fault, of which the JVM tells later: {@link
+ * FaultPoint}.
+ */
+public interface ReadableFile extends AutoCloseable {
+  /** The name that it was opened by. */
+  String name();
+
+  /** Bytes, when it was opened. */
+  long length();
+
+  /** Loads an 8-aligned word, before all loads that come after. */
+  long word(long offset);
+
+  /**
+   * Loads bytes, in any order among themselves, before all loads that come after. A word that is
+   * 8-aligned in the file and in memory is never torn.
+   */
+  void load(long offset, MemorySegment to, long toOffset, int length);
+
+  /**
+   * Loads an 8-aligned word for nothing but to bring it near; what it returns means nothing, and is
+   * there so that the load is not left out.
+   */
+  default long glimpse(long offset) {
+    return 0;
+  }
+
+  /** Whether its name still names this file. May cost a system call. */
+  boolean isCurrent();
+
+  /** How much is left of a file that was shortened, in words; null when all of it is. */
+  default String loss() {
+    return null;
+  }
+
+  /** Releases the mapping. Idempotent. */
+  @Override
+  void close();
+}

@@ -1,0 +1,197 @@
+package io.erda.protocol;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+
+/**
+ * The bytes of a superblock, which says what a store is. Two copies, 4 KiB apart, which are written
+ * one after the other with rising sequence numbers; copy = sequence mod 2. Little-endian.
+ *
+ * <pre>
+ *   0  magic "ERDASUPR" 8 | 8  layout version 4 | 12  zero 4 | 16  sequence 8 | 24  store UUID 16
+ *  40  heads 4 | 44  segment bytes 4 | 48  region bytes 8 | 56  regions max 4 | 60  table generation 4
+ *  64  buckets 8 | 72  hash seed 8 | 80  doubling 4 | 84  promise 4
+ *  88  put mode 4 | 92  zero 24 | 116  CRC32C of bytes 0 … 115, 4
+ * </pre>
+ */
+public final class SuperblockLayout {
+  /** The name of its file. */
+  public static final String FILE = "superblock";
+
+  /** What the names of the tables' files begin with. */
+  public static final String TABLE_PREFIX = "table-";
+
+  /** Both copies lie in a memory of so many bytes. */
+  public static final long BYTES = 8192;
+
+  /** From the beginning of one copy to that of the other. */
+  public static final long COPY_STRIDE = 4096;
+
+  /** Bytes of one copy, a multiple of 8. */
+  public static final int COPY_BYTES = 120;
+
+  private static final long MAGIC = 0x5250_5553_4144_5245L;
+  private static final int CHECKSUM_OFFSET = 116;
+
+  // What stands for a promise; 0 for PROCESS.
+  private static final int POWER = 1;
+  private static final int ATOMIC = 2;
+
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /**
+   * What one copy says.
+   *
+   * @param regionsMax the most regions of the store
+   * @param tableGeneration number of the table, counted from 1
+   * @param buckets of that table
+   * @param doubling whether that table is being doubled into the one of the next generation
+   * @param promise what every acknowledged put survives
+   * @param putMode how objects come to be versions of their keys
+   */
+  public record Fields(
+      long sequence,
+      UUID store,
+      int heads,
+      int segmentBytes,
+      long regionBytes,
+      int regionsMax,
+      int tableGeneration,
+      long buckets,
+      long hashSeed,
+      boolean doubling,
+      Promise promise,
+      PutMode putMode) {}
+
+  /** The name of the file of the table of a generation. */
+  public static String table(int generation) {
+    return TABLE_PREFIX + generation;
+  }
+
+  /** Where in the memory the copy with this sequence number lies. */
+  public static long copyAt(long sequence) {
+    return (sequence & 1) * COPY_STRIDE;
+  }
+
+  /** The bytes of one copy, {@link #COPY_BYTES}. */
+  public static MemorySegment encode(Fields fields) {
+    MemorySegment bytes = MemorySegment.ofArray(new long[COPY_BYTES / Long.BYTES]);
+    bytes.set(LONG, 0, MAGIC);
+    bytes.set(INT, 8, Protocol.LAYOUT_VERSION);
+    bytes.set(LONG, 16, fields.sequence());
+    bytes.set(LONG, 24, fields.store().getMostSignificantBits());
+    bytes.set(LONG, 32, fields.store().getLeastSignificantBits());
+    bytes.set(INT, 40, fields.heads());
+    bytes.set(INT, 44, fields.segmentBytes());
+    bytes.set(LONG, 48, fields.regionBytes());
+    bytes.set(INT, 56, fields.regionsMax());
+    bytes.set(INT, 60, fields.tableGeneration());
+    bytes.set(LONG, 64, fields.buckets());
+    bytes.set(LONG, 72, fields.hashSeed());
+    bytes.set(INT, 80, fields.doubling() ? 1 : 0);
+    bytes.set(
+        INT,
+        84,
+        switch (fields.promise()) {
+          case POWER -> POWER;
+          case PROCESS -> 0;
+          case ATOMIC -> ATOMIC;
+        });
+    bytes.set(INT, 88, fields.putMode().code());
+    bytes.set(INT, CHECKSUM_OFFSET, checksum(bytes, 0));
+    return bytes;
+  }
+
+  /**
+   * The newest whole copy. Nobody stores into the memory meanwhile: who reads what another process
+   * may be storing takes a copy of his own first.
+   *
+   * @throws ErdaException.Unusable for a store of another version, or with a promise or put mode
+   *     that this program does not know
+   * @throws ErdaException.Damaged when neither copy is whole
+   */
+  public static Fields newest(MemorySegment memory) {
+    if (memory.byteSize() < BYTES) {
+      throw new ErdaException.Damaged(
+          "superblock is " + memory.byteSize() + " bytes long, not " + BYTES);
+    }
+    Fields even = decode(memory, 0);
+    Fields odd = decode(memory, COPY_STRIDE);
+    if (even == null && odd == null) {
+      requireVersion(memory, 0);
+      requireVersion(memory, COPY_STRIDE);
+      throw new ErdaException.Damaged(
+          "superblock is damaged: the checksums of both copies are wrong");
+    }
+    return odd == null || (even != null && even.sequence > odd.sequence) ? even : odd;
+  }
+
+  private static Fields decode(MemorySegment memory, long at) {
+    if (memory.get(LONG, at) != MAGIC
+        || memory.get(INT, at + 8) != Protocol.LAYOUT_VERSION
+        || memory.get(INT, at + CHECKSUM_OFFSET) != checksum(memory, at)) {
+      return null;
+    }
+    return new Fields(
+        memory.get(LONG, at + 16),
+        new UUID(memory.get(LONG, at + 24), memory.get(LONG, at + 32)),
+        memory.get(INT, at + 40),
+        memory.get(INT, at + 44),
+        memory.get(LONG, at + 48),
+        memory.get(INT, at + 56),
+        memory.get(INT, at + 60),
+        memory.get(LONG, at + 64),
+        memory.get(LONG, at + 72),
+        memory.get(INT, at + 80) != 0,
+        promise(memory.get(INT, at + 84)),
+        putMode(memory.get(INT, at + 88)));
+  }
+
+  /** A promise that this program does not know must not be broken by it. */
+  private static Promise promise(int code) {
+    return switch (code) {
+      case 0 -> Promise.PROCESS;
+      case POWER -> Promise.POWER;
+      case ATOMIC -> Promise.ATOMIC;
+      default ->
+          throw new ErdaException.Unusable(
+              "superblock records promise " + code + ", which this program does not know");
+    };
+  }
+
+  /** Who puts in a way that this program does not know would be misread by it. */
+  private static PutMode putMode(int code) {
+    PutMode mode = PutMode.ofCode(code);
+    if (mode == null) {
+      throw new ErdaException.Unusable(
+          "superblock records put mode " + code + ", which this program does not know");
+    }
+    return mode;
+  }
+
+  /** Another version may keep its checksum elsewhere, so it is asked for without one. */
+  private static void requireVersion(MemorySegment memory, long at) {
+    int version = memory.get(INT, at + 8);
+    if (memory.get(LONG, at) == MAGIC && version != Protocol.LAYOUT_VERSION) {
+      throw new ErdaException.Unusable(
+          "store has layout version "
+              + version
+              + ", this program reads layout version "
+              + Protocol.LAYOUT_VERSION);
+    }
+  }
+
+  private static int checksum(MemorySegment memory, long at) {
+    CRC32C crc = new CRC32C();
+    crc.update(memory.asSlice(at, CHECKSUM_OFFSET).toArray(ValueLayout.JAVA_BYTE));
+    return (int) crc.getValue();
+  }
+
+  private SuperblockLayout() {}
+}
