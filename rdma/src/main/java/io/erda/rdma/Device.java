@@ -58,6 +58,11 @@ public interface Device extends AutoCloseable {
   /** Whether READs go on after the peer's process ended (shared memory). */
   boolean readsOutlivePeer();
 
+  /** Whether queue pairs that this device connects READ in the call: {@link QueuePair#readNow}. */
+  default boolean readsNow() {
+    return false;
+  }
+
   /**
    * Whether {@link QueuePair#postFlush} works on the queue pairs that this device connects: the
    * responder flushes and drains, as its {@link PersistentMemory} does it, before the work

@@ -9,17 +9,14 @@ import java.util.Map;
 
 /**
  * What gets send and are sent over TCP, as counted by client and server: a round trip for the
- * neighbourhood with the root, and one for the object. Lengths in bytes, with the frames' headers
- * (rdma/FORMAT-tcp.md).
+ * neighbourhood with the root, and one for the object; or one for all of them, where the client has
+ * met the key. Lengths in bytes, with the frames' headers (rdma/FORMAT-tcp.md).
  *
  * @param perGet round trips
  * @param readsPerGet READs
  * @param objectBytes that the READ of an object fetches
  */
 record TcpRoundTrips(double perGet, double readsPerGet, int objectBytes) {
-  /** Of one whose table is not doubled and whose object comes whole. */
-  static final double OF_A_SIMPLE_GET = 2;
-
   private static final int HEADER = 24;
   private static final int READ_REQUEST = HEADER + 24;
 
@@ -48,18 +45,18 @@ record TcpRoundTrips(double perGet, double readsPerGet, int objectBytes) {
     ClientStatistics after = client.statistics();
     double done = after.gets() - before.gets();
     long lookUps = after.lookUps() - before.lookUps();
-    long objects =
+    long behind =
         after.objectReads() - before.objectReads() + after.secondReads() - before.secondReads();
+    long objects = behind + after.guesses() - before.guesses();
     long bytes = difference("clients.bytes.read", serverBefore, serverAfter);
     long objectBytes = bytes - lookUps * (Neighbourhood.BYTES + Root.LOOK_UP_BYTES);
     return new TcpRoundTrips(
-        (lookUps + objects) / done,
+        (lookUps + behind) / done,
         difference("clients.reads", serverBefore, serverAfter) / done,
         Math.toIntExact(Math.round(objectBytes / (double) objects)));
   }
 
-  private static long difference(
-      String name, Map<String, Long> before, Map<String, Long> after) {
+  private static long difference(String name, Map<String, Long> before, Map<String, Long> after) {
     return ServerFigures.figure(after, name) - ServerFigures.figure(before, name);
   }
 }

@@ -1,0 +1,68 @@
+package io.erda.client;
+
+import io.erda.hashtable.VersionWord;
+
+/**
+ * Where objects lay when they were met last, for keys that are asked for again: a get READs there
+ * together with its look-up, and has the object in one round trip where the look-up names the same
+ * place. A hint may be of another key, or long since wrong; nothing but time depends on it. One
+ * thread.
+ *
+ * <p>It remembers one place a slot. There are few slots at first, and twice as many while keys take
+ * them from each other: {@value #SLOTS_MAX} at most, 2 MiB.
+ */
+final class PlaceHints {
+  private static final int SLOTS_MIN = 1 << 10;
+  private static final int SLOTS_MAX = 1 << 18;
+
+  /** Odd, with its bits all over the place. */
+  private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+
+  /** 32 bits of the key word, spread, of which the lowest are the slot's number; and an offset. */
+  private long[] slots = new long[SLOTS_MIN];
+
+  /** Hints learned, and those of other keys overwritten by them, since it was decided last. */
+  private int learned;
+
+  private int lost;
+
+  /** The offset that a key word's entry named last; {@link VersionWord#NONE}: nobody knows. */
+  int of(long keyWord) {
+    int spread = spread(keyWord);
+    long slot = slots[spread & slots.length - 1];
+    return (int) (slot >>> 32) == spread ? (int) slot : VersionWord.NONE;
+  }
+
+  void learn(long keyWord, int offset) {
+    int spread = spread(keyWord);
+    int at = spread & slots.length - 1;
+    long before = slots[at];
+    slots[at] = (long) spread << 32 | offset;
+    lost += (int) (before >>> 32) != spread && (int) before != VersionWord.NONE ? 1 : 0;
+    if (++learned == 2 * slots.length) {
+      decide();
+    }
+  }
+
+  int slots() {
+    return slots.length;
+  }
+
+  /** Makes it larger when one in four of the last hints cost another one. */
+  private void decide() {
+    boolean crowded = lost > learned / 4;
+    learned = 0;
+    lost = 0;
+    if (crowded && slots.length < SLOTS_MAX) {
+      long[] larger = new long[2 * slots.length];
+      for (long slot : slots) {
+        larger[(int) (slot >>> 32) & larger.length - 1] = slot;
+      }
+      slots = larger;
+    }
+  }
+
+  private static int spread(long keyWord) {
+    return (int) (keyWord * SPREAD >>> 32);
+  }
+}
