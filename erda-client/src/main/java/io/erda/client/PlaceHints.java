@@ -39,8 +39,11 @@ final class PlaceHints {
     long before = slots[at];
     slots[at] = (long) spread << 32 | offset;
     lost += (int) (before >>> 32) != spread && (int) before != VersionWord.NONE ? 1 : 0;
-    if (++learned == 2 * slots.length) {
-      decide();
+    if (lost > slots.length / 2) {
+      grow();
+    } else if (++learned == 4 * slots.length) {
+      learned = 0;
+      lost = 0;
     }
   }
 
@@ -48,12 +51,10 @@ final class PlaceHints {
     return slots.length;
   }
 
-  /** Makes it larger when one in four of the last hints cost another one. */
-  private void decide() {
-    boolean crowded = lost > learned / 4;
+  private void grow() {
     learned = 0;
     lost = 0;
-    if (crowded && slots.length < SLOTS_MAX) {
+    if (slots.length < SLOTS_MAX) {
       long[] larger = new long[2 * slots.length];
       for (long slot : slots) {
         larger[(int) (slot >>> 32) & larger.length - 1] = slot;
