@@ -8,8 +8,8 @@ import io.erda.hashtable.VersionWord;
  * place. A hint may be of another key, or long since wrong; nothing but time depends on it. One
  * thread.
  *
- * <p>It remembers one place a slot. There are few slots at first, and twice as many while keys take
- * them from each other: {@value #SLOTS_MAX} at most, 2 MiB.
+ * <p>A key has two slots, and shares them with others. There are few slots at first, and twice as
+ * many while keys take them from each other: {@value #SLOTS_MAX} at most, 2 MiB.
  */
 final class PlaceHints {
   private static final int SLOTS_MIN = 1 << 10;
@@ -21,7 +21,7 @@ final class PlaceHints {
   /** 32 bits of the key word, spread, of which the lowest are the slot's number; and an offset. */
   private long[] slots = new long[SLOTS_MIN];
 
-  /** Hints learned, and those of other keys overwritten by them, since it was decided last. */
+  /** Hints learned, and those of other keys lost to them, since it was decided last. */
   private int learned;
 
   private int lost;
@@ -29,16 +29,18 @@ final class PlaceHints {
   /** The offset that a key word's entry named last; {@link VersionWord#NONE}: nobody knows. */
   int of(long keyWord) {
     int spread = spread(keyWord);
-    long slot = slots[spread & slots.length - 1];
-    return (int) (slot >>> 32) == spread ? (int) slot : VersionWord.NONE;
+    int at = spread & slots.length - 1;
+    long first = slots[at];
+    if (tag(first) == spread) {
+      return offset(first);
+    }
+    long second = slots[at ^ 1];
+    return tag(second) == spread ? offset(second) : VersionWord.NONE;
   }
 
   void learn(long keyWord, int offset) {
     int spread = spread(keyWord);
-    int at = spread & slots.length - 1;
-    long before = slots[at];
-    slots[at] = (long) spread << 32 | offset;
-    lost += (int) (before >>> 32) != spread && (int) before != VersionWord.NONE ? 1 : 0;
+    lost += put((long) spread << 32 | offset) ? 1 : 0;
     if (lost > slots.length / 2) {
       grow();
     } else if (++learned == 4 * slots.length) {
@@ -51,16 +53,39 @@ final class PlaceHints {
     return slots.length;
   }
 
+  /** Returns whether a hint of another key is lost. */
+  private boolean put(long hint) {
+    int at = tag(hint) & slots.length - 1;
+    long first = slots[at];
+    slots[at] = hint;
+    if (offset(first) == VersionWord.NONE || tag(first) == tag(hint)) {
+      return false;
+    }
+    long second = slots[at ^ 1];
+    slots[at ^ 1] = first;
+    return offset(second) != VersionWord.NONE && tag(second) != tag(hint);
+  }
+
   private void grow() {
     learned = 0;
     lost = 0;
     if (slots.length < SLOTS_MAX) {
-      long[] larger = new long[2 * slots.length];
-      for (long slot : slots) {
-        larger[(int) (slot >>> 32) & larger.length - 1] = slot;
+      long[] smaller = slots;
+      slots = new long[2 * smaller.length];
+      for (long hint : smaller) {
+        if (offset(hint) != VersionWord.NONE) {
+          put(hint);
+        }
       }
-      slots = larger;
     }
+  }
+
+  private static int tag(long hint) {
+    return (int) (hint >>> 32);
+  }
+
+  private static int offset(long hint) {
+    return (int) hint;
   }
 
   private static int spread(long keyWord) {
