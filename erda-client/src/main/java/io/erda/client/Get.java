@@ -37,8 +37,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p><b>Guessing.</b> Where a READ is a round trip, the object is READ where it lay last, between
  * the neighbourhood and the root. When the entry names that place the READ is the one that would
- * have followed: it executed after the neighbourhood's, with a map that the root behind it confirms.
- * Otherwise, or when one of the READs fails, it counts for nothing.
+ * have followed: it executed after the neighbourhood's, with a map that the root behind it
+ * confirms. Otherwise, or when one of the READs fails, it counts for nothing.
  */
 final class Get extends ReadOperation {
   static final long ABSENT = -1;

@@ -41,7 +41,7 @@ final class PlaceHints {
   void learn(long keyWord, int offset) {
     int spread = spread(keyWord);
     lost += put((long) spread << 32 | offset) ? 1 : 0;
-    if (lost > slots.length / 2) {
+    if (lost > slots.length / 8) {
       grow();
     } else if (++learned == 4 * slots.length) {
       learned = 0;

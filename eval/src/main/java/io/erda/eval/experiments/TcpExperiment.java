@@ -1,7 +1,6 @@
 package io.erda.eval.experiments;
 
 import io.erda.client.ErdaClient;
-import io.erda.protocol.ErdaException;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
@@ -14,6 +13,7 @@ import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
+import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,7 +41,6 @@ final class TcpExperiment implements Experiment {
 
   /** How often until a client has found room for what it remembers of them. */
   private static final int AGAIN_WARMUPS = 16;
-
 
   static final String BARE_ONE = "bareOne";
   static final String BARE_TWO = "bareTwo";
@@ -71,7 +70,8 @@ final class TcpExperiment implements Experiment {
     int objects = context.quick() ? 10_000 : OBJECTS;
     int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 3 : ROUNDS;
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
-    try (RedisServer redis = RedisServer.startTcp(context.children(), context.newDirectory(name()));
+    try (RedisServer redis =
+            RedisServer.startTcp(context.children(), context.newDirectory(name()));
         RedisClient peer =
             RedisClient.connect(redis.address(), Dataset.KEY_BYTES, VALUE_BYTES, AT_ONCE);
         BareTcpChild bare = BareTcpChild.start(context.children(), context.jvm());
@@ -134,17 +134,12 @@ final class TcpExperiment implements Experiment {
     private final MemorySegment[] into = new MemorySegment[AT_ONCE];
     private final long[] lengths = new long[AT_ONCE];
     private final ErdaException[] errors = new ErdaException[AT_ONCE];
-    private final MemorySegment all =
-        Arena.ofAuto().allocate((long) AT_ONCE * VALUE_BYTES, 64);
+    private final MemorySegment all = Arena.ofAuto().allocate((long) AT_ONCE * VALUE_BYTES, 64);
     private final List<ServerCost> costs = new ArrayList<>();
     private final List<FairShare.Shares> shares = new ArrayList<>();
 
     Measured(
-        Context context,
-        ServedStore store,
-        Dataset dataset,
-        BareTcpChild bare,
-        RedisClient redis) {
+        Context context, ServedStore store, Dataset dataset, BareTcpChild bare, RedisClient redis) {
       boolean quick = context.quick();
       this.store = store;
       this.bare = bare;
@@ -168,11 +163,7 @@ final class TcpExperiment implements Experiment {
           LoadPhase.of(true, 1, records, YcsbStore.properties("workloadc", records)), done -> {});
       context.progress().done("");
       this.reads =
-          LoadPhase.of(
-                  false,
-                  1,
-                  quick ? 5_000 : 40_000,
-                  YcsbStore.properties("workloadc", records))
+          LoadPhase.of(false, 1, quick ? 5_000 : 40_000, YcsbStore.properties("workloadc", records))
               .withWarmup(1_000);
     }
 

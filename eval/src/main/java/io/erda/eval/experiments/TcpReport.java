@@ -34,8 +34,7 @@ final class TcpReport {
    * @param first of gets of keys that the client had not met
    * @param again of keys that it had
    */
-  TcpReport(
-      Rounds rounds, TcpRoundTrips first, TcpRoundTrips again, TcpExperiment.Costs costs) {
+  TcpReport(Rounds rounds, TcpRoundTrips first, TcpRoundTrips again, TcpExperiment.Costs costs) {
     this.rounds = rounds;
     this.first = first;
     this.again = again;
@@ -85,8 +84,8 @@ final class TcpReport {
     time(table, ns, "a GET of 16, Redis", TcpExperiment.REDIS);
     return String.format(
             Locale.ROOT,
-            "A first get takes %.2f round trips with %.2f READs, one of a key that the client has met"
-                + " %.2f with %.2f; %d bytes for an object.%n",
+            "A first get takes %.2f round trips with %.2f READs, one of a key that the client has"
+                + " met %.2f with %.2f; %d bytes for an object.%n",
             first.perGet(),
             first.readsPerGet(),
             again.perGet(),
@@ -136,8 +135,7 @@ final class TcpReport {
   private String costsText() {
     double io = median(TcpExperiment.ServerCost::ioNsPerGet);
     double gets = median(TcpExperiment.ServerCost::getsPerSecond);
-    double[] together =
-        costs.shares().stream().mapToDouble(FairShare.Shares::perSecond).toArray();
+    double[] together = costs.shares().stream().mapToDouble(FairShare.Shares::perSecond).toArray();
     json.put("ioNsPerGet", io).put("ycsbGetsPerSecond", gets);
     json.put("connectionsGetsPerSecond", Rounds.median(together));
     return String.format(

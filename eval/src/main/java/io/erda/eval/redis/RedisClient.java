@@ -13,8 +13,9 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /**
- * The least Redis client that does blocking GET and SET on a Unix socket or by TCP: one request, one
- * answer, or several GETs in one write; direct buffers that are reused, no allocation. Keys of one length. One thread.
+ * The least Redis client that does blocking GET and SET on a Unix socket or by TCP: one request,
+ * one answer, or several GETs in one write; direct buffers that are reused, no allocation. Keys of
+ * one length. One thread.
  */
 public final class RedisClient implements AutoCloseable {
   private static final byte[] CRLF = {'\r', '\n'};

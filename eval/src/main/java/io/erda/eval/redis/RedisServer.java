@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A Redis server on a Unix socket, or on a port of loopback besides, that keeps nothing on disk. Owned by the {@link Children} it was
- * started with.
+ * A Redis server on a Unix socket, or on a port of loopback besides, that keeps nothing on disk.
+ * Owned by the {@link Children} it was started with.
  */
 public final class RedisServer implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(20);

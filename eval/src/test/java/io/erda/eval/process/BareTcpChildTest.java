@@ -9,8 +9,7 @@ class BareTcpChildTest {
   @Test
   void answersOfAnyLengthComeInOnePieceOrSeveral() {
     try (Children children = new Children();
-        BareTcpChild bare =
-            BareTcpChild.start(children, Jvm.current(List.of(), List.of()))) {
+        BareTcpChild bare = BareTcpChild.start(children, Jvm.current(List.of(), List.of()))) {
       bare.roundTrip(8, 1);
       bare.roundTrip(96, 328);
       bare.roundTrip(64 << 10, 64 << 10);

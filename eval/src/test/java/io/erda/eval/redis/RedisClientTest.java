@@ -80,8 +80,7 @@ class RedisClientTest {
         assertEquals("helloyou", new String(into, 0, 8, ISO_8859_1));
         RedisException e =
             assertThrows(
-                RedisException.class,
-                () -> client.getAll(keys, 0, 2, MemorySegment.ofArray(into)));
+                RedisException.class, () -> client.getAll(keys, 0, 2, MemorySegment.ofArray(into)));
         assertEquals("Redis has no value for key 1", e.getMessage());
       }
       String get = "*2\r\n$3\r\nGET\r\n$16\r\n0123456789abcdef\r\n";

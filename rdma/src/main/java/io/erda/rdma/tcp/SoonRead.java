@@ -24,7 +24,8 @@ final class SoonRead {
     int at = in.at();
     int bytes = in.frame(at, Frame.BYTES_MAX);
     while (bytes > 0 && count < READS_MAX) {
-      if (Frame.type(in.memory(), at) == Frame.READ && bytes == Frame.HEADER_BYTES + Frame.READ_BYTES) {
+      if (Frame.type(in.memory(), at) == Frame.READ
+          && bytes == Frame.HEADER_BYTES + Frame.READ_BYTES) {
         long wanted = Frame.getLong(in.memory(), at + Frame.LENGTH_OF);
         if (count == 0 && wanted >= BYTES_MIN && wanted <= Frame.DATA_BYTES_MAX) {
           length = wanted;
