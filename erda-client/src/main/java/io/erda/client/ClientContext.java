@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
  * @param address of the server, in the device's form
  * @param nanoTime the clock for time-outs
  * @param processId what the server is told of this process, for messages
+ * @param hints null where the device READs in the call, and so saves no round trip by them
  */
 record ClientContext(
     Device device,
@@ -19,6 +20,7 @@ record ClientContext(
     long processId,
     KnownStore store,
     ReadSize readSize,
+    PlaceHints hints,
     Counts counts,
     Attention attention) {
   static ClientContext of(
@@ -31,6 +33,7 @@ record ClientContext(
         processId,
         new KnownStore(),
         new ReadSize(options.readBytes()),
+        device.readsNow() ? null : new PlaceHints(),
         new Counts(),
         new Attention());
   }

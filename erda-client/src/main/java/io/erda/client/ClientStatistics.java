@@ -8,7 +8,9 @@ package io.erda.client;
  * @param puts finished without error
  * @param deletes finished without error
  * @param lookUps times a neighbourhood and the root were READ
- * @param objectReads first READs of an object
+ * @param objectReads first READs of an object, behind its look-up
+ * @param guesses look-ups with a READ of the place where the object lay last
+ * @param rightGuesses of them those that named that place, so that one round trip was enough
  * @param secondReads READs of what an object is longer than the first READ
  * @param invalidObjects private copies that failed their check
  * @param absenceRetries look-ups repeated because entries may have moved meanwhile
@@ -25,6 +27,8 @@ public record ClientStatistics(
     long deletes,
     long lookUps,
     long objectReads,
+    long guesses,
+    long rightGuesses,
     long secondReads,
     long invalidObjects,
     long absenceRetries,

@@ -13,6 +13,8 @@ final class Counts {
   long deletes;
   long lookUps;
   long objectReads;
+  long guesses;
+  long rightGuesses;
   long secondReads;
   long invalidObjects;
   long absenceRetries;
@@ -30,6 +32,8 @@ final class Counts {
         deletes,
         lookUps + getsNow,
         objectReads + getsNow,
+        guesses,
+        rightGuesses,
         secondReads,
         invalidObjects,
         absenceRetries,

@@ -37,20 +37,26 @@ import java.lang.foreign.MemorySegment;
  * <p><b>Pending.</b> Where puts announce first, what was found by looking at a pending word's
  * newest version is confirmed by READing the neighbourhood and the root again: {@link
  * PendingVersions}.
+ *
+ * <p><b>Guessing.</b> Where a READ is a round trip, the object is READ where it lay last, between
+ * the neighbourhood and the root. When the entry names that place the READ is the one that would
+ * have followed: it executed after the neighbourhood's, with a map that the root behind it
+ * confirms. Otherwise, or when one of the READs fails, it counts for nothing.
  */
 final class Get extends ReadOperation {
   static final long ABSENT = -1;
 
   private static final int POST_NEIGHBOURHOOD = OWN_STEPS;
   private static final int POST_NEXT = OWN_STEPS + 1;
-  private static final int POST_ROOT = OWN_STEPS + 2;
-  private static final int LOOKING = OWN_STEPS + 3;
-  private static final int POST_OBJECT = OWN_STEPS + 4;
-  private static final int READING = OWN_STEPS + 5;
-  private static final int POST_REST = OWN_STEPS + 6;
-  private static final int READING_REST = OWN_STEPS + 7;
-  private static final int POST_RESOLVE = OWN_STEPS + 8;
-  private static final int RESOLVING = OWN_STEPS + 9;
+  private static final int POST_GUESS = OWN_STEPS + 2;
+  private static final int POST_ROOT = OWN_STEPS + 3;
+  private static final int LOOKING = OWN_STEPS + 4;
+  private static final int POST_OBJECT = OWN_STEPS + 5;
+  private static final int READING = OWN_STEPS + 6;
+  private static final int POST_REST = OWN_STEPS + 7;
+  private static final int READING_REST = OWN_STEPS + 8;
+  private static final int POST_RESOLVE = OWN_STEPS + 9;
+  private static final int RESOLVING = OWN_STEPS + 10;
 
   /**
    * Private copies that may fail their check before the server is asked: a place may be reused or
@@ -73,6 +79,7 @@ final class Get extends ReadOperation {
   private final PendingVersions pending = new PendingVersions();
   private final ObjectPlace place = new ObjectPlace();
   private final Counts counts;
+  private final PlaceHints hints;
 
   /** Bytes of the value, or {@link #ABSENT}. */
   long length;
@@ -83,6 +90,11 @@ final class Get extends ReadOperation {
 
   /** The address of the neighbourhood that is looked at: the old table's or the new one's. */
   private long tableAt;
+
+  /** The offset that is READ with the look-up, or was; NONE when there is none. */
+  private int guess;
+
+  private boolean mayGuess;
 
   private int candidate;
 
@@ -100,6 +112,7 @@ final class Get extends ReadOperation {
   Get(ClientContext context, Connections connections, Listener listener, int slot) {
     super(context, connections, listener, slot);
     counts = context.counts();
+    hints = context.hints();
     copy = new PrivateCopy(context.device());
     direct = new DirectGet(context, connections, copy);
   }
@@ -141,6 +154,7 @@ final class Get extends ReadOperation {
     resolves = 0;
     forgetErrors();
     moving = 0;
+    mayGuess = hints != null;
     restart();
   }
 
@@ -175,8 +189,23 @@ final class Get extends ReadOperation {
   private void postFromTheBeginning() {
     serial++;
     counts.lookUps++;
+    guess();
     step = POST_NEIGHBOURHOOD;
     postLookUp();
+  }
+
+  /** Decides what is READ with the look-up: once for a get, and not while the table is doubled. */
+  private void guess() {
+    guess = VersionWord.NONE;
+    if (mayGuess && map.nextTableKey == RegionMap.NONE) {
+      int last = hints.of(keyWord);
+      if (last != VersionWord.NONE && place.find(session.geometry, map, head, last)) {
+        guess = last;
+        readLength = context.readSize().within(copy.objectCapacity, place.room);
+        counts.guesses++;
+      }
+    }
+    mayGuess = false;
   }
 
   /** A neighbourhood reports no success: the root's, posted behind it, stands for all. */
@@ -196,7 +225,22 @@ final class Get extends ReadOperation {
         stall();
         return;
       }
-      step = map.nextTableKey == RegionMap.NONE ? POST_ROOT : POST_NEXT;
+      step = map.nextTableKey == RegionMap.NONE ? POST_GUESS : POST_NEXT;
+    }
+    if (step == POST_GUESS) {
+      if (guess != VersionWord.NONE
+          && !queuePair.postRead(
+              wrId,
+              copy.region,
+              PrivateCopy.OBJECT,
+              place.remoteKey,
+              place.place,
+              readLength,
+              Flags.NONE)) {
+        stall();
+        return;
+      }
+      step = POST_ROOT;
     }
     if (step == POST_NEXT) {
       long at = map.entriesOffset + Entry.bucket(keyWord, map.nextBuckets) * Entry.BYTES;
@@ -314,6 +358,12 @@ final class Get extends ReadOperation {
   }
 
   private void readObject(int committed) {
+    if (committed == guess) {
+      counts.rightGuesses++;
+      onObject();
+      return;
+    }
+    guess = VersionWord.NONE;
     if (!place.find(session.geometry, map, head, committed)) {
       onInvalid();
       return;
@@ -386,6 +436,9 @@ final class Get extends ReadOperation {
     } else if (!copy.isKey()) {
       tryEntries(candidate + 1);
     } else {
+      if (hints != null) {
+        hints.learn(keyWord, place.offset);
+      }
       length =
           ObjectLayout.tombstone(UncheckedMemory.ALL, copy.objectAt)
               ? ABSENT
@@ -501,6 +554,12 @@ final class Get extends ReadOperation {
     }
     // The other READs of this attempt end in nothing.
     serial++;
+    if (guess != VersionWord.NONE && step <= LOOKING && status != Status.FLUSHED) {
+      // It may be the guess that failed, which says nothing of the store.
+      stalled = false;
+      lookUp();
+      return;
+    }
     ErdaException lasting = GetErrors.lasting(this, session.queuePair, status);
     if (lasting != null) {
       fail(lasting);
@@ -513,7 +572,7 @@ final class Get extends ReadOperation {
   void resume() {
     stalled = false;
     switch (step) {
-      case POST_NEIGHBOURHOOD, POST_NEXT, POST_ROOT -> postLookUp();
+      case POST_NEIGHBOURHOOD, POST_NEXT, POST_GUESS, POST_ROOT -> postLookUp();
       case POST_OBJECT -> postObject();
       case POST_REST -> postRest();
       case POST_RESOLVE -> postResolve();

@@ -31,6 +31,10 @@ final class HookedDevice extends ForwardingDevice {
   Runnable onPoll = () -> {};
 
   boolean outlives;
+
+  /** Whether a READ takes a round trip, as over a network. */
+  boolean distant;
+
   HookedQueuePair last;
 
   HookedDevice(Device device) {
@@ -45,6 +49,11 @@ final class HookedDevice extends ForwardingDevice {
   @Override
   public boolean readsOutlivePeer() {
     return outlives || super.readsOutlivePeer();
+  }
+
+  @Override
+  public boolean readsNow() {
+    return !distant && super.readsNow();
   }
 
   /** Reports made-up completions before real ones. */

@@ -26,6 +26,8 @@ import java.util.stream.Stream;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The commands as processes of their own: they end as they should and leave nothing. */
 class ProcessesTest {
@@ -35,8 +37,9 @@ class ProcessesTest {
 
   @TempDir Path directory;
 
-  @Test
-  void quickstartFromEndToEnd() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"shm", "tcp"})
+  void quickstartFromEndToEnd(String device) throws Exception {
     Path json = directory.resolve("result.json");
     Path stores = Files.createDirectory(directory.resolve("stores"));
     StringWriter out = new StringWriter();
@@ -47,6 +50,8 @@ class ProcessesTest {
             new PrintWriter(err),
             true,
             "quickstart",
+            "--device",
+            device,
             "--records",
             "300",
             "--operations",
@@ -65,7 +70,7 @@ class ProcessesTest {
     JsonNode result = new ObjectMapper().readTree(json.toFile());
     assertEquals(300, result.get("records").asInt());
     assertEquals(100, result.get("valueBytes").asInt());
-    assertEquals("shm", result.get("device").asText());
+    assertEquals(device, result.get("device").asText());
     assertEquals(
         List.of("C", "B", "A", "update-only"), result.get("workloads").findValuesAsText("name"));
     for (JsonNode workload : result.get("workloads")) {

@@ -58,6 +58,11 @@ public interface Device extends AutoCloseable {
   /** Whether READs go on after the peer's process ended (shared memory). */
   boolean readsOutlivePeer();
 
+  /** Whether queue pairs that this device connects READ in the call: {@link QueuePair#readNow}. */
+  default boolean readsNow() {
+    return false;
+  }
+
   /**
    * Whether nothing can be changed through the queue pairs that this device connects: every work
    * but READ and SEND completes with {@link Status#UNSUPPORTED}, and no SEND has an effect on what

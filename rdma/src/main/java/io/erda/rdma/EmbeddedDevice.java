@@ -109,6 +109,11 @@ public final class EmbeddedDevice implements Device {
   }
 
   @Override
+  public boolean readsNow() {
+    return true;
+  }
+
+  @Override
   public boolean readsOutlivePeer() {
     return false;
   }

@@ -229,6 +229,11 @@ public final class ShmDevice implements Device {
   }
 
   @Override
+  public boolean readsNow() {
+    return true;
+  }
+
+  @Override
   public boolean readsOutlivePeer() {
     return true;
   }

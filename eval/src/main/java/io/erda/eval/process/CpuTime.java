@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,9 +20,11 @@ public final class CpuTime {
   private static final Pattern SCHEDSTAT = Pattern.compile("(\\d{1,18}) \\d+ \\d+\n");
 
   private final Map<String, Long> nsByThread;
+  private final Map<String, String> names;
 
-  private CpuTime(Map<String, Long> nsByThread) {
+  private CpuTime(Map<String, Long> nsByThread, Map<String, String> names) {
     this.nsByThread = nsByThread;
+    this.names = names;
   }
 
   /**
@@ -31,16 +34,17 @@ public final class CpuTime {
    */
   public static CpuTime of(long pid) {
     Map<String, Long> ns = new HashMap<>();
+    Map<String, String> names = new HashMap<>();
     try (DirectoryStream<Path> threads =
         Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
       for (Path thread : threads) {
-        read(thread, ns);
+        read(thread, ns, names);
       }
     } catch (IOException e) {
       throw new ProcessException(
           "can't read the processor time of process " + pid + ": " + e.getMessage(), e);
     }
-    return new CpuTime(ns);
+    return new CpuTime(ns, names);
   }
 
   /**
@@ -57,6 +61,25 @@ public final class CpuTime {
   }
 
   /**
+   * Nanoseconds that one thread has spent since {@code earlier}.
+   *
+   * @param name of the thread, as the kernel keeps it: the first 15 characters
+   * @throws ProcessException when not exactly one thread has that name
+   */
+  public long since(CpuTime earlier, String name) {
+    List<String> threads =
+        names.entrySet().stream()
+            .filter(thread -> thread.getValue().equals(name))
+            .map(Map.Entry::getKey)
+            .toList();
+    if (threads.size() != 1) {
+      throw new ProcessException(threads.size() + " threads named " + name + ", expected one");
+    }
+    String thread = threads.getFirst();
+    return nsByThread.get(thread) - earlier.nsByThread.getOrDefault(thread, 0L);
+  }
+
+  /**
    * The first of the three numbers of a {@code schedstat}.
    *
    * @throws IOException when it is something else
@@ -69,10 +92,13 @@ public final class CpuTime {
     return Long.parseLong(numbers.group(1));
   }
 
-  private static void read(Path thread, Map<String, Long> ns) throws IOException {
+  private static void read(Path thread, Map<String, Long> ns, Map<String, String> names)
+      throws IOException {
     try {
       String text = Files.readString(thread.resolve("schedstat"));
-      ns.put(thread.getFileName().toString(), onProcessorNs(text));
+      String id = thread.getFileName().toString();
+      names.put(id, Files.readString(thread.resolve("comm")).strip());
+      ns.put(id, onProcessorNs(text));
     } catch (NoSuchFileException e) {
       if (Files.exists(thread)) {
         throw new IOException("this kernel has no schedstat");

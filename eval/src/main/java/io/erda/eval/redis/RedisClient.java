@@ -4,15 +4,18 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /**
- * The least Redis client that does blocking GET and SET on a Unix socket: one request, one answer,
- * direct buffers that are reused, no allocation. Keys of one length. One thread.
+ * The least Redis client that does blocking GET and SET on a Unix socket or by TCP: one request,
+ * one answer, or several GETs in one write; direct buffers that are reused, no allocation. Keys of
+ * one length. One thread.
  */
 public final class RedisClient implements AutoCloseable {
   private static final byte[] CRLF = {'\r', '\n'};
@@ -29,11 +32,11 @@ public final class RedisClient implements AutoCloseable {
   private final byte[] setHeader;
   private final int keyBytes;
 
-  private RedisClient(SocketChannel channel, int keyBytes, int valueBytes) {
+  private RedisClient(SocketChannel channel, int keyBytes, int valueBytes, int depth) {
     this.channel = channel;
     this.keyBytes = keyBytes;
-    this.request = ByteBuffer.allocateDirect(valueBytes + keyBytes + 128);
-    this.answer = ByteBuffer.allocateDirect(valueBytes + 64);
+    this.request = ByteBuffer.allocateDirect(Math.max(valueBytes, depth * 64) + keyBytes + 128);
+    this.answer = ByteBuffer.allocateDirect(depth * (valueBytes + 64));
     this.requestMemory = MemorySegment.ofBuffer(request);
     this.answerMemory = MemorySegment.ofBuffer(answer);
     this.getHeader = ("*2\r\n$3\r\nGET\r\n$" + keyBytes + "\r\n").getBytes(US_ASCII);
@@ -50,10 +53,58 @@ public final class RedisClient implements AutoCloseable {
     try {
       SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
       channel.connect(UnixDomainSocketAddress.of(socket));
-      return new RedisClient(channel, keyBytes, valueBytes);
+      return new RedisClient(channel, keyBytes, valueBytes, 1);
     } catch (IOException e) {
       throw new RedisException("can't connect to Redis at " + socket + ": " + e.getMessage(), e);
     }
+  }
+
+  /**
+   * Connects by TCP.
+   *
+   * @param depth how many GETs {@link #getAll} has in flight at most; keys are 40 bytes at most
+   */
+  public static RedisClient connect(
+      InetSocketAddress address, int keyBytes, int valueBytes, int depth) {
+    try {
+      SocketChannel channel = SocketChannel.open(address);
+      channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      return new RedisClient(channel, keyBytes, valueBytes, depth);
+    } catch (IOException e) {
+      throw new RedisException("can't connect to Redis at " + address + ": " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Pipelines GETs of the keys from {@code from} on: one write, then all answers. Each value is
+   * copied into {@code into}, behind the one before.
+   *
+   * @param count as many as the client's depth at most; every key has a value
+   * @return bytes of all values
+   */
+  public long getAll(MemorySegment[] keys, int from, int count, MemorySegment into) {
+    request.clear();
+    for (int i = 0; i < count; i++) {
+      request.put(getHeader);
+      appendKey(keys[from + i]);
+      request.put(CRLF);
+    }
+    send();
+    int at = 0;
+    long copied = 0;
+    for (int i = 0; i < count; i++) {
+      int headerEnd = receiveLine(at);
+      int digitsFrom = at + 1;
+      if (answer.get(at) != '$' || answer.get(digitsFrom) == '-') {
+        throw new RedisException("Redis has no value for key " + (from + i));
+      }
+      int length = number(digitsFrom, headerEnd);
+      receiveUntil(headerEnd + 2 + length + 2);
+      MemorySegment.copy(answerMemory, headerEnd + 2, into, copied, length);
+      copied += length;
+      at = headerEnd + 2 + length + 2;
+    }
+    return copied;
   }
 
   /**
@@ -150,7 +201,12 @@ public final class RedisClient implements AutoCloseable {
    * @return where its CR is
    */
   private int receiveLine() {
-    int searched = 0;
+    return receiveLine(0);
+  }
+
+  /** The same of the line that begins at {@code from}. */
+  private int receiveLine(int from) {
+    int searched = from;
     while (true) {
       int received = answer.position();
       for (; searched < received; searched++) {
@@ -190,11 +246,15 @@ public final class RedisClient implements AutoCloseable {
     if (end == 3 && answer.get(1) == '-' && answer.get(2) == '1') {
       return -1;
     }
-    if (end == 1 || end > 1 + LENGTH_DIGITS_MAX) {
+    return number(1, end);
+  }
+
+  private int number(int from, int end) {
+    if (end == from || end > from + LENGTH_DIGITS_MAX) {
       throw unexpected(end);
     }
     int length = 0;
-    for (int at = 1; at < end; at++) {
+    for (int at = from; at < end; at++) {
       int digit = answer.get(at) - '0';
       if (digit < 0 || digit > 9) {
         throw unexpected(end);

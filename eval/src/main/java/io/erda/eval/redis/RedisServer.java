@@ -2,6 +2,10 @@ package io.erda.eval.redis;
 
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A Redis server on a Unix socket that keeps nothing on disk. Owned by the {@link Children} it was
- * started with.
+ * A Redis server on a Unix socket, or on a port of loopback besides, that keeps nothing on disk.
+ * Owned by the {@link Children} it was started with.
  */
 public final class RedisServer implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
@@ -19,11 +23,13 @@ public final class RedisServer implements AutoCloseable {
   private final Children children;
   private final Child child;
   private final Path socket;
+  private final int port;
 
-  private RedisServer(Children children, Child child, Path socket) {
+  private RedisServer(Children children, Child child, Path socket, int port) {
     this.children = children;
     this.child = child;
     this.socket = socket;
+    this.port = port;
   }
 
   /** A program of the Redis package on this machine. */
@@ -40,6 +46,21 @@ public final class RedisServer implements AutoCloseable {
    * persistence, which is off.
    */
   public static RedisServer start(Children children, Path directory) {
+    return start(children, directory, 0);
+  }
+
+  /** The same, which listens at a port of loopback besides, one that nobody has now. */
+  public static RedisServer startTcp(Children children, Path directory) {
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int port = free.getLocalPort();
+      free.close();
+      return start(children, directory, port);
+    } catch (IOException e) {
+      throw new RedisException("no port of loopback is free: " + e.getMessage(), e);
+    }
+  }
+
+  private static RedisServer start(Children children, Path directory, int port) {
     Path server =
         program("redis-server")
             .orElseThrow(
@@ -51,7 +72,9 @@ public final class RedisServer implements AutoCloseable {
             List.of(
                 server.toString(),
                 "--port",
-                "0",
+                Integer.toString(port),
+                "--bind",
+                "127.0.0.1",
                 "--unixsocket",
                 socket.toString(),
                 "--dir",
@@ -63,7 +86,7 @@ public final class RedisServer implements AutoCloseable {
                 "--daemonize",
                 "no"));
     awaitSocket(child, socket);
-    return new RedisServer(children, child, socket);
+    return new RedisServer(children, child, socket, port);
   }
 
   private static void awaitSocket(Child child, Path socket) {
@@ -78,6 +101,11 @@ public final class RedisServer implements AutoCloseable {
 
   public Path socket() {
     return socket;
+  }
+
+  /** Where it listens by TCP. REQUIRES: {@link #startTcp}. */
+  public InetSocketAddress address() {
+    return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
   }
 
   @Override

@@ -15,6 +15,33 @@ class CpuTimeTest {
     assertEquals(0, CpuTime.onProcessorNs("0 0 0\n"));
   }
 
+  @Test
+  void aThreadIsFoundByItsName() throws InterruptedException {
+    long pid = ProcessHandle.current().pid();
+    CpuTime before = CpuTime.of(pid);
+    Thread busy =
+        new Thread(
+            () -> {
+              while (!Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+              }
+            },
+            "cputime-busy");
+    busy.start();
+    try {
+      long spentNs = 0;
+      while (spentNs == 0) {
+        Thread.sleep(5);
+        spentNs = CpuTime.of(pid).since(before, "cputime-busy");
+      }
+      CpuTime now = CpuTime.of(pid);
+      assertThrows(ProcessException.class, () -> now.since(before, "cputime-none"));
+    } finally {
+      busy.interrupt();
+      busy.join();
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -61,6 +63,29 @@ class RedisClientTest {
           assertEquals("Redis answered: -ERR no", e.getMessage());
         },
         "-ERR no\r\n");
+  }
+
+  @Test
+  void severalGetsGoOutTogetherAndTheirAnswersComeInPieces() throws Exception {
+    try (ServerSocketChannel server = ServerSocketChannel.open()) {
+      server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      CompletableFuture<String> sent =
+          CompletableFuture.supplyAsync(
+              () -> answer(server, "$5\r\nhel|lo\r|\n$3\r\nyou\r\n", "$5\r\nhello\r\n$-1\r\n"));
+      InetSocketAddress address = (InetSocketAddress) server.getLocalAddress();
+      try (RedisClient client = RedisClient.connect(address, 16, 10, 2)) {
+        byte[] into = new byte[10];
+        MemorySegment[] keys = {key, key, key};
+        assertEquals(8, client.getAll(keys, 1, 2, MemorySegment.ofArray(into)));
+        assertEquals("helloyou", new String(into, 0, 8, ISO_8859_1));
+        RedisException e =
+            assertThrows(
+                RedisException.class, () -> client.getAll(keys, 0, 2, MemorySegment.ofArray(into)));
+        assertEquals("Redis has no value for key 1", e.getMessage());
+      }
+      String get = "*2\r\n$3\r\nGET\r\n$16\r\n0123456789abcdef\r\n";
+      assertEquals(get.repeat(4), sent.get());
+    }
   }
 
   @ParameterizedTest

@@ -74,10 +74,15 @@ final class InBuffer {
    * can't be.
    */
   int frame(int bytesMax) {
-    if (to - from < Frame.HEADER_BYTES) {
+    return frame(from, bytesMax);
+  }
+
+  /** The same of a frame that begins at {@code at}, with others before it. */
+  int frame(int at, int bytesMax) {
+    if (to - at < Frame.HEADER_BYTES) {
       return 0;
     }
-    int length = Frame.bytes(memory, from, bytesMax);
-    return length > to - from ? 0 : length;
+    int length = Frame.bytes(memory, at, bytesMax);
+    return length > to - at ? 0 : length;
   }
 }

@@ -149,6 +149,9 @@ final class ServedConnection implements CompletionHandler {
   }
 
   private void work() throws IOException {
+    if (phase == Phase.OPEN) {
+      io.soon.announce(in, executor);
+    }
     take();
     if (phase == Phase.OPEN) {
       passMessages();
@@ -354,12 +357,10 @@ final class ServedConnection implements CompletionHandler {
       if (!out.hasRoom(Frame.HEADER_BYTES + Frame.padded(bytes))) {
         return false;
       }
-      executor.postRead(
-          0, outRegion, out.at() + Frame.HEADER_BYTES, readKey, readOffset, bytes, Flags.SIGNALED);
-      executor.poll(this, 1);
-      if (lastStatus != Status.SUCCESS) {
+      int status = read(out.at() + Frame.HEADER_BYTES, bytes);
+      if (status != Status.SUCCESS) {
         readLeft = -1;
-        end(lastStatus);
+        end(status);
         return true;
       }
       readLeft -= bytes;
@@ -372,6 +373,16 @@ final class ServedConnection implements CompletionHandler {
       add(bytes, Frame.DATA, last ? Frame.LAST : 0, Status.SUCCESS);
     }
     return true;
+  }
+
+  /** READs the next bytes into the buffer of answers. Returns the status. */
+  private int read(long to, int bytes) {
+    if (executor.readNow(outRegion, to, readKey, readOffset, bytes)) {
+      return Status.SUCCESS;
+    }
+    executor.postRead(0, outRegion, to, readKey, readOffset, bytes, Flags.SIGNALED);
+    executor.poll(this, 1);
+    return lastStatus;
   }
 
   private boolean onWrite(MemorySegment memory, int at, int payload, int flags) {

@@ -57,6 +57,11 @@ public abstract class ForwardingDevice implements Device {
   }
 
   @Override
+  public boolean readsNow() {
+    return device.readsNow();
+  }
+
+  @Override
   public boolean readsOutlivePeer() {
     return device.readsOutlivePeer();
   }
