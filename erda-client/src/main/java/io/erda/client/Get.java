@@ -11,6 +11,7 @@ import io.erda.protocol.Result;
 import io.erda.protocol.Root;
 import io.erda.rdma.Flags;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
