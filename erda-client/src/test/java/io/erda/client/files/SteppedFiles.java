@@ -189,7 +189,7 @@ final class SteppedFiles implements ReadableDirectory {
 
     @Override
     public boolean isCurrent() {
-      return files.get(name) == memory;
+      return files.get(name).equals(memory);
     }
 
     @Override
