@@ -158,6 +158,7 @@ class ReadOnlyUsersTest {
       assertTrue(said.startsWith("Refused") && said.contains("may not read"), said);
     }
     try (ErdaServer server = serve(0750)) {
+      fill(server, "first");
       String said = ask("connect " + uri());
       assertTrue(said.startsWith("Refused"), "he is not of the group: " + said);
     }
