@@ -51,10 +51,12 @@ public final class RedisServer implements AutoCloseable {
 
   /** The same, which listens at a port of loopback besides, one that nobody has now. */
   public static RedisServer startTcp(Children children, Path directory) {
+    return start(children, directory, freePort());
+  }
+
+  private static int freePort() {
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      int port = free.getLocalPort();
-      free.close();
-      return start(children, directory, port);
+      return free.getLocalPort();
     } catch (IOException e) {
       throw new RedisException("no port of loopback is free: " + e.getMessage(), e);
     }
