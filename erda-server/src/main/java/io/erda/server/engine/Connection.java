@@ -66,6 +66,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   private int handled;
   private boolean gone;
   private boolean misbehaved;
+  private boolean closed;
 
   Connection(
       Requests requests,
@@ -251,6 +252,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
    * @param length with its header
    */
   void respond(int slot, int type, int result, int length) {
+    assert !closed : "an answer in buffers that were given back";
     assert responseLengths[slot] == 0 : "the request in slot " + slot + " is answered twice";
     MemorySegment buffers = buffers();
     Message.putHeader(
@@ -291,6 +293,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   @Override
   public void close() {
+    closed = true;
     queuePair.close();
     port.device.deregister(memory);
     messageBuffers.giveBack(memory.memory());

@@ -327,6 +327,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** What a client holds ends with its connection. */
   private void leaving(Connection connection) {
+    // Where a failed store ends no extents, nothing else would.
     publishing.finish(connection);
     announcing.gone(connection);
     leases.leave(connection);

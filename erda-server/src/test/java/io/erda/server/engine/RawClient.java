@@ -203,6 +203,12 @@ final class RawClient {
     return Message.result(response, 0);
   }
 
+  /** Sends a request to publish and does not wait for its answer. */
+  void publishLater(Leased leased, long place, int bytes, int flags) {
+    putPublish(leased, place, bytes, flags);
+    send(Message.PUBLISH, Message.PUBLISH_REQUEST_BYTES);
+  }
+
   /** Builds a request to publish, without a value that is expected. */
   void putPublish(Leased leased, long place, int bytes, int flags) {
     Message.putLong(request(), Message.PUBLISH_RESERVATION, leased.reservation);

@@ -21,6 +21,7 @@ public final class Experiments {
           new OverwriteExperiment(),
           new FootprintExperiment(),
           new UtilisationExperiment(),
+          new PowerExperiment(),
           new TcpExperiment(),
           new PeersExperiment());
 

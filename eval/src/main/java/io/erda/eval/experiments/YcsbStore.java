@@ -6,6 +6,7 @@ import io.erda.eval.load.LoadPhase;
 import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
@@ -27,11 +28,24 @@ final class YcsbStore implements AutoCloseable {
    * @param puts that are to follow at most
    */
   static YcsbStore start(Context context, long records, long puts) {
-    List<String> creation = StoreSize.flags(records, records + puts, VALUE_BYTES + 64);
+    return start(context, records, puts, 1, List.of());
+  }
+
+  /**
+   * Starts a server and loads it.
+   *
+   * @param puts that are to follow at most
+   * @param loaders threads that load it
+   * @param more options of the server
+   */
+  static YcsbStore start(Context context, long records, long puts, int loaders, List<String> more) {
+    List<String> creation =
+        new ArrayList<>(StoreSize.flags(records, records + puts, VALUE_BYTES + 64));
+    creation.addAll(more);
     ServedStore store = ServedStore.create(context, "ycsb", creation);
     LoadChild load = store.newLoad();
     context.progress().step("load " + Table.count(records) + " records");
-    load.run(LoadPhase.of(true, 1, records, properties("workloadc", records)), done -> {});
+    load.run(LoadPhase.of(true, loaders, records, properties("workloadc", records)), done -> {});
     load.end();
     context.progress().done("");
     return new YcsbStore(store, records);

@@ -125,11 +125,6 @@ final class Mutants {
                   "a client is told that all is over of which the next batch has some",
                   () -> List.of(constant(PUBLISHING, "end", "isOf", 0)))
               .slow(),
-          Mutant.of(
-                  "connection closed under a batch",
-                  "the server closes a connection whose requests it is publishing",
-                  () -> List.of(without("server.engine.ServerCore", "leaving", "finish")))
-              .slow(),
           // Conditions
           Mutant.of(
               "condition not looked at",
