@@ -13,8 +13,9 @@ import java.util.function.LongSupplier;
  * answers. One thread. Allocates nothing.
  *
  * <p>Where a batch waits for a device ({@link Syncs}) the server goes on meanwhile, and collects
- * the next one. A batch that was answered had as many clients as may be about to send again, so the
- * next one waits for as many, for a part of the time that the one before took.
+ * the next one. Whoever was answered may be about to send again, so the next batch waits for as
+ * many as were answered, beside those that have come, for a part of the time that the one before
+ * took.
  */
 final class Publishing {
   private static final int BATCH_MAX = 64;
@@ -78,10 +79,13 @@ final class Publishing {
 
   // Where batches wait for a device.
 
-  private long firstCollectedNs;
+  private long gatheringSinceNs;
   private long begunNs;
   private long lastTookNs;
-  private int lastCount;
+
+  /** Requests that the next batch may have: those that came meanwhile, and one of each answered. */
+  private int expected;
+
   private long groups;
 
   Publishing(
@@ -123,9 +127,6 @@ final class Publishing {
     collected.requests[place].requester = connection;
     collected.askers[place] = connection;
     collected.slots[place] = slot;
-    if (place == 0 && !syncs.isAtOnce()) {
-      firstCollectedNs = nowNs;
-    }
     if (collected.count == BATCH_MAX) {
       if (underWay.count > 0) {
         awaitBatch();
@@ -202,8 +203,8 @@ final class Publishing {
     return !syncs.isAtOnce()
         && underWay.count == 0
         && collected.count > 0
-        && collected.count < lastCount
-        && nanoTime.getAsLong() - firstCollectedNs < lastTookNs / GATHERING_PART;
+        && collected.count < Math.min(expected, BATCH_MAX)
+        && nanoTime.getAsLong() - gatheringSinceNs < lastTookNs / GATHERING_PART;
   }
 
   /**
@@ -315,8 +316,9 @@ final class Publishing {
    */
   private void end() {
     if (!syncs.isAtOnce()) {
-      lastTookNs = nanoTime.getAsLong() - begunNs;
-      lastCount = underWay.count;
+      gatheringSinceNs = nanoTime.getAsLong();
+      lastTookNs = gatheringSinceNs - begunNs;
+      expected = underWay.count + collected.count;
     }
     for (int i = 0; i < underWay.count; i++) {
       Connection asker = underWay.askers[i];

@@ -12,7 +12,8 @@ import java.util.Locale;
 
 /**
  * What puts cost that survive the loss of power, on ordinary files: a put waits for the disk twice,
- * for its object and for its word, and eight clients wait together.
+ * for its object and for its word, and eight clients wait together. Two puts of one key wait one
+ * after the other, so keys are drawn evenly.
  */
 final class PowerExperiment implements Experiment {
   private static final int CLIENTS = 8;
@@ -26,14 +27,14 @@ final class PowerExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "updates with --promise power by 8 clients against one, median of 5 interleaved rounds;"
-        + " at least 4 times";
+    return "uniform updates with --promise power by 8 clients against one, median of 5 interleaved"
+               + " rounds; at least 4 times";
   }
 
   @Override
   public Report run(Context context) throws InterruptedException {
     long records = context.quick() ? 500 : 5_000;
-    long operations = context.quick() ? 200 : 1_000;
+    long operations = context.quick() ? 200 : 2_000;
     try (YcsbStore store = YcsbStore.start(context, records, 1_000_000, CLIENTS, PROMISE)) {
       LoadChild load = store.newLoad();
       context.progress().step("one client, eight clients");
@@ -49,7 +50,7 @@ final class PowerExperiment implements Experiment {
   }
 
   private static double rate(LoadChild load, YcsbStore store, int threads, long operations) {
-    LoadPhase updates = store.phase("updateonly", threads, operations);
+    LoadPhase updates = store.uniform("updateonly", threads, operations);
     return load.run(updates.withWarmup(operations / 5), done -> {}).throughputOpsPerSecond();
   }
 

@@ -64,6 +64,13 @@ final class YcsbStore implements AutoCloseable {
     return LoadPhase.of(false, threads, operations, properties(workload, records));
   }
 
+  /** The same, with keys drawn evenly. */
+  LoadPhase uniform(String workload, int threads, long operations) {
+    Properties properties = properties(workload, records);
+    properties.setProperty("requestdistribution", "uniform");
+    return LoadPhase.of(false, threads, operations, properties);
+  }
+
   /** A workload over so many records of one field of 1 KiB. */
   static Properties properties(String workload, long records) {
     Properties properties = Workloads.load(workload);
