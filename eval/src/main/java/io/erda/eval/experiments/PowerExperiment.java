@@ -28,7 +28,7 @@ final class PowerExperiment implements Experiment {
   @Override
   public String what() {
     return "uniform updates with --promise power by 8 clients against one, median of 5 interleaved"
-               + " rounds; at least 4 times";
+        + " rounds; at least 4 times";
   }
 
   @Override
