@@ -139,6 +139,9 @@ final class ServerThread implements AutoCloseable {
     files.close();
     try (devices;
         store) {
+      if (failure == null) {
+        core.finishPublishing();
+      }
       devices.closeOthers();
       if (devices.readsOutlivePeer()) {
         core.leave();

@@ -73,11 +73,23 @@ final class SyncThread implements Syncs, AutoCloseable {
 
   @Override
   public void await() {
+    boolean interrupted = false;
     waiting = Thread.currentThread();
     while (underWay) {
       LockSupport.park(this);
+      interrupted |= Thread.interrupted();
     }
     waiting = null;
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void cancel() {
+    await();
+    group.clear();
+    failure = null;
   }
 
   private void run() {

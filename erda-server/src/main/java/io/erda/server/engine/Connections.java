@@ -69,7 +69,7 @@ final class Connections {
 
   /**
    * Closes the connections of clients that left and were not noticed yet: one of them may be who
-   * asks for a connection now. REQUIRES: no request is in the batch.
+   * asks for a connection now.
    *
    * @return whether there was any
    */

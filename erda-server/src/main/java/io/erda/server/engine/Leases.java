@@ -227,7 +227,8 @@ final class Leases {
       ending.add(reservation);
       return;
     }
-    if (!failures.any() && failures.attempt(settling)) {
+    // What is published in it is finished first, and that may fail.
+    if (!failures.any() && failures.attempt(settling) && !failures.any()) {
       engine.log().end(reservation.extent);
     }
   }
@@ -252,6 +253,9 @@ final class Leases {
    */
   void endIn(Region region) {
     settle();
+    if (failures.any()) {
+      return;
+    }
     for (Connection connection : connections.all()) {
       for (Reservation reservation : connection.reservations.takeIn(region)) {
         engine.log().end(reservation.extent);

@@ -151,6 +151,16 @@ final class Publication {
     return waits == Waits.FOR_NOTHING;
   }
 
+  /**
+   * The batch, if there is one, is not gone on with: what it stored stays as it is. Returns when
+   * nobody waits for the device any more.
+   */
+  void abandon() {
+    waits = Waits.FOR_NOTHING;
+    pending.allDecided();
+    syncs.cancel();
+  }
+
   /** How many requests of the batch, from the first on, have their outcome. */
   int decided() {
     return decided;
@@ -304,10 +314,6 @@ final class Publication {
 
   private void end() {
     waits = Waits.FOR_NOTHING;
-    for (int i = 0; i < count; i++) {
-      assert batch[i].isDecided() : "acknowledged as " + batch[i].stage;
-      settleLater(batch[i].extent, batch[i].place + ObjectLayout.padded(batch[i].bytes));
-    }
     if (!pending.pendingFirst()) {
       settle();
     }
@@ -390,6 +396,9 @@ final class Publication {
         }
         request.stage = PublishRequest.Stage.COMMITTED;
       }
+      // Before anybody is answered: no extent may end as if this was durable.
+      assert request.isDecided() : "acknowledged as " + request.stage;
+      settleLater(request.extent, request.place + ObjectLayout.padded(request.bytes));
     }
     decided = stored;
     pending.allDecided();

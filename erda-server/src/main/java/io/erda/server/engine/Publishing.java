@@ -23,6 +23,8 @@ final class Publishing {
   /** A batch waits for others at most this part of the time that the batch before took. */
   private static final int GATHERING_PART = 8;
 
+  private static final long GATHERING_NS_MAX = 5_000_000;
+
   /** Requests and who asked. */
   private static final class Batch {
     final PublishRequest[] requests = new PublishRequest[BATCH_MAX];
@@ -184,16 +186,25 @@ final class Publishing {
 
   /**
    * Goes on with what is being published, answers what is done, and begins with what was collected.
-   * Returns how many were answered.
+   * Returns how many were answered. Where it throws, nothing is left to be published: the server
+   * ends.
    */
   int publish() {
     int before = underWay.count - underWay.answered + collected.count;
     if (before == 0) {
       return 0;
     }
-    goOn();
-    while (underWay.count == 0 && collected.count > 0 && !gathers()) {
-      beginWithCollected();
+    boolean done = false;
+    try {
+      goOn();
+      while (underWay.count == 0 && collected.count > 0 && !gathers()) {
+        beginWithCollected();
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        forget();
+      }
     }
     return before - (underWay.count - underWay.answered + collected.count);
   }
@@ -204,7 +215,8 @@ final class Publishing {
         && underWay.count == 0
         && collected.count > 0
         && collected.count < Math.min(expected, BATCH_MAX)
-        && nanoTime.getAsLong() - gatheringSinceNs < lastTookNs / GATHERING_PART;
+        && nanoTime.getAsLong() - gatheringSinceNs
+            < Math.min(lastTookNs / GATHERING_PART, GATHERING_NS_MAX);
   }
 
   /**
@@ -238,6 +250,7 @@ final class Publishing {
 
   /** Forgets all that was not answered, as the end of the process would. */
   void forget() {
+    engine.publication().abandon();
     underWay.clear();
     collected.clear();
   }
@@ -258,7 +271,7 @@ final class Publishing {
       groups++;
     }
     over = false;
-    if (failures.attempt(beginning)) {
+    if (!failures.any() && failures.attempt(beginning)) {
       goOn();
     } else {
       fail();
@@ -277,7 +290,8 @@ final class Publishing {
     if (underWay.count == 0) {
       return;
     }
-    if (!failures.attempt(advancing)) {
+    // Whatever failed, and wherever: what the store says from then on can't be relied on.
+    if (failures.any() || !failures.attempt(advancing) || failures.any()) {
       fail();
       return;
     }
@@ -288,6 +302,7 @@ final class Publishing {
   }
 
   private void fail() {
+    engine.publication().abandon();
     for (int i = underWay.answered; i < underWay.count; i++) {
       underWay.requests[i].result = Result.FAILED;
     }

@@ -235,7 +235,11 @@ public final class ServerCore implements AutoCloseable {
     return work + makeFiles() + cleanAndAnswer();
   }
 
-  private void finishPublishing() {
+  /**
+   * Publishes what has arrived and is not published yet, and answers: before a stop, while all
+   * devices can still answer.
+   */
+  public void finishPublishing() {
     publishing.finish();
   }
 

@@ -31,6 +31,11 @@ public interface Syncs {
         }
 
         @Override
+        public void cancel() {
+          // Nothing is under way.
+        }
+
+        @Override
         public boolean isAtOnce() {
           return true;
         }
@@ -54,6 +59,12 @@ public interface Syncs {
 
   /** Returns when nothing is under way; what failed is told by {@link #isDone}. */
   void await();
+
+  /**
+   * Returns when nothing is under way, and forgets what was added and what failed: nobody relies on
+   * it.
+   */
+  void cancel();
 
   /** Whether every group is done as soon as it was begun. */
   default boolean isAtOnce() {

@@ -14,6 +14,7 @@ import io.erda.protocol.Result;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -36,6 +37,9 @@ class SlowDeviceTest {
     private int groups;
     private int awaited;
 
+    /** The group that fails; 0: none. */
+    private int failing;
+
     @Override
     public void add(PersistentMemory memory) {
       if (!group.contains(memory)) {
@@ -51,6 +55,10 @@ class SlowDeviceTest {
 
     @Override
     public boolean isDone() {
+      if (!underWay && groups == failing) {
+        failing = 0;
+        throw new UncheckedIOException(new IOException("Input/output error"));
+      }
       return !underWay;
     }
 
@@ -58,6 +66,12 @@ class SlowDeviceTest {
     public void await() {
       awaited += underWay ? 1 : 0;
       release();
+    }
+
+    @Override
+    public void cancel() {
+      group.clear();
+      underWay = false;
     }
 
     void release() {
@@ -245,6 +259,46 @@ class SlowDeviceTest {
     for (RawClient each : clients) {
       assertEquals(Result.OK, Message.result(each.response(), 0));
     }
+  }
+
+  /** Found by reading: what was acknowledged may be durable with a later drain alone. */
+  @Test
+  void noExtentEndsBehindADrainThatFailed() {
+    RawClient other = connect();
+    RawClient.Leased others = lease(other);
+    putLater(client, leased, leased.place(), KEY);
+    putLater(other, others, others.place(), KEY);
+    steps();
+    syncs.failing = 3;
+    finish(client);
+    assertEquals(3, syncs.groups, "the second put of the key waits by itself");
+    long open = core.engine().log().usage().openExtents();
+
+    Message.putLong(client.request(), Message.END_RESERVATION, leased.reservation());
+    client.ask(Message.END, Message.END_REQUEST_BYTES);
+    assertEquals(Result.FAILED, Message.result(other.response(), 0));
+    assertEquals(open, core.engine().log().usage().openExtents());
+  }
+
+  /** Found by reading: a batch was begun in a store that had failed. */
+  @Test
+  void nothingIsPublishedBehindADrainThatFailed() {
+    RawClient other = connect();
+    RawClient.Leased others = lease(other);
+    putLater(client, leased, leased.place(), KEY);
+    steps();
+    putLater(other, others, others.place(), otherKey);
+    steps();
+    syncs.failing = 1;
+    syncs.release();
+    assertEquals(Result.FAILED, Message.result(client.response(), 0));
+    for (int group = 0; group < 2; group++) {
+      syncs.release();
+      steps();
+    }
+    assertEquals(Result.FAILED, Message.result(other.response(), 0));
+    assertEquals(Tables.NONE, entry(KEY));
+    assertEquals(Tables.NONE, entry(otherKey));
   }
 
   /** What a client that is gone had sent before is published, and the server goes on. */

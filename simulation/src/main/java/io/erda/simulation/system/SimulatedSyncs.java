@@ -63,4 +63,10 @@ final class SimulatedSyncs implements Syncs {
       drainNext();
     }
   }
+
+  @Override
+  public void cancel() {
+    group.clear();
+    underWay = false;
+  }
 }
