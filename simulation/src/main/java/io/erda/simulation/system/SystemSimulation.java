@@ -39,6 +39,12 @@ public final class SystemSimulation {
    */
   private static final long DECIDED_NS = 20_000_000L;
 
+  /**
+   * The same where a client died, which may have been in the middle of a store that lands late: the
+   * server gives it up after a second.
+   */
+  private static final long GIVEN_UP_NS = 1_100_000_000L;
+
   /** How long what is idle is kept, at most: reservations and time-outs. */
   private static final long IDLE_NS = 1_000_000_000L;
 
@@ -261,7 +267,13 @@ public final class SystemSimulation {
   /** When no client wants anything all puts are decided soon, though nobody asks for that. */
   private void requireDecided() {
     if (configuration.announces()) {
+      boolean died =
+          world.faults.containsKey(Fault.CLIENT_CRASH)
+              || world.faults.containsKey(Fault.CLIENT_CRASH_IN_POST);
       world.time.runFor(DECIDED_NS);
+      if (died && host.core() != null && host.core().undecided() > 0) {
+        world.time.runFor(GIVEN_UP_NS);
+      }
       requireNone(host.core() == null ? 0 : host.core().undecided());
     }
   }
