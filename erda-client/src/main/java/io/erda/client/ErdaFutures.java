@@ -21,9 +21,9 @@ import java.util.function.Function;
  * began. Between keys there is no order. After {@link ErdaException.OutcomeUnknown} that is not
  * final a put may still take effect later than others.
  *
- * <p><b>How many.</b> At most {@code pendingMax} operations are submitted and not completed.
- * Whoever submits beyond that waits until one is completed, for the operation time-out at most;
- * then the future fails with {@link ErdaException.Unavailable}, and nothing was sent. An interrupt
+ * <p><b>How many.</b> At most {@code pendingMax} operations are submitted and not completed. A call
+ * that submits one more waits until another one is completed, for the operation time-out at most;
+ * then its future fails with {@link ErdaException.Unavailable}, and nothing was sent. An interrupt
  * ends no wait, and stays set. The client's own thread never waits: see below.
  *
  * <p><b>Dependents</b> that are added without an executor may run in the client's own thread. They

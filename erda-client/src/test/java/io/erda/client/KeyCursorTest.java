@@ -324,7 +324,8 @@ class KeyCursorTest {
       int cleaned = 0;
       while (keys.next()) {
         take(keys, all);
-        // As the cleaner does it: a copy, the word, and what was there before is gone.
+        // This moves an object as the cleaner does: it copies it, stores the word, and clears the
+        // place where it was.
         for (int i = 0; i < 3; i++) {
           byte[] key = bytes("key " + cleaned++ % KEYS);
           long entry = store.entryOf(key);

@@ -186,30 +186,27 @@ class PendingVersionsTest {
     announce(NEW);
     write(NEW);
     int announced = offset;
-    beforeTheObject(() -> {
-      commit();
-      long entry = store.entryOf(KEY);
-      int moved = store.append(head, KEY, NEW);
-      store.setWord(entry, VersionWord.withNewest(store.word(entry), moved));
-      store.regions.get(head).asSlice((long) announced << 3, 8).fill((byte) 0);
-    });
+    beforeTheObject(() -> commitAndMove(announced));
     assertEquals("new", reader.find(erda));
   }
 
-  /** The same with no version before: the key is not absent. */
+  /** The put is committed, and the cleaner moves its object away from the place announced. */
+  private void commitAndMove(int announced) {
+    commit();
+    long entry = store.entryOf(KEY);
+    int moved = store.append(head, KEY, NEW);
+    store.setWord(entry, VersionWord.withNewest(store.word(entry), moved));
+    store.regions.get(head).asSlice((long) announced << 3, 8).fill((byte) 0);
+  }
+
+  /** A put of a new key is committed and copied while a reader looks: the key is not absent. */
   @ParameterizedTest
   @EnumSource
   void aFirstVersionThatIsMovedIsNotMissed(Reader reader) {
     announce(NEW);
     write(NEW);
     int announced = offset;
-    beforeTheObject(() -> {
-      commit();
-      long entry = store.entryOf(KEY);
-      int moved = store.append(head, KEY, NEW);
-      store.setWord(entry, VersionWord.withNewest(store.word(entry), moved));
-      store.regions.get(head).asSlice((long) announced << 3, 8).fill((byte) 0);
-    });
+    beforeTheObject(() -> commitAndMove(announced));
     assertEquals("new", reader.find(erda));
   }
 
@@ -226,7 +223,7 @@ class PendingVersionsTest {
     assertEquals("old", reader.find(erda));
   }
 
-  /** The same while the word is the same again: the structure counter tells. */
+  /** A judgement leaves the word as the reader saw it; only the structure counter has changed. */
   @ParameterizedTest
   @EnumSource
   void aJudgementThatIsUnderWayIsWaitedFor(Reader reader) {
@@ -246,7 +243,7 @@ class PendingVersionsTest {
     assertEquals("old", reader.find(erda));
   }
 
-  /** The same when it ends between the second READ of the word and that of the root. */
+  /** A judgement ends between the reader's second READ of the word and that of the root. */
   @ParameterizedTest
   @EnumSource
   void aJudgementThatEndsInTheSecondLookIsNoticed(Reader reader) {

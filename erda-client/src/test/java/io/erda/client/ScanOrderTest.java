@@ -31,7 +31,7 @@ class ScanOrderTest {
       order.take(buckets, doubling ? 2 * buckets : 0);
       int ofOld = requireTags(order, buckets, met, true);
       if (doubling) {
-        // The same tags, or the same number and not what was met: none is counted here.
+        // The ranges in the new table have tags that those in the old one had, and as many.
         assertEquals(ofOld, requireTags(order, 2 * buckets, met, false));
       }
       int ranges = order.ranges(buckets) + (doubling ? order.ranges(2 * buckets) : 0);

@@ -14,7 +14,10 @@ final class SyncThread implements Syncs, AutoCloseable {
   private final Runnable wakeup;
   private final Thread thread;
 
-  /** Of the server's thread while nothing is under way, of the other one meanwhile. */
+  /**
+   * What is to be drained. The server's thread alone uses it while nothing is under way, the other
+   * thread alone while something is.
+   */
   private final List<PersistentMemory> group = new ArrayList<>();
 
   private volatile boolean underWay;

@@ -70,7 +70,10 @@ final class DamageSearch {
     return Root.incarnation(root, 0) == map.incarnation() && Root.epoch(root, 0) == map.epoch();
   }
 
-  /** Of the table, and of the one that it is being doubled into; null for what can't be read. */
+  /**
+   * The key word's neighbourhoods: that of the table and, while it is being doubled, that of the
+   * new one. One that can't be read is null.
+   */
   private byte[][] neighbourhoods(StoreSnapshot map, long keyWord) {
     byte[][] found = new byte[map.superblock().doubling() ? 2 : 1][];
     for (int i = 0; i < found.length; i++) {
