@@ -17,6 +17,7 @@ module io.erda.server {
   requires java.management;
 
   exports io.erda.server;
+  exports io.erda.server.figures;
   exports io.erda.server.engine to
       io.erda.simulation,
       io.erda.eval;

@@ -16,6 +16,7 @@ module io.erda.eval {
   requires transitive com.fasterxml.jackson.databind;
 
   exports io.erda.eval;
+  exports io.erda.eval.baselines;
   exports io.erda.eval.experiments;
   exports io.erda.eval.load;
   exports io.erda.eval.peers.process;

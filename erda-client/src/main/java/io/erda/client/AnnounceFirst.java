@@ -138,4 +138,10 @@ final class AnnounceFirst implements PutWay {
   public boolean mayHaveBeenSent() {
     return next >= WRITE;
   }
+
+  /** It is decided by the WRITE, which may land until the server has noticed the end. */
+  @Override
+  public boolean isDecidedByItsRequest() {
+    return false;
+  }
 }

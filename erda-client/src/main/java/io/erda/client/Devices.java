@@ -40,9 +40,7 @@ final class Devices {
       }
     }
     throw new ErdaException.BadArgument(
-        "this build has no device for "
-            + uri
-            + "; it has erda+shm:/path/to/data and erda://host:port");
+        "this build has no device for " + uri + "; erda+rdma:// is in the module rdma-verbs");
   }
 
   private static String scheme(ErdaUri uri) {

@@ -10,7 +10,6 @@ import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import io.erda.protocol.Root;
 import io.erda.rdma.Flags;
-import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
@@ -47,17 +46,14 @@ import java.lang.foreign.MemorySegment;
 final class Get extends ReadOperation {
   static final long ABSENT = -1;
 
-  private static final int POST_NEIGHBOURHOOD = OWN_STEPS;
-  private static final int POST_NEXT = OWN_STEPS + 1;
-  private static final int POST_GUESS = OWN_STEPS + 2;
-  private static final int POST_ROOT = OWN_STEPS + 3;
-  private static final int LOOKING = OWN_STEPS + 4;
-  private static final int POST_OBJECT = OWN_STEPS + 5;
-  private static final int READING = OWN_STEPS + 6;
-  private static final int POST_REST = OWN_STEPS + 7;
-  private static final int READING_REST = OWN_STEPS + 8;
-  private static final int POST_RESOLVE = OWN_STEPS + 9;
-  private static final int RESOLVING = OWN_STEPS + 10;
+  private static final int POST_LOOK_UP = OWN_STEPS;
+  private static final int LOOKING = OWN_STEPS + 1;
+  private static final int POST_OBJECT = OWN_STEPS + 2;
+  private static final int READING = OWN_STEPS + 3;
+  private static final int POST_REST = OWN_STEPS + 4;
+  private static final int READING_REST = OWN_STEPS + 5;
+  private static final int POST_RESOLVE = OWN_STEPS + 6;
+  private static final int RESOLVING = OWN_STEPS + 7;
 
   /**
    * Private copies that may fail their check before the server is asked: a place may be reused or
@@ -76,6 +72,7 @@ final class Get extends ReadOperation {
   private static final long MOVING_PAUSE_NS_MAX = 1_000_000;
 
   private final PrivateCopy copy;
+  private final LookUpReads reads;
   private final DirectGet direct;
   private final PendingVersions pending = new PendingVersions();
   private final ObjectPlace place = new ObjectPlace();
@@ -115,6 +112,7 @@ final class Get extends ReadOperation {
     counts = context.counts();
     hints = context.hints();
     copy = new PrivateCopy(context.device());
+    reads = new LookUpReads(copy);
     direct = new DirectGet(context, connections, copy);
   }
 
@@ -191,7 +189,8 @@ final class Get extends ReadOperation {
     serial++;
     counts.lookUps++;
     guess();
-    step = POST_NEIGHBOURHOOD;
+    reads.begin(guess == VersionWord.NONE ? null : place, readLength);
+    step = POST_LOOK_UP;
     postLookUp();
   }
 
@@ -209,67 +208,12 @@ final class Get extends ReadOperation {
     mayGuess = false;
   }
 
-  /** A neighbourhood reports no success: the root's, posted behind it, stands for all. */
   private void postLookUp() {
-    QueuePair queuePair = session.queuePair;
-    long wrId = WorkId.of(serial, slot);
-    if (step == POST_NEIGHBOURHOOD) {
-      long at = map.entriesOffset + Entry.bucket(keyWord, map.buckets) * Entry.BYTES;
-      if (!queuePair.postRead(
-          wrId,
-          copy.region,
-          PrivateCopy.NEIGHBOURHOOD,
-          map.tableKey,
-          at,
-          Neighbourhood.BYTES,
-          Flags.NONE)) {
-        stall();
-        return;
-      }
-      step = map.nextTableKey == RegionMap.NONE ? POST_GUESS : POST_NEXT;
-    }
-    if (step == POST_GUESS) {
-      if (guess != VersionWord.NONE
-          && !queuePair.postRead(
-              wrId,
-              copy.region,
-              PrivateCopy.OBJECT,
-              place.remoteKey,
-              place.place,
-              readLength,
-              Flags.NONE)) {
-        stall();
-        return;
-      }
-      step = POST_ROOT;
-    }
-    if (step == POST_NEXT) {
-      long at = map.entriesOffset + Entry.bucket(keyWord, map.nextBuckets) * Entry.BYTES;
-      if (!queuePair.postRead(
-          wrId,
-          copy.region,
-          PrivateCopy.NEXT,
-          map.nextTableKey,
-          at,
-          Neighbourhood.BYTES,
-          Flags.NONE)) {
-        stall();
-        return;
-      }
-      step = POST_ROOT;
-    }
-    if (!queuePair.postRead(
-        wrId,
-        copy.region,
-        PrivateCopy.ROOT,
-        session.rootKey,
-        0,
-        Root.LOOK_UP_BYTES,
-        Flags.SIGNALED)) {
+    if (reads.post(session, map, keyWord, WorkId.of(serial, slot))) {
+      step = LOOKING;
+    } else {
       stall();
-      return;
     }
-    step = LOOKING;
   }
 
   /** A READ of this operation completed. */
@@ -573,7 +517,7 @@ final class Get extends ReadOperation {
   void resume() {
     stalled = false;
     switch (step) {
-      case POST_NEIGHBOURHOOD, POST_NEXT, POST_GUESS, POST_ROOT -> postLookUp();
+      case POST_LOOK_UP -> postLookUp();
       case POST_OBJECT -> postObject();
       case POST_REST -> postRest();
       case POST_RESOLVE -> postResolve();

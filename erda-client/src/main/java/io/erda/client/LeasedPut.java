@@ -311,6 +311,11 @@ final class LeasedPut extends Put {
   }
 
   @Override
+  boolean isDecidedByItsRequest() {
+    return step != ON_ITS_WAY || way.isDecidedByItsRequest();
+  }
+
+  @Override
   boolean mayHaveBeenSent() {
     return published() || step == POST_ERASE || (step == ON_ITS_WAY && way.mayHaveBeenSent());
   }

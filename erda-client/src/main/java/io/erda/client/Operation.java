@@ -100,6 +100,11 @@ abstract class Operation {
     return published();
   }
 
+  /** Whether a server that is through with its request has thereby decided what becomes of it. */
+  boolean isDecidedByItsRequest() {
+    return true;
+  }
+
   /** Whether a session whose server is gone is still good for what this waits for. */
   boolean outlives(Session lost) {
     return false;
@@ -173,7 +178,7 @@ abstract class Operation {
     }
     session = null;
     if (published() && !lost.neverTaken(slot)) {
-      fail(lost.unknown(slot, describe()));
+      fail(unknownOn(lost));
     } else if (tooLate != null) {
       fail(
           new ErdaException.Unavailable(
@@ -196,8 +201,12 @@ abstract class Operation {
     String what = describe() + ": the client was closed";
     fail(
         published() && session == ended && !ended.neverTaken(slot)
-            ? ended.unknown(slot, describe())
+            ? unknownOn(ended)
             : new ErdaException.Unavailable(what));
+  }
+
+  private ErdaException.OutcomeUnknown unknownOn(Session ended) {
+    return ended.unknown(slot, describe(), isDecidedByItsRequest());
   }
 
   /** An exception ended the work on it, nobody knows where. REQUIRES: its connection was failed. */
@@ -206,7 +215,7 @@ abstract class Operation {
     assert used == null || used.failed() : "its connection is still used";
     fail(
         mayHaveBeenSent() && used != null && !used.neverTaken(slot)
-            ? used.unknown(slot, describe())
+            ? unknownOn(used)
             : new ErdaException.Unavailable(why));
   }
 

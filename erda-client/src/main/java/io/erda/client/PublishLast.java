@@ -80,6 +80,11 @@ final class PublishLast implements PutWay {
   }
 
   @Override
+  public boolean isDecidedByItsRequest() {
+    return true;
+  }
+
+  @Override
   public void onOk(MemorySegment message, long base) {
     put.done(Message.getInt(message, base + Message.PUBLISHED_EXISTED) != 0);
   }

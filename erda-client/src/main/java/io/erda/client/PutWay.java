@@ -23,6 +23,9 @@ interface PutWay {
   /** Whether something may have been: an exception may have cut the posting itself short. */
   boolean mayHaveBeenSent();
 
+  /** Whether a server that is through with the request has thereby decided the put. */
+  boolean isDecidedByItsRequest();
+
   /** The request was answered with OK. */
   void onOk(MemorySegment message, long base);
 

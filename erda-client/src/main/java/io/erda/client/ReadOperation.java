@@ -77,7 +77,8 @@ abstract class ReadOperation extends Operation {
     }
   }
 
-  private void refreshMap() {
+  /** Looks up anew when the server has told its newest map. */
+  final void refreshMap() {
     if (session.refreshMap()) {
       step = WAIT_MAP;
     } else {

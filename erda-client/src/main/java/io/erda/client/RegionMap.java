@@ -60,8 +60,14 @@ final class RegionMap {
     generations[head][index] = generation;
   }
 
-  /** Remote key of a region, or {@link #NONE} when no region is linked there. */
+  /**
+   * Remote key of a region, or {@link #NONE} when no region is linked there, or the store has no
+   * such head: a damaged entry may name any.
+   */
   long remoteKey(int head, int index) {
+    if (head >= keys.length) {
+      return NONE;
+    }
     long[] ofHead = keys[head];
     return index < ofHead.length ? ofHead[index] : NONE;
   }

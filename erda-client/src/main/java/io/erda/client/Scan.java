@@ -41,6 +41,9 @@ final class Scan extends KeyWordLookUp {
   /** What {@link #entries} were READ with. */
   private RegionMap entriesMap;
 
+  /** Whether the map was asked for because its table was smaller than one that was seen before. */
+  private boolean askedForMap;
+
   /** Whether {@link #entries} are those of the stretch that {@link #order} has come to. */
   private boolean inStretch;
 
@@ -96,6 +99,7 @@ final class Scan extends KeyWordLookUp {
   }
 
   void begin() {
+    askedForMap = false;
     open();
     gotOn();
     restart();
@@ -159,16 +163,28 @@ final class Scan extends KeyWordLookUp {
       keyLength = END;
       finish();
     } else if (!order.fits(map.buckets)) {
+      onSmallerTable();
+    } else {
+      order.take(map.buckets, map.nextBuckets);
+      beginLookUp(POST_TABLE);
+      postTable();
+    }
+  }
+
+  /** Where the iteration comes from another client, this one's map may be the older of the two. */
+  private void onSmallerTable() {
+    if (session.map != map) {
+      lookUp();
+    } else if (!askedForMap) {
+      askedForMap = true;
+      refreshMap();
+    } else {
       fail(
           new ErdaException.Unavailable(
               describe()
                   + ": the table has "
                   + map.buckets
                   + " buckets, fewer than before: an older state of the store was brought back"));
-    } else {
-      order.take(map.buckets, map.nextBuckets);
-      beginLookUp(POST_TABLE);
-      postTable();
     }
   }
 

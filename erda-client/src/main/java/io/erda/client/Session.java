@@ -191,17 +191,27 @@ final class Session implements CompletionHandler {
     return state.withdrawal().neverTaken(requests.message(slot));
   }
 
-  /** What is to be said of the request of a slot, which the server may have taken. */
-  ErdaException.OutcomeUnknown unknown(int slot, String what) {
-    boolean last = state.withdrawal().isSettled(requests.message(slot));
+  /**
+   * What is to be said of the request of a slot, which the server may have taken.
+   *
+   * @param decides whether the operation is decided when the server is through with the request
+   */
+  ErdaException.OutcomeUnknown unknown(int slot, String what, boolean decides) {
+    Withdrawal withdrawal = state.withdrawal();
+    boolean last = decides && withdrawal.isSettled(requests.message(slot));
     return new ErdaException.OutcomeUnknown(
         what
             + " was sent when the connection ended: "
             + state.reason()
-            + (last
-                ? "; it took effect or never will"
-                : "; the server had begun with it, and it may still take effect"),
+            + (last ? "; it took effect or never will" : "; " + begun(withdrawal)),
         last);
+  }
+
+  private static String begun(Withdrawal withdrawal) {
+    return (withdrawal.isAnswered()
+            ? "the server had begun with it"
+            : "nobody could be asked whether the server had begun with it")
+        + ", and it may still take effect";
   }
 
   // Completions.
@@ -328,7 +338,7 @@ final class Session implements CompletionHandler {
     switch (status) {
       case Status.SUCCESS -> onWelcome(queuePair.privateData());
       case Status.REJECTED -> onRefusal(queuePair.privateData());
-      case Status.UNREACHABLE -> fail("no server is there");
+      case Status.UNREACHABLE -> fail("no server is there" + more());
       case Status.TIMEOUT ->
           fail("no answer within " + context.options().connectTimeout().toMillis() + " ms");
       case Status.DENIED, Status.UNTRUSTED, Status.TAKEN, Status.SECRET, Status.INCOMPATIBLE -> {
@@ -340,8 +350,14 @@ final class Session implements CompletionHandler {
         String text = "no connection to " + context.address() + ": " + Status.name(status);
         state.failWith(new ErdaException.Full(ErdaException.Full.What.DISK, text), text);
       }
-      default -> fail(Status.name(status));
+      default -> fail(Status.name(status) + more());
     }
+  }
+
+  /** What the device knows besides. */
+  private String more() {
+    String failure = queuePair.failure();
+    return failure.isEmpty() ? "" : ": " + failure;
   }
 
   private String why(int status) {

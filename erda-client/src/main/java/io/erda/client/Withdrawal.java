@@ -23,6 +23,11 @@ final class Withdrawal {
     this.untilNs = nanoTime.getAsLong() + PATIENCE_NS;
   }
 
+  /** Whether the device knows what the server had taken; a cut network keeps that from it. */
+  boolean isAnswered() {
+    return queuePair.claimed() != Long.MAX_VALUE;
+  }
+
   boolean neverTaken(long message) {
     return message > queuePair.claimed();
   }

@@ -12,6 +12,7 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake.Refusal;
 import io.erda.protocol.Message;
 import io.erda.protocol.Promise;
+import io.erda.protocol.PutMode;
 import io.erda.protocol.Result;
 import io.erda.protocol.Root;
 import io.erda.protocol.WelcomeBuilder;
@@ -187,6 +188,33 @@ class ConnectionTest {
           };
       erda.put(bytes("a"), bytes("2"));
       assertArrayEquals(bytes("2"), erda.get(bytes("a")));
+    }
+  }
+
+  /**
+   * The server is through with the announcement, and the WRITE may still be on its way: the server
+   * decides what becomes of it when it notices the end of the connection.
+   */
+  @Test
+  void whatWasAnnouncedAndWrittenIsUnknownAndNotFinal() {
+    store.welcome = said -> said.promise(Promise.ATOMIC).putMode(PutMode.ANNOUNCE.code());
+    store.tamper =
+        (type, response, length) -> {
+          if (type != Message.ANNOUNCE) {
+            return length;
+          }
+          Message.putInt(response, Message.ANNOUNCED_AWAITED, 1);
+          Message.putInt(response, 4, Message.ANNOUNCE_RESPONSE_BYTES);
+          return Message.ANNOUNCE_RESPONSE_BYTES;
+        };
+    try (ErdaClient erda = store.client()) {
+      store.clientDevice.hook =
+          (opcode, key, offset, length) ->
+              opcode == Opcode.WRITE ? Status.FLUSHED : HookedDevice.GO;
+      ErdaException.OutcomeUnknown e =
+          assertThrows(ErdaException.OutcomeUnknown.class, () -> erda.put(bytes("a"), bytes("1")));
+      assertFalse(e.isFinal(), e.getMessage());
+      assertTrue(e.getMessage().contains("may still take effect"), e.getMessage());
     }
   }
 

@@ -1,6 +1,7 @@
 package io.erda.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.toSet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -15,6 +16,7 @@ import io.erda.rdma.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -405,6 +407,29 @@ class KeyCursorTest {
   }
 
   @Test
+  void anEntryOfAHeadThatTheStoreHasNotIsDamageAndLeftOut() {
+    long entry = store.entryOf(bytes("key 100"));
+    store.table.set(ValueLayout.JAVA_BYTE, entry + 7, (byte) 98);
+    expected.remove("key 100");
+    Map<String, String> all = new HashMap<>();
+    int damaged = 0;
+    try (KeyCursor keys = erda.keys()) {
+      while (true) {
+        try {
+          if (!keys.next()) {
+            break;
+          }
+          take(keys, all);
+        } catch (ErdaException.Damaged e) {
+          damaged++;
+        }
+      }
+    }
+    assertEquals(1, damaged);
+    assertEquals(expected, all);
+  }
+
+  @Test
   void goesOnWithAnotherConnectionAndAnotherServer() {
     Map<String, String> all = new HashMap<>();
     try (KeyCursor keys = erda.keys()) {
@@ -479,5 +504,34 @@ class KeyCursorTest {
       }
       assertEquals(KEYS, count);
     }
+  }
+
+  @Test
+  void aClientWithAnOlderMapGoesOnWhereAnotherOneHasCome() {
+    ArrayDeque<byte[]> keys = new ArrayDeque<>();
+    store.beginDoubling();
+    for (String key : expected.keySet()) {
+      store.move(store.entryOf(bytes(key)));
+    }
+    store.endDoubling();
+    try (ErdaClient newer = store.client()) {
+      ScanOrder order = newer.nextStretch(null, keys, new ArrayDeque<>());
+      while (!order.isAtEnd()) {
+        order = erda.nextStretch(order, keys, new ArrayDeque<>());
+      }
+    }
+    assertEquals(KEYS, keys.size());
+    assertEquals(
+        expected.keySet(), keys.stream().map(key -> new String(key, UTF_8)).collect(toSet()));
+  }
+
+  @Test
+  void aTableThatHasShrunkEndsTheIteration() {
+    ScanOrder order = new ScanOrder(1L << 40);
+    ErdaException.Unavailable e =
+        assertThrows(
+            ErdaException.Unavailable.class,
+            () -> erda.nextStretch(order, new ArrayDeque<>(), new ArrayDeque<>()));
+    assertTrue(e.getMessage().contains("fewer than before"), e.getMessage());
   }
 }

@@ -46,7 +46,7 @@ class ResponseFuzzTest {
   private static Object typed(Use use, ErdaClient client) {
     try {
       return use.of(client);
-    } catch (ErdaException e) {
+    } catch (ErdaException | BatchException e) {
       assertFalse(e.getMessage().contains("\n"), e.getMessage());
       return e;
     }
@@ -66,7 +66,21 @@ class ResponseFuzzTest {
         },
         client);
     typed(c -> c.delete("other".getBytes(UTF_8)), client);
+    typed(c -> c.putIfAbsent("other".getBytes(UTF_8), VALUE), client);
+    typed(c -> c.compareAndSet("other".getBytes(UTF_8), VALUE, VALUE), client);
+    typed(c -> c.getAll(List.of("key".getBytes(UTF_8), "none".getBytes(UTF_8))), client);
+    typed(ResponseFuzzTest::iterate, client);
     typed(ErdaClient::stats, client);
+  }
+
+  /** Whatever the keys are; the memory that they lie in may be anything. */
+  private static Object iterate(ErdaClient client) {
+    try (KeyCursor cursor = client.keys()) {
+      for (int i = 0; i < 10 && cursor.next(); i++) {
+        assertTrue(cursor.key().length > 0);
+      }
+    }
+    return null;
   }
 
   private static FakeStore store() {

@@ -11,8 +11,10 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -46,6 +48,7 @@ public final class ErdaServer implements AutoCloseable {
   public static ErdaServer start(Path data, ServerOptions options) {
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.SERVE);
     List<Device> others = new ArrayList<>();
+    ServerLog log = null;
     try {
       ServerCore core =
           new ServerCore(store.engine(), ServerThread.serviceOptions(options), System::nanoTime);
@@ -57,20 +60,27 @@ public final class ErdaServer implements AutoCloseable {
         Device device = open(each, options);
         others.add(device);
         Listener listener = listen(device, each.address());
-        core.listen(device, listener);
+        listen(core, device, listener);
         device.figures().forEach(core::figure);
         uris.add(each.scheme() + "://" + listener.address());
       }
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
-      store.addFigures(core);
       ServedDevices devices = new ServedDevices(store.shm(), others);
+      if (options.log() != null) {
+        log = new ServerLog(options.log(), System::nanoTime);
+        core.onService(log);
+        log.started(store, uris);
+      }
       return new ErdaServer(
           uris,
           store,
-          ServerThread.start(core, new OwnSteps(core), devices, store, options, false));
+          ServerThread.start(core, new OwnSteps(core), devices, store, options, log, false));
     } catch (RuntimeException | Error e) {
       others.forEach(Device::close);
       store.close();
+      if (log != null) {
+        log.close();
+      }
       throw e;
     }
   }
@@ -107,6 +117,16 @@ public final class ErdaServer implements AutoCloseable {
     }
   }
 
+  /** Registers the store with the device, which hardware may refuse. */
+  private static void listen(ServerCore core, Device device, Listener listener) {
+    try {
+      core.listen(device, listener);
+    } catch (IllegalStateException e) {
+      throw new ErdaException.Unusable(
+          "can't serve at " + listener.address() + ": " + e.getMessage(), e);
+    }
+  }
+
   /** What clients of this host connect to. */
   public String uri() {
     return uris.getFirst();
@@ -131,6 +151,18 @@ public final class ErdaServer implements AutoCloseable {
    */
   public List<String> notes() {
     return store.engine().recovery().notes();
+  }
+
+  /**
+   * All figures of the server now, by name, as {@link io.erda.client.ErdaClient#stats()} tells
+   * them; {@link io.erda.server.figures.FigureCatalogue} says what they mean. Needs no connection.
+   * Any thread may ask.
+   *
+   * @param timeout how long to wait for the server's thread
+   * @throws ErdaException.Unavailable when the server has ended, or does not answer in time
+   */
+  public Map<String, Long> figures(Duration timeout) throws InterruptedException {
+    return server.figures(timeout);
   }
 
   /**

@@ -13,7 +13,9 @@ import io.erda.rdma.EmbeddedNetwork;
 import io.erda.server.engine.ServerCore;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A store that lives in one JVM with its clients; no other process reaches it while it is open. A
@@ -64,12 +66,11 @@ public final class ErdaStore implements AutoCloseable {
       if (store.shm() != null) {
         core.countStrangersOf(store.shm());
       }
-      store.addFigures(core);
       SharedSteps steps = new SharedSteps(core, device::wakeup);
       ServedDevices devices = new ServedDevices(device, List.of());
       // The thread sleeps as soon as it has nothing to do: then whoever asks does the work.
       ServerThread server =
-          ServerThread.start(core, steps, devices, store, options.withPollingNs(0), true);
+          ServerThread.start(core, steps, devices, store, options.withPollingNs(0), null, true);
       device.onRing(steps::help);
       return new ErdaStore(network, server, store);
     } catch (IOException | RuntimeException e) {
@@ -114,6 +115,17 @@ public final class ErdaStore implements AutoCloseable {
    */
   public List<String> notes() {
     return store.engine().recovery().notes();
+  }
+
+  /**
+   * All figures of the store now, by name; {@link io.erda.server.figures.FigureCatalogue} says what
+   * they mean.
+   *
+   * @param timeout how long to wait for the server's thread
+   * @throws ErdaException.Unavailable when the store is closed, or does not answer in time
+   */
+  public Map<String, Long> figures(Duration timeout) throws InterruptedException {
+    return server.figures(timeout);
   }
 
   /** Ends every connection and closes the store. Idempotent. */

@@ -25,6 +25,9 @@ final class FileThreads implements FileWork, AutoCloseable {
   /** How far ahead of a head's point of appending, bytes. */
   private static final long AHEAD_BYTES = 256L << 20;
 
+  /** The same where pages are written to a device, which others wait for meanwhile. */
+  private static final long AHEAD_ON_DEVICE_BYTES = 4 << 20;
+
   /**
    * The bytes of one call to the kernel. Closing may have to wait for one call, and so may whoever
    * maps something meanwhile.
@@ -304,7 +307,8 @@ final class FileThreads implements FileWork, AutoCloseable {
   private boolean prepare(Point point, Map<PersistentMemory, Long> prepared) {
     long length = point.memory.segment().byteSize();
     long from = Math.max(prepared.getOrDefault(point.memory, 0L), point.place);
-    long end = Math.min(length, point.place + AHEAD_BYTES);
+    long ahead = point.memory.drainWaitsForDevice() ? AHEAD_ON_DEVICE_BYTES : AHEAD_BYTES;
+    long end = Math.min(length, point.place + ahead);
     if (from >= end) {
       return false;
     }

@@ -19,6 +19,7 @@ import io.erda.server.engine.StoreFiles;
 import io.erda.server.engine.StoreGeometry;
 import io.erda.server.engine.StoreOpening;
 import io.erda.server.engine.TableGrowthOptions;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -38,7 +39,7 @@ import java.util.stream.Stream;
  *     there never was one
  */
 record OpenedStore(
-    MemoryDirectory directory, StoreEngine engine, StoreCounter counter, ShmDevice shm)
+    Path data, MemoryDirectory directory, StoreEngine engine, StoreCounter counter, ShmDevice shm)
     implements AutoCloseable {
   /** What a store is opened for. */
   enum Purpose {
@@ -78,7 +79,7 @@ record OpenedStore(
               new TableGrowthOptions(
                   options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
       done = true;
-      return new OpenedStore(directory, engine, counter, shm);
+      return new OpenedStore(data, directory, engine, counter, shm);
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(
           e.what(), e.getMessage() + ProcessLimits.explain(options.regionBytes()));
@@ -154,8 +155,12 @@ record OpenedStore(
     return counter == null ? decorated : new CountedDirectory(decorated, counter);
   }
 
-  /** Shows what the server stores, where it is counted. */
+  /** Shows how full the disk is, and what the server stores, where it is counted. */
   void addFigures(ServerCore core) {
+    // Asked by path: that needs no file descriptor.
+    File disk = data.toFile();
+    core.figure("disk.bytes.free", () -> disk.getTotalSpace() == 0 ? -1 : disk.getUsableSpace());
+    core.figure("disk.bytes.total", () -> disk.getTotalSpace() == 0 ? -1 : disk.getTotalSpace());
     if (counter != null) {
       core.figure("pmem.stores", () -> counter.statistics().stores());
       core.figure("pmem.bytes.stored", () -> counter.statistics().bytesStored());

@@ -1,6 +1,7 @@
 package io.erda.server;
 
 import io.erda.server.engine.ServerCore;
+import java.util.Map;
 
 /**
  * The steps of a server whose thread alone takes them.
@@ -11,6 +12,11 @@ record OwnSteps(ServerCore core) implements Steps {
   @Override
   public int doWork() {
     return core.doWork();
+  }
+
+  @Override
+  public Map<String, Long> figures() {
+    return core.figures();
   }
 
   @Override

@@ -56,6 +56,7 @@ public final class ServerOptions {
   private int mode = StoreAccess.UNSAID;
   private String group;
   private List<Listening> listening = List.of();
+  private System.Logger log;
 
   private ServerOptions() {}
 
@@ -78,6 +79,7 @@ public final class ServerOptions {
     mode = other.mode;
     group = other.group;
     listening = other.listening;
+    log = other.log;
   }
 
   /** Heads of the log, 1…256; 0: as many as the capacity needs. */
@@ -335,6 +337,21 @@ public final class ServerOptions {
   public ServerOptions withListening(List<Listening> value) {
     ServerOptions copy = new ServerOptions(this);
     copy.listening = List.copyOf(value);
+    return copy;
+  }
+
+  /** Where a server says what happens to it, a line each; null: nowhere. */
+  public System.Logger log() {
+    return log;
+  }
+
+  /**
+   * The same, with another {@link #log}. It is called by a thread of its own, never by the
+   * server's; what it throws ends the log. An {@link ErdaStore} has none.
+   */
+  public ServerOptions withLog(System.Logger value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.log = value;
     return copy;
   }
 

@@ -1,9 +1,13 @@
 package io.erda.server;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.protocol.ErdaException;
 import io.erda.rdma.Poller;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServiceOptions;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
@@ -19,9 +23,13 @@ final class ServerThread implements AutoCloseable {
   private final FileThreads files;
 
   /** Null where nobody waits for a device. */
-  private final SyncThread syncs;
+  private final SyncThreads syncs;
+
+  /** Null where nobody reads one. */
+  private final ServerLog log;
 
   private final Poller poller;
+  private final AskedFigures askedFigures = new AskedFigures();
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile boolean closing;
   private volatile Throwable failure;
@@ -36,26 +44,41 @@ final class ServerThread implements AutoCloseable {
       Steps steps,
       ServedDevices devices,
       OpenedStore store,
-      ServerOptions options) {
+      ServerOptions options,
+      ServerLog log) {
+    this.log = log;
     this.core = core;
     this.steps = steps;
     this.devices = devices;
     this.store = store;
     this.files = new FileThreads(store.engine().log().geometry().heads());
-    this.syncs = store.engine().waitsForDevice() ? new SyncThread(devices::wakeup) : null;
+    this.syncs = store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup) : null;
     core.fileWork(files);
     if (syncs != null) {
       core.syncs(syncs);
     }
     core.figure("pages.failures", files::failures);
+    addFigures(core, store);
     core.onReadOnly(this::becameReadOnly);
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
+  }
+
+  private static void addFigures(ServerCore core, OpenedStore store) {
+    long startedNs = System.nanoTime();
+    Runtime runtime = Runtime.getRuntime();
+    core.figure("server.uptime.ns", () -> System.nanoTime() - startedNs);
+    core.figure("server.pid", ProcessHandle.current()::pid);
+    core.figure("server.heap.bytes", () -> runtime.totalMemory() - runtime.freeMemory());
+    core.text("server.version", ErdaVersion.ofBuild());
+    store.addFigures(core);
   }
 
   /**
    * Starts it.
    *
    * @param steps of the core
+   * @param log where it is said that the store became read-only and that the server ended; null:
+   *     nowhere. Closed at the end
    * @param daemon whether the JVM may end while it runs, which is to the store as a kill
    */
   static ServerThread start(
@@ -64,9 +87,10 @@ final class ServerThread implements AutoCloseable {
       ServedDevices devices,
       OpenedStore store,
       ServerOptions options,
+      ServerLog log,
       boolean daemon) {
+    ServerThread server = new ServerThread(core, steps, devices, store, options, log);
     core.prepareFigures();
-    ServerThread server = new ServerThread(core, steps, devices, store, options);
     Thread thread = new Thread(server::run, "erda-server");
     thread.setDaemon(daemon);
     thread.start();
@@ -91,7 +115,23 @@ final class ServerThread implements AutoCloseable {
     return failure;
   }
 
+  /**
+   * All figures of the server now, by name. Any thread may ask.
+   *
+   * @throws ErdaException.Unavailable when the server has ended, or does not answer in time
+   */
+  Map<String, Long> figures(Duration timeout) throws InterruptedException {
+    return askedFigures.ask(timeout, devices::wakeup);
+  }
+
   private void becameReadOnly(String reason) {
+    if (log != null) {
+      log.say(
+          Level.ERROR,
+          "the store is read-only now, gets go on: "
+              + reason
+              + "; when that is mended, start the server again");
+    }
     Consumer<String> told;
     synchronized (this) {
       readOnlyReason = reason;
@@ -135,7 +175,12 @@ final class ServerThread implements AutoCloseable {
     } catch (Throwable e) {
       failure = e;
     }
-    steps.end();
+    askedFigures.end();
+    try {
+      steps.end();
+    } catch (Throwable e) {
+      failure = failure == null ? e : failure;
+    }
     files.close();
     try (devices;
         store) {
@@ -155,16 +200,25 @@ final class ServerThread implements AutoCloseable {
         syncs.close();
       }
     }
+    if (log != null) {
+      log.say(
+          failure == null ? Level.INFO : Level.ERROR,
+          failure == null ? "ended" : "ended because it failed: " + failure);
+      log.close();
+    }
     ended.countDown();
   }
 
   private void serve() {
     while (!closing) {
+      if (askedFigures.any()) {
+        askedFigures.answer(steps::figures);
+      }
       if (poller.mayPoll(steps.doWork())) {
         continue;
       }
       long sleepNs = steps.arm();
-      if (sleepNs > 0 && !closing && devices.await(sleepNs)) {
+      if (sleepNs > 0 && !closing && !askedFigures.any() && devices.await(sleepNs)) {
         poller.woken();
       } else {
         poller.reset();

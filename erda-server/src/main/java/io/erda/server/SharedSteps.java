@@ -1,6 +1,7 @@
 package io.erda.server;
 
 import io.erda.server.engine.ServerCore;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -96,6 +97,22 @@ final class SharedSteps implements Steps {
   }
 
   @Override
+  public Map<String, Long> figures() {
+    take();
+    try {
+      return core.figures();
+    } catch (Throwable e) {
+      fail(e);
+      throw e;
+    } finally {
+      // Who asked for a step meanwhile gets it: the server's thread takes one before it sleeps.
+      if (failure == null) {
+        release();
+      }
+    }
+  }
+
+  @Override
   public long arm() {
     take();
     long sleepNs;
@@ -110,10 +127,9 @@ final class SharedSteps implements Steps {
 
   @Override
   public void end() {
-    if (failure == null) {
-      take();
-      asked.set(ENDED);
-    }
+    rethrow(failure);
+    take();
+    asked.set(ENDED);
   }
 
   /** A step has failed in the thread whose turn it is: nobody takes another one. */

@@ -169,7 +169,8 @@ class CallersStepsTest {
       steps.help();
       assertEquals(0, wakeups.get());
       assertThrows(IllegalStateException.class, steps::arm);
-      steps.end();
+      // Whoever ends them hears of it, or would close a store in order that has failed.
+      assertThrows(IllegalStateException.class, steps::end);
     }
   }
 

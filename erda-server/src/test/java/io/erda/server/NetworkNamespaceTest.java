@@ -12,14 +12,18 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Server and client in two network namespaces, with a pair of virtual interfaces between them that
@@ -29,6 +33,11 @@ import org.junit.jupiter.api.io.TempDir;
 final class NetworkNamespaceTest {
   private static final String SERVER_HOST = "10.231.77.1";
   private static final String CLIENT_HOST = "10.231.77.2";
+
+  /** For a machine that others use, too. */
+  private static final Duration SLACK = Duration.ofSeconds(2);
+
+  private static final int KEYS_THAT_TAKE_LONG = 1_000_000;
 
   @TempDir private Path directory;
   private final String id = Long.toString(ProcessHandle.current().pid());
@@ -74,11 +83,17 @@ final class NetworkNamespaceTest {
     assertEquals("connected", said.readLine());
   }
 
+  /** Also behind a {@link #connect} that failed in its middle. */
   @AfterEach
   void end() throws Exception {
     for (Process child : children) {
-      child.destroyForcibly().waitFor();
+      child.destroyForcibly();
     }
+    for (Process child : children) {
+      child.waitFor(20, TimeUnit.SECONDS);
+    }
+    // An interface goes with its namespace, if it came there, and takes its peer along.
+    run("ip", "link", "delete", "es" + id);
     run("ip", "netns", "delete", clientSpace);
     run("ip", "netns", "delete", serverSpace);
   }
@@ -129,28 +144,82 @@ final class NetworkNamespaceTest {
     }
   }
 
-  private String work(int keys) {
+  private void order(String line) {
     try {
-      client.getOutputStream().write((keys + "\n").getBytes(StandardCharsets.US_ASCII));
+      client.getOutputStream().write((line + "\n").getBytes(StandardCharsets.US_ASCII));
       client.getOutputStream().flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private String answer() {
+    try {
       return said.readLine();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  @Test
-  void acrossHostsAndAcrossACut() throws Exception {
-    assertEquals("done", work(200));
-    require("ip", "-n", clientSpace, "link", "set", "erda", "down");
-    assertEquals("unavailable", work(5), "in the time that an operation has");
-    require("ip", "-n", clientSpace, "link", "set", "erda", "up");
-    // The first ones may still meet the old connection, or packets that are sent again late.
+  private String work(int keys) {
+    order(Integer.toString(keys));
+    return answer();
+  }
+
+  private static void link(String space, String state) throws Exception {
+    require("ip", "-n", space, "link", "set", "erda", state);
+  }
+
+  /** Says that an operation ended in the time that it had, with an error that tells what is so. */
+  private static void requireUnreachable(String answer, Duration timeout) {
+    String[] words = answer.split(" ", 3);
+    assertTrue(Set.of("Unavailable", "OutcomeUnknown").contains(words[0]), answer);
+    assertTrue(Long.parseLong(words[1]) <= timeout.plus(SLACK).toMillis(), answer);
+    assertEquals(
+        words[0].equals("OutcomeUnknown"), words[2].contains("nobody could be asked"), answer);
+  }
+
+  /**
+   * The first operations may still meet the old connection, or packets that are sent again late.
+   */
+  private void requireBack() {
     String outcome = work(50);
-    for (int i = 0; i < 20 && outcome.equals("unavailable"); i++) {
+    for (int i = 0; i < 20 && !outcome.equals("done"); i++) {
+      requireUnreachable(outcome, NamespaceClient.OPERATION_TIMEOUT);
       outcome = work(50);
     }
     assertEquals("done", outcome);
+  }
+
+  /**
+   * @param whose end of the link goes down: the client's host has no way to the server then, or has
+   *     one on which everything is lost
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"client", "server"})
+  void acrossHostsAndAcrossACut(String whose) throws Exception {
+    String space = whose.equals("client") ? clientSpace : serverSpace;
+    assertEquals("done", work(200));
+    link(space, "down");
+    requireUnreachable(work(5), NamespaceClient.OPERATION_TIMEOUT);
+    requireUnreachable(work(5), NamespaceClient.OPERATION_TIMEOUT);
+    order("connect");
+    requireUnreachable(answer(), NamespaceClient.CONNECT_TIMEOUT);
+    link(space, "up");
+    requireBack();
+    order("connect");
+    assertEquals("done", answer());
+  }
+
+  @Test
+  void aCutInTheMiddleOfOperations() throws Exception {
+    assertEquals("done", work(20));
+    order(Integer.toString(KEYS_THAT_TAKE_LONG));
+    Thread.sleep(300);
+    link(serverSpace, "down");
+    requireUnreachable(answer(), NamespaceClient.OPERATION_TIMEOUT);
+    link(serverSpace, "up");
+    requireBack();
   }
 
   @Test
@@ -167,11 +236,15 @@ final class NetworkNamespaceTest {
             "root",
             "netem",
             "delay",
-            "2ms",
+            "5ms",
             "1ms",
             "loss",
             "2%"),
         "this kernel has no netem");
     assertEquals("done", work(40));
+    link(serverSpace, "down");
+    requireUnreachable(work(5), NamespaceClient.OPERATION_TIMEOUT);
+    link(serverSpace, "up");
+    requireBack();
   }
 }

@@ -304,6 +304,19 @@ class ReadOnlyTest {
     }
   }
 
+  /** What the map of the server before names is gone, and was never looked at. */
+  @Test
+  void goesOnWhereAnotherServerHasRemovedTheTableSince() {
+    ErdaServer.start(data, OPTIONS.withBuckets(16)).close();
+    try (ErdaClient erda = reading()) {
+      Path table = data.resolve("table-1");
+      assertTrue(Files.exists(table), "the first table");
+      fill();
+      assertTrue(Files.notExists(table), "the table was not doubled");
+      assertArrayEquals(bytes("value 7"), erda.get(bytes("key 7")));
+    }
+  }
+
   @Test
   void readsAStoreThatAnApplicationHasOpen() {
     fill();

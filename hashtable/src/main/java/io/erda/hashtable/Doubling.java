@@ -105,8 +105,9 @@ public final class Doubling {
   }
 
   /**
-   * Whether a whole pass moved nothing though entries are left: those are pending, or damaged, or
-   * the new table has no room for them. Something has to change before it is worth another pass.
+   * Whether a whole pass moved nothing though entries are left, and the next one was not begun:
+   * those are pending, or damaged, or the new table has no room for them. Something has to change
+   * before it is worth another pass.
    */
   public boolean stuck() {
     return stuck;
@@ -126,6 +127,12 @@ public final class Doubling {
     return to.insert(keyWord, versionWord);
   }
 
+  /** The first half of an insertion, into the new table: as {@link HashTable#stage}. */
+  public long stage(long keyWord) {
+    from.clearLeft(keyWord);
+    return to.stage(keyWord);
+  }
+
   /**
    * Moves the entries of the next slots, durably.
    *
@@ -138,6 +145,7 @@ public final class Doubling {
     if (done) {
       return 0;
     }
+    stuck = false;
     int length = (int) Math.min(Math.min(slotsMax, STRETCH_MAX), from.slots() - cursor);
     move(new Stretch(cursor, length), pending);
     cursor += length;

@@ -286,6 +286,65 @@ public final class HashTable {
   }
 
   /**
+   * Stores a key word in a free slot of its neighbourhood and flushes it: the first half of an
+   * insertion, for a caller who drains once for many and then stores the version words with {@link
+   * #insertStaged}. Readers see nothing of it, and what a crash leaves means nothing.
+   *
+   * @param keyWord not 0
+   * @return the slot, or {@link #NONE} when there is no clean free one, or the key word is left or
+   *     staged in the neighbourhood: complete what is staged, then {@link #insert}
+   */
+  public long stage(long keyWord) {
+    long home = Entry.bucket(keyWord, buckets);
+    long free = NONE;
+    for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
+      if (TableLayout.versionWord(segment, slot) == 0) {
+        long left = TableLayout.keyWord(segment, slot);
+        if (left == keyWord) {
+          return NONE;
+        }
+        free = left == 0 && free == NONE ? slot : free;
+      }
+    }
+    if (free != NONE) {
+      putKeyWord(free, keyWord);
+    }
+    return free;
+  }
+
+  /**
+   * The second half of an insertion: stores the version word of a staged entry and flushes it, as
+   * the end of {@link #insert}. REQUIRES: a drain since {@link #stage}.
+   *
+   * @return false, and nothing is stored, when another insertion has taken the slot meanwhile
+   */
+  public boolean insertStaged(long slot, long keyWord, long versionWord) {
+    if (!isStaged(slot, keyWord)) {
+      return false;
+    }
+    fillStaged(slot, versionWord);
+    return true;
+  }
+
+  /**
+   * Takes a staged key word back, unless another insertion has taken the slot meanwhile. Nobody
+   * need drain: what a crash leaves of it means nothing.
+   */
+  public void unstage(long slot, long keyWord) {
+    if (isStaged(slot, keyWord)) {
+      putKeyWord(slot, 0);
+    }
+  }
+
+  /**
+   * Whether the slot is as {@link #stage} left it. Whatever else empties a slot, or fills and
+   * empties it, leaves it without a key word.
+   */
+  private boolean isStaged(long slot, long keyWord) {
+    return versionWord(slot) == 0 && keyWord(slot) == keyWord;
+  }
+
+  /**
    * Frees an entry, if it still holds {@code keyWord} and {@code expected} and is not pending:
    * version word 0, flush, drain, key word 0, flush; the caller drains.
    *
@@ -359,34 +418,8 @@ public final class HashTable {
   }
 
   /**
-   * Stores a key word in a free slot of its neighbourhood and flushes it: the first half of an
-   * insertion, for a caller who drains once for many and then stores the version words with {@link
-   * #fillStaged}.
-   *
-   * @return the slot, or {@link #NONE} when there is no clean free one: complete what is staged,
-   *     then {@link #insert}
-   */
-  long stage(long keyWord) {
-    long home = Entry.bucket(keyWord, buckets);
-    long free = NONE;
-    for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
-      if (TableLayout.versionWord(segment, slot) == 0) {
-        long left = TableLayout.keyWord(segment, slot);
-        if (left == keyWord) {
-          return NONE;
-        }
-        free = left == 0 && free == NONE ? slot : free;
-      }
-    }
-    if (free != NONE) {
-      putKeyWord(free, keyWord);
-    }
-    return free;
-  }
-
-  /**
    * Stores the version word of a staged entry and flushes it. REQUIRES: a drain since {@link
-   * #stage}.
+   * #stage}, and nothing else was stored in between.
    */
   void fillStaged(long slot, long versionWord) {
     assert versionWord(slot) == 0 && isInPlace(slot) : "slot " + slot + " was not staged";

@@ -265,6 +265,37 @@ final class CrashExplorer {
       oracle.put(key, inserted ? new long[] {word} : before);
     }
 
+    /**
+     * Stages the keys, drains, does something else, inserts them, or takes them back, and drains.
+     *
+     * @param wanted of the keys, the first ones; the others are taken back
+     */
+    void insertStaged(int wanted, Runnable between, long... keys) {
+      long[] slots = new long[keys.length];
+      for (int i = 0; i < keys.length; i++) {
+        slots[i] = table.stage(keys[i]);
+      }
+      table.drain();
+      between.run();
+      long[] words = new long[wanted];
+      for (int i = 0; i < wanted; i++) {
+        words[i] = VersionWord.first(++offset, i % 2 == 0);
+        undecided(keys[i], words[i]);
+        if (slots[i] == HashTable.NONE || !table.insertStaged(slots[i], keys[i], words[i])) {
+          Check.that(table.insert(keys[i], words[i]) != HashTable.NONE, "there is room");
+        }
+      }
+      for (int i = wanted; i < keys.length; i++) {
+        if (slots[i] != HashTable.NONE) {
+          table.unstage(slots[i], keys[i]);
+        }
+      }
+      table.drain();
+      for (int i = 0; i < wanted; i++) {
+        oracle.put(keys[i], new long[] {words[i]});
+      }
+    }
+
     /** Stores an update's word and drains. */
     void update(long key, boolean pending) {
       long slot = slot(key);

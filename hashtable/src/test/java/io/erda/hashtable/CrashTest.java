@@ -55,6 +55,45 @@ class CrashTest {
     driver.commit(driver.key(60, 103));
   }
 
+  /** Several keys at once: some lie apart, two in one neighbourhood, and one is not wanted. */
+  static void insertSeveral(Driver driver) {
+    driver.insertStaged(3, () -> {}, several(driver));
+    driver.commit(several(driver)[0]);
+    driver.empty(several(driver)[1]);
+    driver.insert(driver.key(48, 124), false);
+  }
+
+  private static long[] several(Driver driver) {
+    return new long[] {
+      driver.key(45, 120), driver.key(46, 121), driver.key(60, 122), driver.key(47, 123)
+    };
+  }
+
+  /** Another insertion clears the key words that are left in its neighbourhood. */
+  static void clearStaged(Driver driver) {
+    driver.insertStaged(
+        2,
+        () -> driver.insert(driver.key(45, 125), false),
+        driver.key(50, 120),
+        driver.key(52, 121),
+        driver.key(53, 122));
+    driver.update(driver.key(52, 121), true);
+  }
+
+  /** The first slot that is staged is that to which the displacement moves an entry. */
+  static void displaceStaged(Driver driver) {
+    driver.insertStaged(
+        3,
+        () -> displace(driver),
+        driver.key(40, 120),
+        driver.key(41, 121),
+        driver.key(41, 122),
+        driver.key(42, 123));
+    driver.update(keyAtStart(driver, 15), false);
+    driver.commit(driver.key(40, 120));
+    driver.update(driver.key(40, 120), true);
+  }
+
   /** Removals; what is removed comes back in another slot, in one below, and in the same. */
   static void removeAndBringBack(Driver driver) {
     driver.remove(keyAtStart(driver, 9));
@@ -124,6 +163,15 @@ class CrashTest {
   @Test
   void insertionUpdateEmptyingRollback() {
     explore(CrashTest::fill, CrashTest::everyday);
+  }
+
+  @Test
+  void insertionsOfSeveral() {
+    explore(CrashTest::fill, CrashTest::insertSeveral);
+    explore(fillAndInherit(1), CrashTest::insertSeveral);
+    explore(CrashTest::fill, CrashTest::clearStaged);
+    explore(CrashTest::fill, CrashTest::displaceStaged);
+    explore(fillAndInherit(1), CrashTest::displaceStaged);
   }
 
   @Test

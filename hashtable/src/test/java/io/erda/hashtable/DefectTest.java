@@ -43,6 +43,7 @@ class DefectTest {
     addStores(defects);
     addEmptying(defects);
     addRemoval(defects);
+    addStaging(defects);
     return defects;
   }
 
@@ -53,6 +54,15 @@ class DefectTest {
         new CrashExplorer(CrashTest.BUCKETS, CrashTest.SEED, defect.setup, defect.script)
             .scriptDefect(defect.memory);
     assertThrows(AssertionError.class, explorer::explore);
+  }
+
+  /** Four key words are flushed, then three version words. */
+  private static void addStaging(List<Defect> defects) {
+    Consumer<Driver> script = CrashTest::insertSeveral;
+    defects.add(new Defect("flush of a staged key", CrashTest::fill, script, withoutFlush(1)));
+    defects.add(new Defect("drain of staged keys", CrashTest::fill, script, withoutDrain(1)));
+    defects.add(new Defect("flush of its word", CrashTest::fill, script, withoutFlush(5)));
+    defects.add(new Defect("drain of their words", CrashTest::fill, script, withoutDrain(2)));
   }
 
   /**

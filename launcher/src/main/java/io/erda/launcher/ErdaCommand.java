@@ -1,16 +1,22 @@
 package io.erda.launcher;
 
+import io.erda.launcher.commands.BackupCommand;
 import io.erda.launcher.commands.ClasspathCommand;
 import io.erda.launcher.commands.CleanCommand;
 import io.erda.launcher.commands.DeleteCommand;
 import io.erda.launcher.commands.EvalCommand;
+import io.erda.launcher.commands.ExportCommand;
 import io.erda.launcher.commands.GetCommand;
+import io.erda.launcher.commands.ImportCommand;
 import io.erda.launcher.commands.KeysCommand;
+import io.erda.launcher.commands.PingCommand;
 import io.erda.launcher.commands.PutCommand;
 import io.erda.launcher.commands.QuickstartCommand;
+import io.erda.launcher.commands.RestoreCommand;
 import io.erda.launcher.commands.ServerCommand;
 import io.erda.launcher.commands.SimulateCommand;
 import io.erda.launcher.commands.StatsCommand;
+import io.erda.launcher.commands.TopCommand;
 import io.erda.launcher.commands.TortureCommand;
 import io.erda.launcher.commands.VerifyCommand;
 import io.erda.launcher.commands.YcsbCommand;
@@ -42,9 +48,15 @@ final class ErdaCommand implements Runnable {
           PutCommand.class,
           DeleteCommand.class,
           KeysCommand.class,
+          PingCommand.class,
           StatsCommand.class,
+          TopCommand.class,
           CleanCommand.class,
           VerifyCommand.class,
+          BackupCommand.class,
+          RestoreCommand.class,
+          ExportCommand.class,
+          ImportCommand.class,
           YcsbCommand.class,
           EvalCommand.class,
           TortureCommand.class,

@@ -42,6 +42,7 @@ final class TrainingRun {
       command("put", uri[0], uri[1], "greeting", "hello");
       command("get", uri[0], uri[1], "greeting");
       command("stats", uri[0], uri[1]);
+      command("ping", uri[0], uri[1]);
     }
     command("verify", "--data", data.toString());
     try (ErdaServer server = ErdaServer.start(data, ServerOptions.DEFAULTS)) {

@@ -1,23 +1,20 @@
 package io.erda.launcher;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static io.erda.launcher.CommandShell.assertOneLine;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.client.ErdaClient;
-import io.erda.launcher.commands.LaunchSettings;
+import io.erda.launcher.CommandShell.Ended;
 import io.erda.server.ErdaServer;
 import io.erda.server.ServerOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,8 +37,6 @@ class CommandBytesTest {
 
   private ErdaServer server;
   private ErdaClient client;
-
-  private record Ended(int exitCode, byte[] out, String err) {}
 
   @BeforeEach
   void serve() {
@@ -124,31 +119,7 @@ class CommandBytesTest {
     assertOneLine(shell("erda get \"$(printf '\\377')\""), 3, "no such key: 0xff");
   }
 
-  /** {@code erda} is this build's command line, without the script's own search for a JDK. */
   private Ended shell(String line) throws IOException, InterruptedException {
-    List<String> words = new ArrayList<>(LaunchSettings.load().jvmFlags());
-    words.addFirst(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    words.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path")));
-    StringBuilder erda = new StringBuilder("erda() {");
-    words.forEach(word -> erda.append(" '").append(word).append('\''));
-    erda.append(" io.erda.launcher.Main \"$@\"; }\n");
-    Path out = directory.resolve("out");
-    Path err = directory.resolve("err");
-    ProcessBuilder builder = new ProcessBuilder("sh", "-c", erda + line);
-    builder.environment().keySet().removeIf(name -> name.startsWith("LC_") || name.equals("LANG"));
-    builder.environment().put("LC_ALL", "C");
-    builder.environment().put("ERDA_URI", server.uri());
-    Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
-    assertTrue(process.waitFor(2, TimeUnit.MINUTES), line);
-    return new Ended(
-        process.exitValue(),
-        Files.readAllBytes(out),
-        new String(Files.readAllBytes(err), ISO_8859_1));
-  }
-
-  private static void assertOneLine(Ended ended, int exitCode, String part) {
-    assertEquals(exitCode, ended.exitCode(), ended.err());
-    assertEquals(1, ended.err().lines().count(), ended.err());
-    assertTrue(ended.err().startsWith("erda: ") && ended.err().contains(part), ended.err());
+    return new CommandShell(directory, server.uri()).run(line);
   }
 }

@@ -196,7 +196,7 @@ class CommandsTest {
     assertFails(2, "--uri", "get", "key");
     assertFails(2, "no size", "server", "--data", data.toString(), "--capacity", "7x");
     assertFails(
-        2, "not there yet", "server", "--data", data.toString(), "--rdma", "localhost:7411");
+        2, "goes with --rdma", "server", "--data", data.toString(), "--rdma-device", "rxe0");
     assertFails(2, "power of two", "server", "--data", data.toString(), "--region-bytes", "100000");
     assertFails(
         2, "--heads must be at least 1", "server", "--data", data.toString(), "--heads", "0");

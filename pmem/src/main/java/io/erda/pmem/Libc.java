@@ -58,6 +58,7 @@ final class Libc {
   private static final long MAP_PRIVATE = 2;
   private static final long MAP_NORESERVE = 0x4000;
 
+  private static final int MADV_RANDOM = 1;
   private static final int MADV_REMOVE = 9;
   private static final int MADV_POPULATE_WRITE = 23;
 
@@ -212,6 +213,14 @@ final class Libc {
    */
   static int populateWrite(long address, long length) {
     return call(MADVISE, address, length, MADV_POPULATE_WRITE, 0, 0);
+  }
+
+  /**
+   * Says that pages of a mapped range are used in no order: a page that is missing is read alone,
+   * and into memory of its own.
+   */
+  static int adviseRandom(long address, long length) {
+    return call(MADVISE, address, length, MADV_RANDOM, 0, 0);
   }
 
   /**

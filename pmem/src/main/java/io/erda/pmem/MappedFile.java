@@ -225,6 +225,11 @@ final class MappedFile {
     try {
       MapMode mode = kind == Kind.DAX ? ExtendedMapMode.READ_WRITE_SYNC : MapMode.READ_WRITE;
       MemorySegment segment = map(file, mode, length, arena);
+      if (kind == Kind.SYNCED) {
+        // Otherwise pages are brought in together, by the megabyte; and what came together the
+        // kernel also writes together, whichever byte of it was stored to.
+        Libc.adviseRandom(segment.address(), length);
+      }
       done = true;
       return memory(segment, arena, new Backing(file, 0, length), kind);
     } finally {

@@ -63,7 +63,7 @@ abstract class SegmentMemory implements PersistentMemory {
 
   /** Holds the lock of closing: the kernel gets an address, and must find our mapping there. */
   @Override
-  public final synchronized void populate(long offset, long length) {
+  public synchronized void populate(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());
     if (backing.file() != null && arena.scope().isAlive()) {
       long first = segment.address() + offset & -PAGE_BYTES;

@@ -58,6 +58,25 @@ final class SyncedMemory extends SegmentMemory {
     }
   }
 
+  /**
+   * {@inheritDoc} Writes the range to the device too: whoever is the first to write a page of space
+   * that was only allocated waits for the file system's journal as well. Drains wait meanwhile, for
+   * the kernel tells a failure to one caller alone.
+   */
+  @Override
+  public synchronized void populate(long offset, long length) {
+    super.populate(offset, length);
+    synchronized (draining) {
+      if (failure == null && segment().scope().isAlive()) {
+        try {
+          sync(offset & -PAGE, Math.min(offset + length, segment().byteSize()));
+        } catch (UncheckedIOException e) {
+          // The next drain tells.
+        }
+      }
+    }
+  }
+
   @Override
   public void drain() {
     synchronized (draining) {

@@ -56,6 +56,31 @@ final class SyncedMemoryForceTest {
   }
 
   @Test
+  void whatIsPreparedIsWrittenToo() {
+    try (SyncedMemory memory = recording()) {
+      memory.populate(8192, 8192);
+      assertEquals(List.of("8192+8192"), forced);
+    }
+  }
+
+  /** The kernel tells it once: nobody may think that what was flushed before is durable. */
+  @Test
+  void aFailureWhilePagesArePreparedIsTheNextDrains() {
+    boolean[] fail = {true};
+    try (SyncedMemory memory =
+        memory((segment, offset, length) -> {
+          if (fail[0]) {
+            throw new UncheckedIOException(new IOException("no such luck"));
+          }
+        })) {
+      memory.flush(0, 8);
+      memory.populate(8192, 8192);
+      fail[0] = false;
+      assertThrows(UncheckedIOException.class, memory::drain);
+    }
+  }
+
+  @Test
   void aFailureIsFinal() {
     boolean[] fail = {true};
     SyncedMemory.Force force =

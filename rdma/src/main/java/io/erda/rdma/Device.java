@@ -25,6 +25,7 @@ public interface Device extends AutoCloseable {
    * @param memory the bytes; must stay valid until {@link #deregister}
    * @param backing what another process maps; {@link Backing#none} for local use
    * @param access of {@link Access}
+   * @throws IllegalStateException when the device can't, with the reason for its user
    */
   MemoryRegion register(MemorySegment memory, Backing backing, int access);
 

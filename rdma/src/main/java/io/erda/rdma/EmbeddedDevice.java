@@ -209,6 +209,8 @@ public final class EmbeddedDevice implements Device {
   void forget(EmbeddedQueuePair queuePair) {
     finished = finished.plus(queuePair.statistics());
     queuePairs.remove(queuePair);
+    // Here too: nobody may ever ask for strangers.
+    departing.removeIf(EmbeddedQueuePair::peerLeft);
     if (!queuePair.isRequester() && !queuePair.peerLeft()) {
       departing.add(queuePair);
     }
@@ -218,6 +220,11 @@ public final class EmbeddedDevice implements Device {
   @Override
   public int strangers() {
     departing.removeIf(EmbeddedQueuePair::peerLeft);
+    return departing.size();
+  }
+
+  /** Ends that are kept because their peers had not left when they were looked at last. */
+  int kept() {
     return departing.size();
   }
 

@@ -234,6 +234,14 @@ public interface QueuePair extends AutoCloseable {
   /** Who the peer is, for messages. */
   String peer();
 
+  /**
+   * Why the connection was not made or ended, for messages, where the device knows more than its
+   * status says; empty otherwise.
+   */
+  default String failure() {
+    return "";
+  }
+
   /** Ends the connection. Idempotent. */
   @Override
   void close();

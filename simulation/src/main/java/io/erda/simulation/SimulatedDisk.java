@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
@@ -63,6 +64,13 @@ public final class SimulatedDisk {
   private Consumer<String> observer;
   private Runnable meanwhile = () -> {};
   private SimulatedDirectory owner;
+
+  /** Drains until one fails; 0: none is to. */
+  private long drainsToFailure;
+
+  /** Whose drains fail. */
+  private final Set<SimulatedFile> failedDrains = new HashSet<>();
+
   private boolean ordinaryFiles;
 
   private long stores;
@@ -191,6 +199,40 @@ public final class SimulatedDisk {
     }
   }
 
+  /** The process looks twice at what others may store into: they go on between the two. */
+  public void looks() {
+    if (!buried) {
+      waits(incarnation);
+    }
+  }
+
+  /**
+   * The device fails at the {@code count}-th drain from now of what is to survive a power failure:
+   * it throws, and so does every later one of that file, until the process ends.
+   */
+  public void failDrain(long count) {
+    drainsToFailure = count;
+  }
+
+  /** Whether a drain has failed in this process. */
+  public boolean hasDrainFailed() {
+    return !failedDrains.isEmpty();
+  }
+
+  /** The device is as it was before. */
+  private void repair() {
+    drainsToFailure = 0;
+    failedDrains.clear();
+  }
+
+  /** Whether a drain of the file fails. */
+  boolean failsDrain(SimulatedFile file) {
+    if (drainsToFailure > 0 && --drainsToFailure == 0) {
+      failedDrains.add(file);
+    }
+    return failedDrains.contains(file);
+  }
+
   /** Forgets a requested crash. */
   public void crashNever() {
     eventsToCrash = 0;
@@ -272,6 +314,7 @@ public final class SimulatedDisk {
 
   private void endIncarnation() {
     incarnation++;
+    repair();
     struck = false;
     eventsToCrash = 0;
     aim = null;

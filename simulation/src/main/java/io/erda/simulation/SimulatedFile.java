@@ -193,11 +193,18 @@ final class SimulatedFile {
     flushedCount = 0;
   }
 
-  /** Whether the words of a stretch are as durable as they are seen. */
+  /**
+   * Whether the bytes of a stretch are as durable as they are seen. What follows an object in its
+   * last word is none of it, and may land behind it.
+   *
+   * @param offset a multiple of 8
+   */
   boolean settled(long offset, long bytes) {
-    int end = (int) ((offset + bytes + 7) >>> 3);
-    for (int word = (int) (offset >>> 3); word < end; word++) {
-      if (durable[word] != image.get(WORD, (long) word << 3)) {
+    long end = offset + bytes;
+    for (long at = offset; at < end; at += Long.BYTES) {
+      long differs = durable[(int) (at >>> 3)] ^ image.get(WORD, at);
+      long ofStretch = end - at >= Long.BYTES ? -1 : (1L << Byte.SIZE * (end - at)) - 1;
+      if ((differs & ofStretch) != 0) {
         return false;
       }
     }

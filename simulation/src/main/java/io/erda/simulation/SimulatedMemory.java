@@ -3,6 +3,8 @@ package io.erda.simulation;
 import io.erda.pmem.Backing;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -169,6 +171,10 @@ public final class SimulatedMemory implements PersistentMemory {
     disk.countDrain();
     // Before a crash, too: others saw what was waited for.
     disk.waits(incarnation);
+    if (keepsPromise && !crash && disk.failsDrain(file)) {
+      IOException reason = new IOException("Input/output error");
+      throw new UncheckedIOException(file.name + ": msync failed", reason);
+    }
     if (keepsPromise && (!crash || disk.random.nextBoolean())) {
       file.drain();
     }

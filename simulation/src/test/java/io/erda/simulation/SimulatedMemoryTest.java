@@ -71,6 +71,22 @@ final class SimulatedMemoryTest {
     }
   }
 
+  /** A late piece of a WRITE may fill up the last word of an object that is whole and durable. */
+  @Test
+  void whatFollowsAStretchInItsLastWordIsNoneOfIt() {
+    SimulatedDisk disk = disk(1, PersistenceDomain.MEMORY_CONTROLLER);
+    PersistentMemory memory = create(disk, "a", 64);
+    memory.putLongRelease(8, 0x0102030405060708L);
+    memory.flush(0, 16);
+    memory.drain();
+    memory.putLongRelease(8, 0x0102030400000708L);
+    assertTrue(disk.settled("a", 0, 10));
+    assertFalse(disk.settled("a", 0, 11));
+    assertFalse(disk.settled("a", 0, 16));
+    assertFalse(disk.settled("a", 0, 24));
+    assertTrue(disk.settled("a", 16, 8));
+  }
+
   @Test
   void flushTakesTheValueOfItsMoment() {
     Set<Long> seen = new HashSet<>();

@@ -176,9 +176,7 @@ final class Session {
   }
 
   private static boolean refused(String line) {
-    return line.startsWith("@ F ")
-        || line.startsWith("@ X ")
-        || line.startsWith("erda: ") && !line.startsWith("erda: recovery");
+    return line.startsWith("@ F ") || line.startsWith("@ X ") || line.startsWith("erda: ");
   }
 
   /** What a cut left before must open; a store that never promised anything may not. */

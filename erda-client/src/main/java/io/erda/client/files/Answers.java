@@ -7,6 +7,7 @@ import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
 import io.erda.protocol.WelcomeBuilder;
+import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -116,11 +117,12 @@ final class Answers {
       if (now == null) {
         return LATER;
       }
-      // Another server began: this connection goes on with the map of the one before, and the next
-      // root that is READ ends it.
-      if (now.incarnation() == incarnation) {
-        use(now);
+      if (now.incarnation() != incarnation) {
+        // What the map of the one before names may be gone, so that no READ comes as far as the
+        // root, which would tell.
+        throw new NotReadable(Status.FENCED, "another server has the store");
       }
+      use(now);
     }
     int count = Math.min(slots.length - first, Message.RECORDS_MAX);
     int table = map.superblock().tableGeneration();

@@ -40,6 +40,9 @@ import java.util.UUID;
  * of a clean stop.
  */
 final class MapReader implements AutoCloseable {
+  /** That of a table of 64 GiB, 4 billion entries; a file that is longer proves nothing. */
+  private static final int STOP_RECORD_BYTES_MAX = 1 << 26;
+
   /**
    * Attempts in one call. A change takes the server some microseconds, and there are few in a
    * second.
@@ -205,7 +208,7 @@ final class MapReader implements AutoCloseable {
 
   private boolean isStopped(UUID store, long incarnation) throws NotReadable {
     try (ReadableFile file = directory.open(StopHeader.FILE)) {
-      if (file.length() > Integer.MAX_VALUE) {
+      if (file.length() > STOP_RECORD_BYTES_MAX) {
         return false;
       }
       MemorySegment record =

@@ -28,8 +28,8 @@ final class ReadOnlyQueuePair implements QueuePair {
   /** How often it is looked whether the store is still there. */
   private static final long LOOK_NS = 100_000_000;
 
-  /** The bytes of a neighbouring pair of cache lines, which come together. */
-  private static final int SOON_STRIDE = 128;
+  /** The bytes of a cache line. */
+  private static final int SOON_STRIDE = 64;
 
   /** What is offered to receive a message. */
   private record Receive(long wrId, MemorySegment memory, long offset, int length) {}

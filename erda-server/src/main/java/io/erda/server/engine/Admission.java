@@ -1,42 +1,75 @@
 package io.erda.server.engine;
 
+import io.erda.pmem.Backing;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.WelcomeBuilder;
+import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
+import io.erda.rdma.Device;
+import io.erda.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
 /** Decides who may connect, and tells them what store this is. One thread. */
 final class Admission {
+  /** Why somebody was refused, by {@link Handshake.Refusal#reason()}. */
+  private static final String[] REASONS = reasons();
+
   private final StoreEngine engine;
   private final ServiceOptions options;
   private final Ports ports;
   private final Connections connections;
   private final Connection.Requests requests;
+  private final RequestCounts counts;
+  private final ToldService told;
   private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
+  private final long[] refusals = new long[REASONS.length];
   private int nextClientId = 1;
+  private long accepted;
   private long refused;
 
   /**
    * @param requests handles what those send who are admitted
+   * @param counts of what they are answered
+   * @param told who is let in, and who is not
    */
   Admission(
       StoreEngine engine,
       ServiceOptions options,
       Ports ports,
       Connections connections,
-      Connection.Requests requests) {
+      Connection.Requests requests,
+      RequestCounts counts,
+      ToldService told) {
     this.engine = engine;
     this.options = options;
     this.ports = ports;
     this.connections = connections;
     this.requests = requests;
+    this.counts = counts;
+    this.told = told;
   }
 
-  /** Connections that were refused. */
-  long refused() {
-    return refused;
+  private static String[] reasons() {
+    String[] reasons = new String[Handshake.Refusal.NOT_ERDA + 1];
+    reasons[Handshake.Refusal.VERSION] = "version";
+    reasons[Handshake.Refusal.PROMISE] = "promise";
+    reasons[Handshake.Refusal.STORE] = "store";
+    reasons[Handshake.Refusal.CONNECTIONS] = "full";
+    reasons[Handshake.Refusal.NOT_ERDA] = "stranger";
+    return reasons;
+  }
+
+  /** Adds how many were let in, and how many not and why. */
+  void addTo(Figures figures) {
+    figures.add("connections.max", options::connectionsMax);
+    figures.add("connections.accepted", () -> accepted);
+    figures.add("connections.refused", () -> refused);
+    for (int reason = 1; reason < REASONS.length; reason++) {
+      int index = reason;
+      figures.add("connections.refusals." + REASONS[reason], () -> refusals[index]);
+    }
   }
 
   /** Decides about all who ask. Returns how many those were. */
@@ -56,10 +89,19 @@ final class Admission {
   private void decide(Port port, ConnectionRequest request) {
     Handshake.Refusal refusal = refusal(request.privateData(), request.user());
     if (refusal != null) {
-      refused++;
-      request.reject(Handshake.encode(refusal));
+      refuse(request, refusal);
       return;
     }
+    MemoryRegion memory = memory(port.device);
+    if (memory == null) {
+      refuse(
+          request,
+          new Handshake.Refusal(
+              Handshake.Refusal.CONNECTIONS,
+              "the server's device registers no memory for another connection"));
+      return;
+    }
+    accepted++;
     int clientId = nextClientId++;
     int connectionEpoch = (int) engine.root().incarnation();
     Handshake.Welcome welcome =
@@ -80,6 +122,8 @@ final class Admission {
             .messageBytesMax(Protocol.MESSAGE_BYTES_MAX)
             .pollingNs(options.pollingNs())
             .build();
+    long processId = Handshake.decodeHello(request.privateData()).processId();
+    told.listener().connected(clientId, processId, request.user());
     connections.add(
         new Connection(
             requests,
@@ -87,10 +131,30 @@ final class Admission {
             request.accept(Handshake.encode(welcome)),
             clientId,
             connectionEpoch,
-            Handshake.decodeHello(request.privateData()).processId(),
+            processId,
             request.user(),
             engine.superblock().geometry().heads(),
-            buffers));
+            memory,
+            buffers,
+            counts));
+  }
+
+  private void refuse(ConnectionRequest request, Handshake.Refusal refusal) {
+    refused++;
+    refusals[refusal.reason()]++;
+    told.listener().refused(refusal.text(), request.user());
+    request.reject(Handshake.encode(refusal));
+  }
+
+  /** For the messages of a connection; null where the device has no more. */
+  private MemoryRegion memory(Device device) {
+    MemorySegment taken = buffers.take();
+    try {
+      return device.register(taken, Backing.none(taken.byteSize()), Access.LOCAL);
+    } catch (IllegalStateException e) {
+      buffers.giveBack(taken);
+      return null;
+    }
   }
 
   private Handshake.Refusal refusal(MemorySegment privateData, String user) {

@@ -149,7 +149,7 @@ final class Announcing {
           slot,
           Message.ANNOUNCE,
           Result.NOT_NOW,
-          "the hash table is full, and the file of a larger one is being made");
+          "the hash table is full, and is about to be a larger one");
       return;
     }
     MemorySegment out = connection.buffers();
@@ -210,7 +210,7 @@ final class Announcing {
       if (!engine.insertion().makeRoom()) {
         boolean roomSoon = engine.announced().anyLive() && nowNs - request.sinceNs < ROOM_NS;
         int refusal = engine.insertion().refusal();
-        return refusal == Result.TABLE_FULL && roomSoon ? WAITS : refusal;
+        return refusal != Result.DISK_FULL && roomSoon ? WAITS : refusal;
       }
     }
     awaited = true;

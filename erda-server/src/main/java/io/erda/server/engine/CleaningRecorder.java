@@ -2,13 +2,23 @@ package io.erda.server.engine;
 
 import io.erda.cleaner.Cleaner;
 import io.erda.logstore.Region;
+import java.util.function.LongSupplier;
 
-/** Records cleanings for JFR: nothing is looked at unless somebody records. */
+/** Records cleanings for JFR, unless nobody records, and tells them. One thread. */
 final class CleaningRecorder implements Cleaner.Listener {
+  private final ToldService told;
+  private final LongSupplier nanoTime;
   private CleaningEvent event;
+  private long begunNs;
+
+  CleaningRecorder(ToldService told, LongSupplier nanoTime) {
+    this.told = told;
+    this.nanoTime = nanoTime;
+  }
 
   @Override
   public void began(Region victim) {
+    begunNs = nanoTime.getAsLong();
     event = Events.begin(CleaningEvent::new);
   }
 
@@ -25,5 +35,13 @@ final class CleaningRecorder implements Cleaner.Listener {
       event.commit();
     }
     event = null;
+    told.listener()
+        .cleaned(
+            ended.victim().head(),
+            ended.victim().index(),
+            ended.freed(),
+            ended.bytesLive(),
+            ended.bytesCopied(),
+            nanoTime.getAsLong() - begunNs);
   }
 }

@@ -56,6 +56,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   private final Requests requests;
   private final MessageBuffers messageBuffers;
+  private final RequestCounts counts;
   private final MemoryRegion memory;
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
 
@@ -63,6 +64,13 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   private final int[] responseLengths = new int[SLOTS];
 
   private final FaultPoint faults = new FaultPoint();
+
+  /** Requests that may take effect, have come, and are not answered. */
+  private int open;
+
+  /** Whether what was claimed is settled as soon as none of it is open any more. */
+  private boolean settles;
+
   private int handled;
   private boolean gone;
   private boolean misbehaved;
@@ -77,7 +85,9 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       long processId,
       String user,
       int heads,
-      MessageBuffers messageBuffers) {
+      MemoryRegion memory,
+      MessageBuffers messageBuffers,
+      RequestCounts counts) {
     this.requests = requests;
     this.port = port;
     this.queuePair = queuePair;
@@ -88,10 +98,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     this.extentBytes = new int[heads];
     this.reservations = new Reservations(heads, queuePair::revoke);
     this.messageBuffers = messageBuffers;
-    MemorySegment buffers = messageBuffers.take();
-    this.memory =
-        port.device.register(
-            buffers, io.erda.pmem.Backing.none(buffers.byteSize()), io.erda.rdma.Access.LOCAL);
+    this.counts = counts;
+    this.memory = memory;
     for (int slot = 0; slot < SLOTS; slot++) {
       postReceive(slot);
     }
@@ -231,8 +239,33 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     reservations.decided(reservation);
   }
 
-  /** What was claimed has been done and answered, or dropped. */
+  /** A request of the type has come; {@link #respond} ends it. */
+  void begun(int type) {
+    open += mayTakeEffect(type) ? 1 : 0;
+  }
+
+  private static boolean mayTakeEffect(int type) {
+    return type == Message.PUBLISH || type == Message.ERASE || type == Message.ANNOUNCE;
+  }
+
+  /**
+   * What was asked for has been done and answered, or dropped. A claim is of everything that had
+   * come by then, so it is settled when nothing of that is open: when the last one is answered.
+   */
   void settle() {
+    settles = true;
+    if (isThrough()) {
+      settleAll();
+    }
+  }
+
+  /** Whether everything that came and may take effect is answered. */
+  private boolean isThrough() {
+    return open == 0;
+  }
+
+  private void settleAll() {
+    settles = false;
     try {
       queuePair.settle();
       faults.surface();
@@ -265,6 +298,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
         clientId,
         connectionEpoch);
     responseLengths[slot] = length;
+    counts.add(type, Message.getInt(buffers, requestAt(slot) + Message.PUBLISH_FLAGS), result);
     try {
       if (!unsent.isEmpty() || !postResponse(slot)) {
         unsent.add(slot);
@@ -272,6 +306,10 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       faults.surface();
     } catch (InternalError e) {
       giveUpIfItsMemoryIsLost(e);
+    }
+    open -= mayTakeEffect(type) ? 1 : 0;
+    if (settles && isThrough()) {
+      settleAll();
     }
   }
 

@@ -8,6 +8,7 @@ import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 
 /** Finds the entry of a key by comparing the key in the entry's object. One thread. */
 final class EntrySearch {
@@ -54,13 +55,22 @@ final class EntrySearch {
       }
       long place = log.geometry().place(offset);
       long room = log.geometry().room(place);
-      MemorySegment objects = region.memory().segment();
-      if (ObjectLayout.bytes(keyLength, 0) <= room
-          && ObjectLayout.keyEquals(objects, place, memory, keyAt, keyLength)) {
+      if (hasKey(region, place, room)) {
         return true;
       }
       int mix = ObjectChecksum.positionMix(head, region.generation(), offset);
-      return !region.checksum().valid(place, room, mix);
+      if (!region.checksum().valid(place, room, mix)) {
+        return true;
+      }
+      // What was announced may have become whole between the two looks: its key counts as it is
+      // behind the second one.
+      VarHandle.loadLoadFence();
+      return hasKey(region, place, room);
+    }
+
+    private boolean hasKey(Region region, long place, long room) {
+      return ObjectLayout.bytes(keyLength, 0) <= room
+          && ObjectLayout.keyEquals(region.memory().segment(), place, memory, keyAt, keyLength);
     }
   }
 }

@@ -38,6 +38,13 @@ final class Figures {
     }
   }
 
+  /** All of them now. */
+  Map<String, Long> values() {
+    Map<String, Long> values = new LinkedHashMap<>();
+    all().forEach((name, value) -> values.put(name, value.getAsLong()));
+    return values;
+  }
+
   private Map<String, LongSupplier> all() {
     Map<String, LongSupplier> all = new LinkedHashMap<>(figures);
     changing.forEach(adder -> adder.accept(all));

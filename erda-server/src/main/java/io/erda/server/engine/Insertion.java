@@ -39,7 +39,7 @@ final class Insertion {
     if (growth.diskFull()) {
       return Result.DISK_FULL;
     }
-    return growth.creating() ? Result.NOT_NOW : Result.TABLE_FULL;
+    return growth.creating() || growth.waitsForLive() ? Result.NOT_NOW : Result.TABLE_FULL;
   }
 
   /**

@@ -8,10 +8,12 @@ import java.lang.foreign.MemorySegment;
 final class KeyRequests {
   private final StoreEngine engine;
   private final StoreFailures failures;
+  private final Publishing publishing;
 
-  KeyRequests(StoreEngine engine, StoreFailures failures) {
+  KeyRequests(StoreEngine engine, StoreFailures failures, Publishing publishing) {
     this.engine = engine;
     this.failures = failures;
+    this.publishing = publishing;
   }
 
   void onResolve(Connection connection, int slot, MemorySegment in, long at, int received) {
@@ -45,8 +47,7 @@ final class KeyRequests {
       return;
     }
     int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
-    StoreEngine.Erasure erasure =
-        failures.result(() -> engine.erase(in, at + Message.ERASE_KEY, keyLength));
+    StoreEngine.Erasure erasure = erase(in, at + Message.ERASE_KEY, keyLength);
     if (erasure == null) {
       connection.refuse(slot, Message.ERASE, Result.FAILED, failures.reason());
       return;
@@ -61,6 +62,16 @@ final class KeyRequests {
       connection.respond(slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
     }
     connection.settle();
+  }
+
+  /** A put that is under way may have the key; null when the store failed. */
+  private StoreEngine.Erasure erase(MemorySegment in, long keyAt, int keyLength) {
+    StoreEngine.Erasure erasure = failures.result(() -> engine.erase(in, keyAt, keyLength));
+    if (erasure == StoreEngine.Erasure.NOT_NOW && engine.pending().anyLive()) {
+      publishing.finish();
+      erasure = failures.any() ? null : failures.result(() -> engine.erase(in, keyAt, keyLength));
+    }
+    return erasure;
   }
 
   private boolean keyFits(MemorySegment in, long at, int received) {

@@ -37,13 +37,12 @@ final class Leases {
   /** Reservations that have ended, and in which something is undecided. */
   private final Set<Reservation> ending = new LinkedHashSet<>();
 
-  private final Runnable finishing;
-  private final Runnable settling;
+  private final Publishing publishing;
   private long lastReservation;
   private long excessEnded;
 
   /**
-   * @param finishing publishes what has arrived and is not published yet: no extent ends before
+   * @param publishing is finished with what is published in an extent before that ends
    * @param cleaningHelps whether cleaning may give a head space that somebody waits for
    */
   Leases(
@@ -54,7 +53,7 @@ final class Leases {
       RegionFiles files,
       SpaceRefusals refusals,
       Connections connections,
-      Runnable finishing,
+      Publishing publishing,
       IntPredicate cleaningHelps) {
     this.engine = engine;
     this.supply = engine.log().files();
@@ -65,8 +64,7 @@ final class Leases {
     this.refusals = refusals;
     this.connections = connections;
     this.cleaningHelps = cleaningHelps;
-    this.finishing = finishing;
-    this.settling = this::settle;
+    this.publishing = publishing;
     this.lastReservation = engine.root().incarnation() << 40;
   }
 
@@ -228,7 +226,7 @@ final class Leases {
       return;
     }
     // What is published in it is finished first, and that may fail.
-    if (!failures.any() && failures.attempt(settling) && !failures.any()) {
+    if (!failures.any() && failures.attempt(() -> settle(reservation.extent)) && !failures.any()) {
       engine.log().end(reservation.extent);
     }
   }
@@ -242,9 +240,9 @@ final class Leases {
     }
   }
 
-  private void settle() {
-    finishing.run();
-    engine.publication().settle();
+  private void settle(Extent extent) {
+    publishing.finish(extent);
+    engine.publication().settle(extent);
   }
 
   /**
@@ -252,7 +250,8 @@ final class Leases {
    * announced there is named by a word already, which whoever looks at the words comes by.
    */
   void endIn(Region region) {
-    settle();
+    publishing.finish(region);
+    engine.publication().settle();
     if (failures.any()) {
       return;
     }

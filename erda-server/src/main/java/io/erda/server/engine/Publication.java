@@ -55,7 +55,7 @@ final class Publication {
   private enum Waits {
     /** There is none. */
     FOR_NOTHING,
-    /** Its objects are being made durable. */
+    /** Its objects are being made durable, and the key words of entries that it is to make. */
     FOR_OBJECTS,
     /** The words of some of its requests are. */
     FOR_WORDS
@@ -100,19 +100,9 @@ final class Publication {
   }
 
   /**
-   * Publishes {@code count} requests in order and sets the outcome of each. After it, what is OK is
-   * as durable as the store promises.
-   */
-  void publish(PublishRequest[] requests, int ofThem) {
-    begin(requests, ofThem);
-    while (!advance()) {
-      syncs.await();
-    }
-  }
-
-  /**
-   * Begins to publish {@code ofThem} requests, which belong to the publication until {@link
-   * #advance} says that all is done, or throws. REQUIRES: no batch is under way.
+   * Begins to publish {@code ofThem} requests in order, which belong to the publication until
+   * {@link #advance} says that all is done, or throws. It sets the outcome of each; what is OK is
+   * as durable as the store promises then. REQUIRES: no batch is under way.
    */
   void begin(PublishRequest[] requests, int ofThem) {
     assert waits == Waits.FOR_NOTHING : "a batch that waits " + waits;
@@ -121,6 +111,10 @@ final class Publication {
     stored = 0;
     decided = 0;
     beginWithObjects();
+    if (!syncs.isAtOnce()) {
+      stageKeys();
+    }
+    syncs.begin();
     waits = Waits.FOR_OBJECTS;
   }
 
@@ -134,6 +128,7 @@ final class Publication {
     try {
       while (waits != Waits.FOR_NOTHING && syncs.isDone()) {
         if (waits == Waits.FOR_OBJECTS) {
+          tables.hold(false);
           claim();
         } else {
           commit();
@@ -145,6 +140,7 @@ final class Publication {
       if (failed) {
         // Nobody is going to decide the words that are still pending.
         pending.allDecided();
+        tables.hold(false);
         waits = Waits.FOR_NOTHING;
       }
     }
@@ -159,6 +155,7 @@ final class Publication {
     waits = Waits.FOR_NOTHING;
     pending.allDecided();
     syncs.cancel();
+    tables.hold(false);
   }
 
   /** How many requests of the batch, from the first on, have their outcome. */
@@ -217,6 +214,15 @@ final class Publication {
     unsettled = 0;
   }
 
+  /** As {@link #settle()}, unless all that was published in the extent is settled. */
+  void settle(Extent extent) {
+    for (int i = 0; i < unsettled; i++) {
+      if (unsettledExtents[i] == extent) {
+        settle();
+      }
+    }
+  }
+
   private void settleLater(Extent extent, long place) {
     if (unsettled == unsettledExtents.length) {
       settle();
@@ -245,7 +251,44 @@ final class Publication {
         syncs.add(batch[i].region().memory());
       }
     }
-    syncs.begin();
+  }
+
+  /**
+   * Stores the key words of keys without an entry, so that they become durable with the objects:
+   * otherwise the server's thread would wait for each of them before it stores its version word.
+   * Where an insertion has to displace others, or to wait for a doubling, it still does.
+   */
+  private void stageKeys() {
+    boolean any = false;
+    for (int i = 0; i < count; i++) {
+      PublishRequest request = batch[i];
+      request.staged = Tables.NONE;
+      if (request.result == Result.OK
+          && !request.delete
+          && !request.condition.wantsValue()
+          && find(request) == Tables.NONE) {
+        request.staged = tables.stage(request.keyWord);
+        request.stagedIn = tables.insertsInto();
+        any |= request.staged != Tables.NONE;
+      }
+    }
+    if (any) {
+      syncs.add(tables.insertsIntoMemory());
+      tables.hold(true);
+    }
+  }
+
+  private long find(PublishRequest request) {
+    return search.find(
+        request.keyWord,
+        request.region().memory().segment(),
+        request.place + ObjectLayout.KEY_OFFSET,
+        request.keyLength);
+  }
+
+  /** Whether the request has an entry that is staged where insertions go to now. */
+  private boolean isStaged(PublishRequest request) {
+    return request.staged != Tables.NONE && request.stagedIn == tables.insertsInto();
   }
 
   /**
@@ -314,6 +357,12 @@ final class Publication {
 
   private void end() {
     waits = Waits.FOR_NOTHING;
+    for (int i = 0; i < count; i++) {
+      if (isStaged(batch[i])) {
+        tables.unstage(batch[i].staged, batch[i].keyWord);
+      }
+      batch[i].staged = Tables.NONE;
+    }
     if (!pending.pendingFirst()) {
       settle();
     }
@@ -328,12 +377,7 @@ final class Publication {
   private boolean storeWord(PublishRequest request) {
     assert request.stage == PublishRequest.Stage.DURABLE : request.stage;
     Region region = request.region();
-    long entry =
-        search.find(
-            request.keyWord,
-            region.memory().segment(),
-            request.place + ObjectLayout.KEY_OFFSET,
-            request.keyLength);
+    long entry = find(request);
     if (entry == Tables.NONE && request.condition.wantsValue()) {
       request.result = Result.CONFLICT;
       return true;
@@ -366,7 +410,9 @@ final class Publication {
 
   private boolean insert(PublishRequest request) {
     long word = pending.first(request.offset);
-    long entry = insertion.insert(request.keyWord, word);
+    boolean staged =
+        isStaged(request) && tables.insertStaged(request.staged, request.keyWord, word);
+    long entry = staged ? request.staged : insertion.insert(request.keyWord, word);
     if (entry == Tables.NONE) {
       return false;
     }

@@ -45,6 +45,12 @@ final class PublishRequest {
   int keyLength;
   long entry;
 
+  /** An entry that has the key word and no version yet, or {@link Tables#NONE}. */
+  long staged = Tables.NONE;
+
+  /** The number of the table that it is in. */
+  int stagedIn;
+
   /** Whether it is refused, may be acknowledged, or had nothing to delete. */
   boolean isDecided() {
     return result != Result.OK || stage == Stage.COMMITTED || (delete && !existed);

@@ -3,14 +3,16 @@ package io.erda.server.engine;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
  * Collects the publications that arrive in one step, lets them be published as one batch, and
- * answers. One thread. Allocates nothing.
+ * answers. One thread. Allocates nothing, unless more are collected than ever before.
  *
  * <p>Where a batch waits for a device ({@link Syncs}) the server goes on meanwhile, and collects
  * the next one. Whoever was answered may be about to send again, so the next batch waits for as
@@ -18,7 +20,11 @@ import java.util.function.LongSupplier;
  * took.
  */
 final class Publishing {
-  private static final int BATCH_MAX = 64;
+  /**
+   * So many are published without waiting for more. While a batch is under way more are collected:
+   * as many as all clients may have sent.
+   */
+  private static final int BATCH_ENOUGH = 64;
 
   /** A batch waits for others at most this part of the time that the batch before took. */
   private static final int GATHERING_PART = 8;
@@ -27,19 +33,34 @@ final class Publishing {
 
   /** Requests and who asked. */
   private static final class Batch {
-    final PublishRequest[] requests = new PublishRequest[BATCH_MAX];
+    PublishRequest[] requests = new PublishRequest[0];
 
     /** By place: who is answered, and in which message slot. */
-    final Connection[] askers = new Connection[BATCH_MAX];
+    Connection[] askers = new Connection[0];
 
-    final int[] slots = new int[BATCH_MAX];
+    int[] slots = new int[0];
     int count;
 
     /** How many were answered. */
     int answered;
 
     Batch() {
-      for (int i = 0; i < BATCH_MAX; i++) {
+      grow(BATCH_ENOUGH);
+    }
+
+    /** Makes room for one more. */
+    void makeRoom() {
+      if (count == requests.length) {
+        grow(2 * count);
+      }
+    }
+
+    private void grow(int size) {
+      int before = requests.length;
+      requests = Arrays.copyOf(requests, size);
+      askers = Arrays.copyOf(askers, size);
+      slots = Arrays.copyOf(slots, size);
+      for (int i = before; i < size; i++) {
         requests[i] = new PublishRequest();
       }
     }
@@ -57,6 +78,24 @@ final class Publishing {
     boolean isOf(Connection connection) {
       for (int i = 0; i < count; i++) {
         if (askers[i] == connection) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    boolean isIn(Extent extent) {
+      for (int i = 0; i < count; i++) {
+        if (requests[i].extent == extent) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    boolean isIn(Region region) {
+      for (int i = 0; i < count; i++) {
+        if (requests[i].region() == region) {
           return true;
         }
       }
@@ -115,6 +154,7 @@ final class Publishing {
       connection.respond(slot, Message.PUBLISH, Result.BAD_REQUEST, Message.HEADER_BYTES);
       return;
     }
+    collected.makeRoom();
     int result = admit(connection, in, at, nowNs);
     if (result != Result.OK) {
       publish();
@@ -129,10 +169,7 @@ final class Publishing {
     collected.requests[place].requester = connection;
     collected.askers[place] = connection;
     collected.slots[place] = slot;
-    if (collected.count == BATCH_MAX) {
-      if (underWay.count > 0) {
-        awaitBatch();
-      }
+    if (collected.count >= BATCH_ENOUGH) {
       publish();
     }
   }
@@ -214,7 +251,7 @@ final class Publishing {
     return !syncs.isAtOnce()
         && underWay.count == 0
         && collected.count > 0
-        && collected.count < Math.min(expected, BATCH_MAX)
+        && collected.count < Math.min(expected, BATCH_ENOUGH)
         && nanoTime.getAsLong() - gatheringSinceNs
             < Math.min(lastTookNs / GATHERING_PART, GATHERING_NS_MAX);
   }
@@ -241,10 +278,34 @@ final class Publishing {
     }
   }
 
-  /** As {@link #finish}, unless there is nothing of the connection's. */
+  /** As {@link #finish()}, as far as there is something of the connection's. */
   void finish(Connection connection) {
-    if (underWay.isOf(connection) || collected.isOf(connection)) {
+    finish(underWay.isOf(connection), collected.isOf(connection));
+  }
+
+  /** As {@link #finish()}, as far as something is published in the extent. */
+  void finish(Extent extent) {
+    finish(underWay.isIn(extent), collected.isIn(extent));
+  }
+
+  /** As {@link #finish()}, as far as something is published in the region. */
+  void finish(Region region) {
+    finish(underWay.isIn(region), collected.isIn(region));
+  }
+
+  private void finish(boolean ofUnderWay, boolean ofCollected) {
+    if (ofCollected) {
       finish();
+    } else if (ofUnderWay) {
+      boolean finished = false;
+      try {
+        awaitBatch();
+        finished = true;
+      } finally {
+        if (!finished) {
+          forget();
+        }
+      }
     }
   }
 
@@ -325,10 +386,7 @@ final class Publishing {
     }
   }
 
-  /**
-   * All of the batch was answered. What was claimed of a connection is settled, unless it sent more
-   * meanwhile: a claim is of all that had arrived by then.
-   */
+  /** All of the batch was answered. */
   private void end() {
     if (!syncs.isAtOnce()) {
       gatheringSinceNs = nanoTime.getAsLong();
@@ -338,7 +396,7 @@ final class Publishing {
     for (int i = 0; i < underWay.count; i++) {
       Connection asker = underWay.askers[i];
       boolean last = i + 1 == underWay.count || underWay.askers[i + 1] != asker;
-      if (last && !collected.isOf(asker)) {
+      if (last) {
         asker.settle();
       }
     }
@@ -353,7 +411,7 @@ final class Publishing {
           slot,
           Message.PUBLISH,
           Result.NOT_NOW,
-          "the hash table is full, and the file of a larger one is being made");
+          "the hash table is full, and is about to be a larger one");
     } else {
       Message.putLong(
           connection.buffers(),

@@ -9,6 +9,7 @@ import io.erda.protocol.Result;
 import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import java.lang.foreign.MemorySegment;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -60,6 +61,7 @@ public final class ServerCore implements AutoCloseable {
   private final Announcing announcing;
   private final MapRequests maps;
   private final Figures figures = new Figures();
+  private final ToldService told = new ToldService();
   private final Cleaner cleaner;
   private final IntSupplier growing = this::grow;
   private final IntSupplier cleaning = this::clean;
@@ -93,8 +95,9 @@ public final class ServerCore implements AutoCloseable {
     this.nanoTime = nanoTime;
     this.failures = new StoreFailures(engine);
     engine.beginIncarnation();
-    SpaceRefusals refusals = new SpaceRefusals();
+    SpaceRefusals refusals = new SpaceRefusals(told);
     this.files = new RegionFiles(engine.log(), failures, ports::strangers, nanoTime.getAsLong());
+    this.publishing = new Publishing(engine, failures, refusals, nanoTime);
     this.leases =
         new Leases(
             engine,
@@ -104,7 +107,7 @@ public final class ServerCore implements AutoCloseable {
             files,
             refusals,
             connections,
-            this::finishPublishing,
+            publishing,
             head -> cleaner().waitsFor(head));
     this.cleaner =
         new Cleaner(
@@ -113,12 +116,13 @@ public final class ServerCore implements AutoCloseable {
             engine.live(),
             leases::endIn,
             options.cleaning());
-    this.admission = new Admission(engine, options, ports, connections, this::onMessage);
-    this.publishing = new Publishing(engine, failures, refusals, nanoTime);
-    this.keys = new KeyRequests(engine, failures);
+    RequestCounts counts = new RequestCounts();
+    this.admission =
+        new Admission(engine, options, ports, connections, this::onMessage, counts, told);
+    this.keys = new KeyRequests(engine, failures, publishing);
     this.announcing = new Announcing(engine, failures, refusals);
     this.maps = new MapRequests(engine);
-    cleaner.onCleaning(new CleaningRecorder());
+    cleaner.onCleaning(new CleaningRecorder(told, nanoTime));
     if (engine.announced() != null) {
       engine.announced().onDecided(leases::decided);
     }
@@ -133,8 +137,18 @@ public final class ServerCore implements AutoCloseable {
                 nanoTime,
                 options.cleaning().leavingNs()));
     engine.growth().onChange(ports);
+    engine.growth().tell(told);
     new ServerFigures(
-            engine, cleaner, files, leases, admission, refusals, ports, connections, failures)
+            engine,
+            cleaner,
+            files,
+            leases,
+            admission,
+            refusals,
+            ports,
+            connections,
+            failures,
+            counts)
         .addTo(figures, () -> requests);
     figures.add("batches.synced", publishing::groups);
   }
@@ -162,6 +176,28 @@ public final class ServerCore implements AutoCloseable {
     figures.add(name, value);
   }
 
+  /**
+   * Adds a text to what {@code stats} shows: it stands in the figure's name, behind a {@code =}.
+   */
+  public void text(String name, String text) {
+    figures.add(Message.figureName(name + "=" + text), () -> 1);
+  }
+
+  /**
+   * All figures now, by name, as {@code stats} shows them; null where they can't be read because
+   * memory went away while they were.
+   */
+  public Map<String, Long> figures() {
+    try {
+      Map<String, Long> values = figures.values();
+      faults.surface();
+      return values;
+    } catch (InternalError e) {
+      onFault(e);
+      return null;
+    }
+  }
+
   /** Loads what the figures that were added need. Before anything is served. */
   public void prepareFigures() {
     figures.readAll();
@@ -185,6 +221,11 @@ public final class ServerCore implements AutoCloseable {
   /** Why writes are refused, or null. */
   public String readOnlyReason() {
     return failures.reason();
+  }
+
+  /** Sets who is told what happens to the service. Before anything else. */
+  public void onService(ServiceListener listener) {
+    told.to(listener);
   }
 
   /** Sets who is told when and why the store takes no more puts and deletes. */
@@ -340,6 +381,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** What a client had announced is decided when its connection is closed. */
   private void left(Connection connection) {
+    told.listener().left(connection.clientId, connection.processId, connection.misbehaved());
     if (engine.announced() != null && !failures.any() && !engine.closed()) {
       failures.attempt(() -> engine.announced().left(connection));
     }
@@ -358,8 +400,9 @@ public final class ServerCore implements AutoCloseable {
       return;
     }
     int type = Message.type(in, at);
+    connection.begun(type);
     if (type == Message.ERASE) {
-      publishing.finish();
+      publishing.finish(connection);
     } else if (type != Message.PUBLISH) {
       publishing.publish();
     }

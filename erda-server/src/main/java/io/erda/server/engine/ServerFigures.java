@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
-/** The figures of a server and its store; what each means stands in {@code docs/stats.md}. */
+/**
+ * The figures of a server and its store; what each means stands in {@link
+ * io.erda.server.figures.FigureCatalogue}.
+ */
 final class ServerFigures {
   private static final int REGION_FIGURES_MAX = 256;
 
@@ -23,6 +26,7 @@ final class ServerFigures {
   private final Ports ports;
   private final Connections connections;
   private final StoreFailures failures;
+  private final RequestCounts counts;
   private final FaultPoint faults = new FaultPoint();
 
   ServerFigures(
@@ -34,7 +38,8 @@ final class ServerFigures {
       SpaceRefusals refusals,
       Ports ports,
       Connections connections,
-      StoreFailures failures) {
+      StoreFailures failures,
+      RequestCounts counts) {
     this.engine = engine;
     this.cleaner = cleaner;
     this.files = files;
@@ -44,6 +49,7 @@ final class ServerFigures {
     this.ports = ports;
     this.connections = connections;
     this.failures = failures;
+    this.counts = counts;
   }
 
   /**
@@ -85,7 +91,7 @@ final class ServerFigures {
     figures.add("log.files.spare", () -> engine.log().files().count());
     figures.add("log.regions.free", () -> engine.log().linked().freeRegions());
     figures.add("connections", connections::size);
-    figures.add("connections.refused", admission::refused);
+    admission.addTo(figures);
     figures.add("connections.garbage", connections::misbehaved);
     figures.add("requests", requests);
     figures.add("requests.refused.full", refusals::count);
@@ -155,6 +161,7 @@ final class ServerFigures {
         all.put(name, () -> 1000 * live / engine.log().geometry().regionBytes());
       }
     }
+    counts.addTo(all);
     files.departures().describe((name, processId) -> all.put(name, () -> processId));
     if (failures.any()) {
       all.put(Message.figureName("store.readonly.reason=" + failures.reason()), () -> 1);

@@ -1,8 +1,13 @@
 package io.erda.server.engine;
 
-/** Counts what was refused for want of space, and records it. One thread. */
+/** Counts what was refused for want of space, records it and tells it. One thread. */
 final class SpaceRefusals {
+  private final ToldService told;
   private long count;
+
+  SpaceRefusals(ToldService told) {
+    this.told = told;
+  }
 
   long count() {
     return count;
@@ -15,6 +20,7 @@ final class SpaceRefusals {
    */
   void add(String full, Connection connection, int head, long bytes) {
     count++;
+    told.listener().full(full, connection.clientId, bytes);
     record(full, connection.clientId, head, bytes);
   }
 

@@ -198,6 +198,10 @@ final class StopRecord {
       if (useless != null) {
         return new Verdict(State.USELESS, List.of(StoreFiles.STOPPED + ": " + useless));
       }
+      if (!isWhole(record)) {
+        return new Verdict(
+            State.USELESS, List.of(StoreFiles.STOPPED + ": names what can't be files of a store"));
+      }
       Differences differences = new Differences();
       compareSuperblock(record, superblock, differences);
       long at = HEADER_BYTES;
@@ -240,11 +244,37 @@ final class StopRecord {
         + (doubling ? ", which is being doubled" : "");
   }
 
+  /** Whether the parts of all files are there, with names and lengths that files can have. */
+  private static boolean isWhole(MemorySegment record) {
+    long at = HEADER_BYTES;
+    int files = record.get(INT, 56);
+    for (int i = 0; i < files; i++) {
+      if (record.byteSize() - at < FILE_HEADER_BYTES) {
+        return false;
+      }
+      MemorySegment part = record.asSlice(at);
+      long length = part.get(LONG, NAME_BYTES);
+      boolean fits =
+          length >= 0
+              && length / PAGE_BYTES <= part.byteSize() / Integer.BYTES
+              && partBytes(length) <= part.byteSize();
+      if (!fits || !MemoryDirectory.isName(name(part))) {
+        return false;
+      }
+      at += partBytes(length);
+    }
+    return files >= 0;
+  }
+
+  private static String name(MemorySegment part) {
+    byte[] bytes = part.asSlice(0, NAME_BYTES).toArray(ValueLayout.JAVA_BYTE);
+    return new String(bytes, StandardCharsets.US_ASCII).trim();
+  }
+
   /** Returns the bytes of the file's part of the record. */
   private static long compareFile(
       MemoryDirectory directory, MemorySegment part, Differences differences) throws IOException {
-    byte[] nameBytes = part.asSlice(0, NAME_BYTES).toArray(ValueLayout.JAVA_BYTE);
-    String name = new String(nameBytes, StandardCharsets.US_ASCII).trim();
+    String name = name(part);
     long length = part.get(LONG, NAME_BYTES);
     try (PersistentMemory memory = directory.open(name)) {
       long actual = memory.segment().byteSize();

@@ -2,6 +2,7 @@ package io.erda.server.engine;
 
 import io.erda.hashtable.Doubling;
 import io.erda.hashtable.HashTable;
+import io.erda.hashtable.VersionWord;
 import io.erda.pmem.Creation;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
@@ -31,6 +32,8 @@ import java.util.ArrayDeque;
  * put off: what does not fit is refused as full, all else goes on, and it is tried again.
  */
 public final class TableGrowth {
+  private static final long UNKNOWN = Long.MIN_VALUE;
+
   /**
    * A doubling begins above a load of 1/2: {@code hashtable/FORMAT.md}, "How full". The rest is
    * room for what is inserted while the new file is made.
@@ -109,8 +112,19 @@ public final class TableGrowth {
    */
   private long stuckNs = STUCK_NS_MIN;
 
+  /** Whether this pass over the old table left an entry because its word is live. */
+  private boolean metLive;
+
+  /** Whether the last pass did, and moved nothing. */
+  private boolean stuckAtLive;
+
   /** The flight recorder's event of the doubling that is under way. */
   private DoublingEvent event;
+
+  /** When it began, or {@link #UNKNOWN} where that was before the store was opened. */
+  private long doublingBegunNs;
+
+  private ToldService told = new ToldService();
 
   private long discarded = -1;
   private long doublings;
@@ -134,6 +148,7 @@ public final class TableGrowth {
     this.superblock = superblock;
     if (tables.doubling() != null) {
       beginEvent();
+      doublingBegunNs = UNKNOWN;
     }
   }
 
@@ -157,6 +172,11 @@ public final class TableGrowth {
     return superblock;
   }
 
+  /** Sets who is told of doublings. */
+  void tell(ToldService of) {
+    told = of;
+  }
+
   /** Doublings finished since the store was opened. */
   public long doublings() {
     return doublings;
@@ -175,6 +195,12 @@ public final class TableGrowth {
   /** Whether the new table's file is being made: there will be room when it is. */
   boolean creating() {
     return creation != null;
+  }
+
+  /** Whether the doubling waits for a word that a put is going to decide: then it goes on. */
+  boolean waitsForLive() {
+    Doubling doubling = tables.doubling();
+    return doubling != null && doubling.stuck() && stuckAtLive && decisions.anyLive();
   }
 
   /** Whether what keeps the table from growing is the disk. */
@@ -231,8 +257,10 @@ public final class TableGrowth {
       return !putOff;
     }
     if (tables.doubling() != null) {
+      boolean owed = tables.owed() > 0;
       move();
-      return tables.doubling() == null || !tables.doubling().stuck();
+      // Whoever was only to wait for entries that can't be moved now need not.
+      return tables.doubling() == null || !tables.doubling().stuck() || owed;
     }
     HashTable table = tables.current().table();
     if (!mayGrow() || !table.isTaken(SLOTS_PER_ENTRY_MAX)) {
@@ -330,9 +358,13 @@ public final class TableGrowth {
 
   private int move() {
     Doubling doubling = tables.doubling();
-    if (doubling.stuck() && nowNs - retryNs < 0) {
+    boolean pauses = !stuckAtLive || decisions.anyLive();
+    if (doubling.stuck() && pauses && nowNs - retryNs < 0) {
       tables.owe(0);
       return 0;
+    }
+    if (doubling.progress() == 0) {
+      metLive = false;
     }
     int moved = doubling.doWork(options.stretchSlots(), this::decide);
     tables.paid(moved);
@@ -340,16 +372,17 @@ public final class TableGrowth {
       finish();
     } else if (doubling.stuck()) {
       tables.owe(0);
-      retryNs = nowNs + stuckNs;
+      stuckAtLive = metLive;
       // A word that is live is decided soon.
-      stuckNs = decisions.anyLive() ? STUCK_NS_MIN : Math.min(2 * stuckNs, RETRY_NS);
+      stuckNs = metLive ? STUCK_NS_MIN : Math.min(2 * stuckNs, RETRY_NS);
+      retryNs = nowNs + stuckNs;
     }
     return moved;
   }
 
   /** An entry whose word is live stays where it is until its put is decided. */
   private void decide(long slot, long keyWord, long word) {
-    decisions.decide(tables.current().entry(slot), keyWord, word);
+    metLive |= VersionWord.pending(decisions.decide(tables.current().entry(slot), keyWord, word));
   }
 
   // 5, 6: the new one alone.
@@ -369,6 +402,7 @@ public final class TableGrowth {
   }
 
   private void beginEvent() {
+    doublingBegunNs = nowNs;
     event = Events.begin(DoublingEvent::new);
   }
 
@@ -380,13 +414,19 @@ public final class TableGrowth {
       event.commit();
     }
     event = null;
+    told.listener()
+        .doubled(
+            tables.buckets() / 2,
+            tables.buckets(),
+            tables.sizeIfKnown(),
+            doublingBegunNs == UNKNOWN ? -1 : nowNs - doublingBegunNs);
   }
 
   // 7: the old one goes.
 
   private int giveBack() {
     Retired oldest = retired.peek();
-    if (oldest == null || nowNs - oldest.sinceNs < options.graceNs()) {
+    if (oldest == null || tables.isHeld() || nowNs - oldest.sinceNs < options.graceNs()) {
       return 0;
     }
     PersistentMemory memory = oldest.generation.memory();

@@ -51,6 +51,9 @@ public final class Tables implements AutoCloseable {
   /** Slots that have to be moved for what was inserted into the new table. */
   private long owedSlots;
 
+  /** Whether somebody waits for a drain of a table that may be taken out of use meanwhile. */
+  private boolean held;
+
   /**
    * @param next null when no doubling is on
    */
@@ -162,12 +165,75 @@ public final class Tables implements AutoCloseable {
     if (next == null) {
       return current.entry(current.table.insert(keyWord, versionWord));
     }
-    if (owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets())) {
+    if (owesTooMuch()) {
       return NONE;
     }
     long entry = next.entry(doubling.insert(keyWord, versionWord));
     owedSlots += entry == NONE ? 0 : SLOTS_PER_INSERTION;
     return entry;
+  }
+
+  private boolean owesTooMuch() {
+    return owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets());
+  }
+
+  /** The table that insertions go to. */
+  private Generation into() {
+    return next == null ? current : next;
+  }
+
+  /** The number of the table that insertions go to: what is staged in another one is no good. */
+  int insertsInto() {
+    return into().number;
+  }
+
+  /** Where the bytes of that table are. */
+  PersistentMemory insertsIntoMemory() {
+    return into().memory;
+  }
+
+  /**
+   * See {@link HashTable#stage}; the entry is free, and stays good longer than others: as long as
+   * {@link #insertsInto} says the same. {@link #NONE}: {@link #insert} it when its time has come.
+   */
+  long stage(long keyWord) {
+    if (next == null) {
+      return current.entry(current.table.stage(keyWord));
+    }
+    return owesTooMuch() ? NONE : next.entry(doubling.stage(keyWord));
+  }
+
+  /**
+   * See {@link HashTable#insertStaged}.
+   *
+   * @param staged of the table that insertions go to now
+   */
+  boolean insertStaged(long staged, long keyWord, long versionWord) {
+    boolean inserted = into().table.insertStaged(staged & SLOT, keyWord, versionWord);
+    owedSlots += next == null || !inserted ? 0 : SLOTS_PER_INSERTION;
+    return inserted;
+  }
+
+  /**
+   * See {@link HashTable#unstage}.
+   *
+   * @param staged of the table that insertions go to now
+   */
+  void unstage(long staged, long keyWord) {
+    into().table.unstage(staged & SLOT, keyWord);
+  }
+
+  /**
+   * Sets whether somebody waits for a drain of a table that has no live word, so nothing else keeps
+   * it in use: its memory is not given back then.
+   */
+  void hold(boolean holding) {
+    held = holding;
+  }
+
+  /** Whether no memory of a table may be given back. */
+  boolean isHeld() {
+    return held;
   }
 
   /** Waits until all that was flushed is durable. */

@@ -206,6 +206,29 @@ class AnnouncingTest {
     assertTrue(VersionWord.pending(word()));
   }
 
+  /** Found by reading: another announcement of the connection said that all was over. */
+  @Test
+  void anAnnouncementThatWaitsIsNotSettled() {
+    put(OLD);
+    announce(NEW);
+    long settled = client.queuePair.settled();
+    assertEquals(client.queuePair.sent(), settled);
+    long first = place;
+    place += ObjectLayout.padded(BYTES);
+    client.announceLater(leased, place, KEY, BYTES, 0);
+    place += ObjectLayout.padded(BYTES);
+    byte[] other = "yek".getBytes(StandardCharsets.UTF_8);
+    MemorySegment response = client.announce(leased, place, other, BYTES, Message.FLAG_DELETE);
+    assertEquals(Result.OK, Message.result(response, 0));
+    assertEquals(settled, client.queuePair.settled());
+
+    client.write(leased, first, KEY, NEW, regionKey);
+    client.step();
+    later(2 * AnnouncedWords.LOOK_NS);
+    assertEquals(Result.OK, Message.result(client.response(), 0));
+    assertEquals(client.queuePair.sent(), client.queuePair.settled());
+  }
+
   /** Somebody waits, so that the first is given less time; its version never counts. */
   @Test
   void aSecondPutGoesOnWhenTheFirstIsFenced() {

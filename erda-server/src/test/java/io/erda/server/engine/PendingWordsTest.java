@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.Survives;
+import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -96,6 +97,59 @@ class PendingWordsTest {
     }
     assertEquals(VersionWord.rollback(word), wordNow());
     assertArrayEquals(new byte[] {1}, store.get("key"));
+  }
+
+  /** Grows until a pass over the old table found nothing but the live word. */
+  private void growUntilStuck() {
+    assertTrue(store.engine.growth().makeRoom());
+    for (int i = 0; !isStuck(); i++) {
+      assertTrue(i < 10_000, "the live word is in the way");
+      store.grow();
+    }
+  }
+
+  private boolean isStuck() {
+    return store.engine.tables().doubling() != null && store.engine.tables().doubling().stuck();
+  }
+
+  /** Found by reading: there was room, and a put was told that the table is full. */
+  @Test
+  void aTableWhoseDoublingWaitsForALiveWordIsNotFull() {
+    growUntilStuck();
+    store.engine.tables().owe(1 << 20);
+    store.requireOk(store.put("another", new byte[] {2}));
+  }
+
+  /** Whoever finds no room asks again: the word may be decided any moment. */
+  @Test
+  void noRoomBesideALiveWordIsNoFullTable() {
+    growUntilStuck();
+    assertEquals(Result.NOT_NOW, store.engine.insertion().refusal());
+    store.engine.pending().allDecided();
+    assertTrue(store.engine.insertion().makeRoom(), "it goes on at once");
+  }
+
+  /** Found by reading: the doubling paused for longer each time, up to a second. */
+  @Test
+  void aDoublingThatMetLiveWordsDoesNotPauseWhenTheyAreDecided() {
+    assertTrue(store.engine.growth().makeRoom());
+    Tables tables = store.engine.tables();
+    for (int i = 0; i < 5_000; i++) {
+      // Live when the doubling comes by, and not at the end of its pass.
+      store.engine.pending().allDecided();
+      if (tables.doubling() != null
+          && tables.doubling().progress() + StoreHarness.SLOWLY.stretchSlots()
+              < tables.current().table().slots()) {
+        store.engine.pending().stored();
+      }
+      store.grow();
+    }
+    assertEquals(word, wordNow());
+    store.engine.pending().allDecided();
+    for (int i = 0; store.engine.growth().growing(); i++) {
+      assertTrue(i < 50, "the doubling goes on at once");
+      store.grow();
+    }
   }
 
   @Test

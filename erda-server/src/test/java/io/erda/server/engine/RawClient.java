@@ -209,6 +209,13 @@ final class RawClient {
     send(Message.PUBLISH, Message.PUBLISH_REQUEST_BYTES);
   }
 
+  /** Sends a request to delete a key without space, and does not wait for its answer. */
+  void eraseLater(byte[] key) {
+    Message.putInt(request(), Message.ERASE_KEY_LENGTH, key.length);
+    MemorySegment.copy(key, 0, request(), ValueLayout.JAVA_BYTE, Message.ERASE_KEY, key.length);
+    send(Message.ERASE, Message.ERASE_KEY + key.length);
+  }
+
   /** Builds a request to publish, without a value that is expected. */
   void putPublish(Leased leased, long place, int bytes, int flags) {
     Message.putLong(request(), Message.PUBLISH_RESERVATION, leased.reservation);

@@ -16,11 +16,14 @@ import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
 import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
+import io.erda.rdma.Device;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
 import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.testing.ForwardingDevice;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -409,6 +412,28 @@ class ServerCoreTest {
     first.queuePair.close();
     nowNs += 1_000_000;
     assertTrue(new RawClient(core, clientDevice, "others", RawClient.hello()).connected());
+    connect();
+  }
+
+  /** Hardware locks what it registers, and a limit holds for that: the others are served on. */
+  @Test
+  void whoseMessagesHaveNoMemoryIsRefused() throws IOException {
+    Device full =
+        new ForwardingDevice(serverDevice) {
+          @Override
+          public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+            if (access == Access.LOCAL) {
+              throw new IllegalStateException("can't register memory");
+            }
+            return super.register(memory, backing, access);
+          }
+        };
+    core.listen(full, serverDevice.listen("full"));
+
+    RawClient client = new RawClient(core, clientDevice, "full", RawClient.hello());
+
+    assertFalse(client.connected());
+    assertEquals(Handshake.Refusal.CONNECTIONS, client.refusal().reason());
     connect();
   }
 

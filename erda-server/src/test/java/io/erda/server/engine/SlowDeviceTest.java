@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
+import io.erda.pmem.ForwardingDirectory;
+import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
@@ -14,7 +17,6 @@ import io.erda.protocol.Result;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -30,56 +32,38 @@ class SlowDeviceTest {
   private static final byte[] VALUE = "value".getBytes(StandardCharsets.UTF_8);
   private static final int STEPS = 20;
 
-  /** Drains when it is told to. */
-  private static final class HeldSyncs implements Syncs {
-    private final List<PersistentMemory> group = new ArrayList<>();
-    private boolean underWay;
-    private int groups;
-    private int awaited;
-
-    /** The group that fails; 0: none. */
-    private int failing;
-
-    @Override
-    public void add(PersistentMemory memory) {
-      if (!group.contains(memory)) {
-        group.add(memory);
-      }
+  /** Notes what the server drains in its own thread. */
+  private final class NotedDrains extends ForwardingDirectory {
+    NotedDrains(HeapDirectory directory) {
+      super(directory);
     }
 
     @Override
-    public void begin() {
-      underWay = !group.isEmpty();
-      groups += underWay ? 1 : 0;
-    }
+    protected PersistentMemory wrap(String name, PersistentMemory memory) {
+      return new ForwardingMemory(memory) {
+        @Override
+        public void drain() {
+          if (!syncs.draining) {
+            drains++;
+            onDrain.run();
+          }
+          super.drain();
+        }
 
-    @Override
-    public boolean isDone() {
-      if (!underWay && groups == failing) {
-        failing = 0;
-        throw new UncheckedIOException(new IOException("Input/output error"));
-      }
-      return !underWay;
-    }
-
-    @Override
-    public void await() {
-      awaited += underWay ? 1 : 0;
-      release();
-    }
-
-    @Override
-    public void cancel() {
-      group.clear();
-      underWay = false;
-    }
-
-    void release() {
-      group.forEach(PersistentMemory::drain);
-      group.clear();
-      underWay = false;
+        @Override
+        public void close() {
+          assertFalse(syncs.isUnderWay(this), name + " is closed while it is drained");
+          super.close();
+        }
+      };
     }
   }
+
+  /** Drains in the server's thread. */
+  private int drains;
+
+  /** Is called before one. */
+  private Runnable onDrain = () -> {};
 
   private long nowNs = 1;
   private final EmbeddedNetwork network = new EmbeddedNetwork(() -> nowNs);
@@ -95,7 +79,8 @@ class SlowDeviceTest {
 
   @BeforeEach
   void open() throws IOException {
-    HeapDirectory directory = new HeapDirectory(Long.MAX_VALUE, Survives.POWER_FAILURE);
+    NotedDrains directory =
+        new NotedDrains(new HeapDirectory(Long.MAX_VALUE, Survives.POWER_FAILURE));
     core =
         new ServerCore(
             StoreOpening.open(directory, StoreHarness.TINY, new Random(1)),
@@ -315,5 +300,219 @@ class SlowDeviceTest {
     }
     assertTrue(entry(KEY) != Tables.NONE && !VersionWord.pending(word(KEY)));
     assertEquals(Result.OK, lease(other).result());
+  }
+
+  /**
+   * Found by reading: the batch that an ERASE waited for said that all was over that had been
+   * claimed, the ERASE too.
+   */
+  @Test
+  void anEraseIsNotSettledBeforeItIsDone() {
+    put(KEY, leased.place());
+    long before = client.queuePair.settled();
+    assertEquals(client.queuePair.sent(), before);
+    putLater(client, leased, leased.place() + 64, otherKey);
+    steps();
+    List<Long> settled = new ArrayList<>();
+    onDrain = () -> settled.add(client.queuePair.settled());
+    client.eraseLater(KEY);
+    assertEquals(Message.PUBLISH, Message.type(client.response(), 0));
+    assertEquals(Message.ERASE, Message.type(client.response(), 0));
+    assertFalse(settled.isEmpty(), "an ERASE drains");
+    assertEquals(before, settled.getLast(), "while the ERASE is under way");
+    assertEquals(client.queuePair.sent(), client.queuePair.settled());
+  }
+
+  /** Keys of the same head that have no entry. */
+  private List<byte[]> newKeys(int count) {
+    List<byte[]> keys = new ArrayList<>();
+    for (int i = 0; keys.size() < count; i++) {
+      byte[] next = ("new " + i).getBytes(StandardCharsets.UTF_8);
+      if (core.engine().headOf(keyWord(next)) == leased.head()) {
+        keys.add(next);
+      }
+    }
+    return keys;
+  }
+
+  /** Each of them waited for its key word in the server's thread. */
+  @Test
+  void newKeysOfABatchAreMadeDurableTogether() {
+    List<byte[]> keys = newKeys(8);
+    long place = leased.place();
+    for (byte[] key : keys) {
+      place = putLater(client, leased, place, key);
+    }
+    drains = 0;
+    steps();
+    for (byte[] key : keys) {
+      assertEquals(Tables.NONE, entry(key));
+    }
+    syncs.release();
+    steps();
+    for (byte[] key : keys) {
+      assertTrue(VersionWord.pending(word(key)));
+    }
+    syncs.release();
+    for (byte[] ignored : keys) {
+      assertEquals(Result.OK, Message.result(client.response(), 0));
+    }
+    assertEquals(0, drains, "in the server's thread");
+    assertEquals(2, syncs.groups);
+  }
+
+  /** The second one meets the entry of the first. */
+  @Test
+  void twoPutsOfANewKeyMakeOneEntry() {
+    long next = putLater(client, leased, leased.place(), KEY);
+    putLater(client, leased, next, KEY);
+    for (int group = 0; group < 3; group++) {
+      steps();
+      syncs.release();
+    }
+    assertEquals(Result.OK, Message.result(client.response(), 0));
+    assertEquals(Result.OK, Message.result(client.response(), 0));
+    assertEquals(1, core.engine().tables().size());
+    assertEquals(offset(leased, next), VersionWord.committed(word(KEY)));
+    assertEquals(0, leftKeyWords());
+  }
+
+  /** Key words beside no version. */
+  private int leftKeyWords() {
+    HashTable table = core.engine().tables().current().table();
+    int left = 0;
+    for (long slot = 0; slot < table.slots(); slot++) {
+      left += table.versionWord(slot) == 0 && table.keyWord(slot) != 0 ? 1 : 0;
+    }
+    return left;
+  }
+
+  @Test
+  void theKeyWordOfAPutThatIsNotDoneIsTakenBack() {
+    RawClient other = connect();
+    RawClient.Leased others = lease(other);
+    putLater(other, others, others.place(), KEY);
+    core.doWork();
+    assertEquals(1, leftKeyWords());
+    other.queuePair.withdraw();
+    steps();
+    syncs.release();
+    steps();
+    assertEquals(Tables.NONE, entry(KEY));
+    assertEquals(0, leftKeyWords());
+  }
+
+  /** What was staged in the old table is no good, and that stays mapped while it is drained. */
+  @Test
+  void theTableIsDoubledWhileKeyWordsAreMadeDurable() {
+    List<byte[]> keys = newKeys(3);
+    put(keys.get(0), leased.place());
+    put(keys.get(1), leased.place() + 64);
+    core.engine().growth().options(new TableGrowthOptions(StoreGeometry.BUCKETS_MAX, 64, 0));
+    putLater(client, leased, leased.place() + 128, keys.get(2));
+    core.doWork();
+    assertEquals(1, leftKeyWords());
+    assertTrue(core.engine().growth().makeRoom());
+    steps();
+    assertEquals(1, core.engine().growth().doublings());
+    syncs.release();
+    steps();
+    syncs.release();
+    assertEquals(Result.OK, Message.result(client.response(), 0));
+    assertFalse(VersionWord.pending(word(keys.get(2))));
+    assertEquals(3, core.engine().tables().size());
+    assertEquals(0, leftKeyWords());
+  }
+
+  /** An insertion that has no staged entry takes the first free one, and clears what is left. */
+  @Test
+  void whatIsStagedMayBeTakenByAnotherInsertion() {
+    putLater(client, leased, leased.place(), KEY);
+    core.doWork();
+    Tables tables = core.engine().tables();
+    long taken = tables.insert(keyWord(KEY), VersionWord.first(1, false));
+    assertTrue(taken != Tables.NONE);
+    assertTrue(tables.remove(taken, keyWord(KEY), VersionWord.first(1, false)));
+    for (int group = 0; group < 2; group++) {
+      syncs.release();
+      steps();
+    }
+    assertEquals(Result.OK, Message.result(client.response(), 0));
+    assertEquals(1, tables.size());
+    assertEquals(0, leftKeyWords());
+  }
+
+  /** The sixty-fifth put that was collected waited for the batch before, and all others with it. */
+  @Test
+  void moreThanABatchIsCollectedMeanwhile() {
+    put(KEY, leased.place());
+    putLater(client, leased, leased.place() + 64, otherKey);
+    steps();
+    syncs.awaited = 0;
+    List<RawClient> clients = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      RawClient by = connect();
+      RawClient.Leased its = lease(by);
+      for (int put = 0; put < 12; put++) {
+        long place = its.place() + 64 * put;
+        int bytes = by.write(its, place, KEY, VALUE, its.key());
+        by.publishLater(its, place, bytes, Message.FLAG_IF_ABSENT);
+      }
+      clients.add(by);
+    }
+    steps();
+    assertFalse(client.isAnswered());
+    assertEquals(0, syncs.awaited, "nobody waited in the server's thread");
+    for (int group = 0; group < 3; group++) {
+      syncs.release();
+      steps();
+    }
+    assertEquals(Result.OK, Message.result(client.response(), 0));
+    for (RawClient each : clients) {
+      for (int put = 0; put < 12; put++) {
+        assertEquals(Result.CONFLICT, Message.result(each.response(), 0));
+      }
+    }
+    assertEquals(0, syncs.awaited);
+  }
+
+  @Test
+  void whoHasNothingInABatchDoesNotWaitForIt() {
+    put(KEY, leased.place());
+    RawClient ending = connect();
+    RawClient.Leased ends = lease(ending);
+    RawClient leaving = connect();
+    assertEquals(Result.OK, lease(leaving).result());
+    long open = core.engine().log().usage().openExtents();
+    putLater(client, leased, leased.place() + 64, otherKey);
+    steps();
+    syncs.awaited = 0;
+
+    Message.putLong(ending.request(), Message.END_RESERVATION, ends.reservation());
+    MemorySegment ended = ending.ask(Message.END, Message.END_REQUEST_BYTES);
+    assertEquals(Result.OK, Message.result(ended, 0));
+    leaving.queuePair.close();
+    steps();
+    assertEquals(open - 2, core.engine().log().usage().openExtents());
+    ending.eraseLater(KEY);
+    assertEquals(Result.OK, Message.result(ending.response(), 0));
+    assertEquals(Tables.NONE, entry(KEY));
+    assertFalse(client.isAnswered());
+    assertEquals(0, syncs.awaited);
+  }
+
+  @Test
+  void anEraseWaitsForAPutOfItsKey() {
+    RawClient other = connect();
+    put(KEY, leased.place());
+    putLater(client, leased, leased.place() + 64, KEY);
+    steps();
+    syncs.release();
+    steps();
+    assertTrue(VersionWord.pending(word(KEY)));
+    other.eraseLater(KEY);
+    assertEquals(Result.OK, Message.result(other.response(), 0));
+    assertEquals(Tables.NONE, entry(KEY));
+    assertEquals(Result.OK, Message.result(client.response(), 0));
   }
 }

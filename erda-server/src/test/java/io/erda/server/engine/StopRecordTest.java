@@ -137,6 +137,24 @@ class StopRecordTest {
     assertEquals(StopRecord.State.USELESS, state(), "a record of 8 bytes");
   }
 
+  /**
+   * Otherwise its names and lengths were used as they are, and an opening ended by a bug's error.
+   */
+  @Test
+  void aWholeRecordThatNamesNoFilesIsUseless() throws IOException {
+    int name = StopHeader.BYTES;
+    int length = name + 24;
+    for (int field : List.of(57, 59, name, length + 4, length + 7)) {
+      directory.names().forEach(directory::delete);
+      createAll();
+      try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
+        memory.segment().set(ValueLayout.JAVA_BYTE, field, (byte) 0x80);
+        seal(memory.segment());
+      }
+      assertEquals(StopRecord.State.USELESS, state(), "byte at " + field);
+    }
+  }
+
   private static void seal(MemorySegment record) {
     record.set(ValueLayout.JAVA_INT_UNALIGNED, 12, 0);
     CRC32C crc = new CRC32C();

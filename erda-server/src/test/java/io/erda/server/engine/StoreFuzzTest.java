@@ -39,7 +39,8 @@ class StoreFuzzTest {
     return value;
   }
 
-  private static Map<String, byte[]> store() throws IOException {
+  /** As a kill leaves it, with marks open, or as a stop does, with its record. */
+  private static Map<String, byte[]> store(boolean stopped) throws IOException {
     HeapDirectory directory = new HeapDirectory();
     StoreHarness store = StoreHarness.open(directory);
     for (int i = 0; i < KEYS; i++) {
@@ -47,7 +48,9 @@ class StoreFuzzTest {
     }
     store.requireOk(store.put("key3", value(3)));
     store.requireOk(store.put("key4", null));
-    // As a kill leaves it: marks open.
+    if (stopped) {
+      store.engine.close();
+    }
     Map<String, byte[]> files = new TreeMap<>();
     for (String name : directory.names()) {
       try (PersistentMemory memory = directory.anotherView().open(name)) {
@@ -76,7 +79,7 @@ class StoreFuzzTest {
 
   @Test
   void anyFileOfAStore() throws IOException {
-    Map<String, byte[]> whole = store();
+    Map<String, byte[]> whole = store(false);
     List<String> names = List.copyOf(whole.keySet());
     // What is mutated of each file is where it says something; the rest stays as it is.
     List<byte[]> heads = new ArrayList<>();
@@ -112,6 +115,24 @@ class StoreFuzzTest {
             fixChecksums(name, file);
           }
           files.put(name, file);
+          open(directory(files), random);
+        });
+  }
+
+  @Test
+  void theRecordOfAStop() throws IOException {
+    Map<String, byte[]> whole = store(true);
+    Fuzz.run(
+        StoreFuzzTest.class,
+        List.of(whole.get(StoreFiles.STOPPED)),
+        (input, random) -> {
+          byte[] record = input.clone();
+          if (random.nextBoolean() && record.length >= 16) {
+            Arrays.fill(record, 12, 16, (byte) 0);
+            putChecksum(record, 0, record.length, 12);
+          }
+          Map<String, byte[]> files = new TreeMap<>(whole);
+          files.put(StoreFiles.STOPPED, record);
           open(directory(files), random);
         });
   }

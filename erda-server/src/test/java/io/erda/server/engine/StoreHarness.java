@@ -1,6 +1,7 @@
 package io.erda.server.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.Extent;
@@ -107,7 +108,8 @@ final class StoreHarness {
   }
 
   int[] publish() {
-    engine.publication().publish(batch, batched);
+    engine.publication().begin(batch, batched);
+    assertTrue(engine.publication().advance(), "nothing waits for a device");
     int[] results = new int[batched];
     for (int i = 0; i < batched; i++) {
       results[i] = batch[i].result;

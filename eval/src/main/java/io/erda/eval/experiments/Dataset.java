@@ -52,6 +52,11 @@ final class Dataset {
     return value;
   }
 
+  /** The value that {@link #value} made last. */
+  MemorySegment sameValue() {
+    return value;
+  }
+
   /** Puts all objects. */
   void load(ErdaClient client, Progress progress) {
     progress.step(

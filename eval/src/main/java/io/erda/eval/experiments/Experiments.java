@@ -22,8 +22,10 @@ public final class Experiments {
           new FootprintExperiment(),
           new UtilisationExperiment(),
           new PowerExperiment(),
+          new MultiGetExperiment(),
           new TcpExperiment(),
-          new PeersExperiment());
+          new PeersExperiment(),
+          new BaselinesExperiment());
 
   private Experiments() {}
 }

@@ -1,6 +1,8 @@
 package io.erda.launcher.commands;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
+import io.erda.client.ErdaUri;
 import picocli.CommandLine.Option;
 
 /** The option that names a store, for the commands that are its clients. */
@@ -17,5 +19,13 @@ final class Connection {
 
   ErdaClient connect() {
     return ErdaClient.connect(uri);
+  }
+
+  ErdaClient connect(ClientOptions options) {
+    return ErdaClient.connect(ErdaUri.parse(uri), options);
+  }
+
+  String uri() {
+    return uri;
   }
 }

@@ -1,5 +1,9 @@
 package io.erda.launcher.commands;
 
+import io.erda.launcher.watch.FiguresBean;
+import io.erda.launcher.watch.MetricsEndpoint;
+import io.erda.launcher.watch.ServiceManager;
+import io.erda.launcher.watch.StandardErrorLog;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
 import io.erda.server.ErdaServer;
@@ -7,13 +11,19 @@ import io.erda.server.Listening;
 import io.erda.server.ServerOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import jdk.jfr.FlightRecorder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,8 +34,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "server",
     description =
-        "Serve a store to the processes of this host, and over TCP to others. SIGTERM and Ctrl-C"
-            + " end it cleanly.",
+        "Serve a store to the processes of this host, and over TCP and RDMA to others. SIGTERM and"
+            + " Ctrl-C end it cleanly.",
     footer = {
       "",
       "Sizes take K, M, G. The options of creation count when DIR holds no store yet; a store keeps"
@@ -34,6 +44,7 @@ import picocli.CommandLine.Spec;
       "  ./erda server --data /var/lib/erda"
     })
 public final class ServerCommand implements Callable<Integer> {
+  private static final Duration METRICS_WAIT_MAX = Duration.ofSeconds(3);
   private static final long RECORDING_END_NS_MAX = 10_000_000_000L;
 
   @Spec private CommandSpec spec;
@@ -77,10 +88,28 @@ public final class ServerCommand implements Callable<Integer> {
   private Path tlsKey;
 
   @Option(
+      names = "--metrics",
+      paramLabel = "HOST:PORT",
+      description =
+          "Answer http://HOST:PORT/metrics with the figures of stats, as OpenMetrics text; without"
+              + " HOST on loopback. Whoever reaches it may read them.")
+  private String metrics;
+
+  @Option(
       names = "--rdma",
       paramLabel = "HOST:PORT",
-      description = "Serve over RDMA too. Not there yet.")
+      description =
+          "Serve over RDMA too, at erda+rdma://HOST:PORT; HOST is an address of the RDMA device's."
+              + " Whoever can connect there can use the store.")
   private String rdma;
+
+  @Option(
+      names = "--rdma-device",
+      paramLabel = "NAME",
+      description =
+          "RDMA: the device, as the kernel calls it; by default the first one that has an address"
+              + " here.")
+  private String rdmaDevice;
 
   @Option(
       names = "--heads",
@@ -207,14 +236,21 @@ public final class ServerCommand implements Callable<Integer> {
       description = "Say when opening begins, and end with standard input.")
   private boolean child;
 
+  @Option(names = "--jmx", description = "Show the figures of stats as a JMX bean, too.")
+  private boolean jmx;
+
+  @Option(names = "--debug", description = "Log who connects and who leaves, too.")
+  private boolean debug;
+
+  private final ServiceManager manager = ServiceManager.ofEnvironment();
+  private System.Logger log;
   private volatile boolean ending;
   private volatile Throwable failure;
 
   @Override
   public Integer call() throws InterruptedException {
-    if (rdma != null) {
-      throw new UserError(
-          "--rdma is not there yet: this build serves over shared memory and TCP", 2);
+    if (rdma == null && rdmaDevice != null) {
+      throw new UserError("--rdma-device goes with --rdma", 2);
     }
     if (listen == null && (secretFile != null || tlsCertificate != null || tlsKey != null)) {
       throw new UserError("--secret-file, --tls-cert and --tls-key go with --listen", 2);
@@ -224,12 +260,19 @@ public final class ServerCommand implements Callable<Integer> {
       out.println("opening " + data);
       out.flush();
     }
-    ErdaServer server = ErdaServer.start(data, options());
+    InetSocketAddress metricsAddress = metrics == null ? null : metricsAddress(metrics);
+    log = StandardErrorLog.start(spec.commandLine().getErr(), debug);
+    ErdaServer server = ErdaServer.start(data, options().withLog(log));
+    if (metricsAddress != null) {
+      startMetrics(server, metricsAddress);
+    }
+    if (jmx) {
+      registerBean(server);
+    }
     endCleanly(server);
     if (child) {
       endWithStandardInput(server);
     }
-    server.notes().forEach(note -> spec.commandLine().getErr().println("erda: recovery: " + note));
     out.println(
         "serving "
             + data
@@ -239,7 +282,8 @@ public final class ServerCommand implements Callable<Integer> {
             + server.promise().name().toLowerCase(Locale.ROOT)
             + ")");
     out.flush();
-    server.onReadOnly(this::sayReadOnly);
+    tell(() -> manager.ready("serves " + data));
+    server.onReadOnly(reason -> tell(() -> manager.status("the store is read-only: " + reason)));
     failure = server.await();
     if (failure != null && !ending) {
       throw new UserError("server failed: " + describe(failure), 1, failure);
@@ -247,13 +291,51 @@ public final class ServerCommand implements Callable<Integer> {
     return 0;
   }
 
-  private void sayReadOnly(String reason) {
-    PrintWriter err = spec.commandLine().getErr();
-    err.println(
-        "erda: the store is read-only now, gets go on: "
-            + reason
-            + "; when that is mended, start the server again");
-    err.flush();
+  /** Something that the service manager is told. */
+  private interface Notice {
+    void send() throws IOException;
+  }
+
+  /** A service manager that can't be told is no reason not to serve. */
+  private void tell(Notice notice) {
+    try {
+      notice.send();
+    } catch (IOException e) {
+      log.log(System.Logger.Level.WARNING, e.getMessage());
+    }
+  }
+
+  private void registerBean(ErdaServer server) {
+    try {
+      String name =
+          "io.erda:type=Server,data=" + ObjectName.quote(data.toAbsolutePath().toString());
+      ManagementFactory.getPlatformMBeanServer()
+          .registerMBean(
+              new FiguresBean(() -> server.figures(METRICS_WAIT_MAX)), new ObjectName(name));
+    } catch (JMException e) {
+      server.close();
+      throw new UserError("can't register the JMX bean: " + e.getMessage(), 1, e);
+    }
+  }
+
+  private static InetSocketAddress metricsAddress(String text) {
+    try {
+      return MetricsEndpoint.address(text);
+    } catch (IllegalArgumentException e) {
+      throw new UserError("--metrics: " + e.getMessage(), 2);
+    }
+  }
+
+  /** It ends with the process: its threads are daemons. */
+  private void startMetrics(ErdaServer server, InetSocketAddress address) {
+    try {
+      MetricsEndpoint endpoint =
+          MetricsEndpoint.start(address, () -> server.figures(METRICS_WAIT_MAX));
+      log.log(System.Logger.Level.INFO, "metrics are at " + endpoint.url());
+    } catch (IOException e) {
+      server.close();
+      throw new UserError("can't serve metrics at " + metrics + ": " + e.getMessage(), 1, e);
+    }
   }
 
   private static String describe(Throwable failure) {
@@ -270,6 +352,7 @@ public final class ServerCommand implements Callable<Integer> {
             new Thread(
                 () -> {
                   ending = true;
+                  tell(manager::stopping);
                   boolean failed = failure != null;
                   server.close();
                   awaitEndOfRecordings();
@@ -342,13 +425,22 @@ public final class ServerCommand implements Callable<Integer> {
     if (livePercent != null) {
       options = withLivePercent(options, livePercent);
     }
-    if (listen != null) {
-      options =
-          options.withListening(List.of(new Listening("erda", address(listen), parameters())));
-    }
+    options = options.withListening(listening());
     return writeLatencyNs == null
         ? options
         : options.withWriteLatencyNs(notNegative("--write-latency-ns", writeLatencyNs));
+  }
+
+  private List<Listening> listening() {
+    List<Listening> all = new ArrayList<>();
+    if (listen != null) {
+      all.add(new Listening("erda", address(listen), parameters()));
+    }
+    if (rdma != null) {
+      Map<String, String> device = rdmaDevice == null ? Map.of() : Map.of("device", rdmaDevice);
+      all.add(new Listening("erda+rdma", rdma, device));
+    }
+    return all;
   }
 
   /** A port alone is one of loopback. */

@@ -5,11 +5,18 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.cleaner.Phase;
 import io.erda.client.ErdaClient;
 import io.erda.eval.report.Table;
+import io.erda.server.figures.Figure;
+import io.erda.server.figures.Figure.Unit;
+import io.erda.server.figures.FigureCatalogue;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,12 +36,10 @@ import picocli.CommandLine.Spec;
           + " log runs full or when ./erda clean asks it to. In JSON a region is"
           + " region.HEAD.INDEX.live.permille; a client that a cleaned region's space waits for is"
           + " leaving.HEAD.INDEX.GENERATION.client.ID.pid; cleaner.phase counts from 0: idle,"
-          + " writers, mark, measure, merge, replicate. store.readonly.reason says why a store"
-          + " takes no more puts and deletes."
+          + " writers, mark, measure, merge, replicate. docs/stats.md says what each figure means."
     })
 public final class StatsCommand implements Callable<Integer> {
   private static final Pattern LIVE = Pattern.compile("region\\.(\\d+)\\.(\\d+)\\.live\\.permille");
-  private static final String READ_ONLY_REASON = "store.readonly.reason";
   private static final Pattern LEAVING =
       Pattern.compile("leaving\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.client\\.(\\d+)\\.pid");
 
@@ -56,8 +61,9 @@ public final class StatsCommand implements Callable<Integer> {
     if (json) {
       ObjectNode node = new ObjectMapper().createObjectNode();
       figures.forEach((name, value) -> {
-        if (isReason(name)) {
-          node.put(READ_ONLY_REASON, reason(name));
+        int text = textAt(name);
+        if (text >= 0) {
+          node.put(name.substring(0, text), name.substring(text + 1));
         } else {
           node.put(name, value);
         }
@@ -71,26 +77,44 @@ public final class StatsCommand implements Callable<Integer> {
   }
 
   private static Table figures(Map<String, Long> figures) {
-    Table table = new Table("figure", "value");
-    figures.forEach((name, value) -> {
+    Table table = new Table("figure", "value", "unit");
+    Map<String, Integer> places = places(figures.keySet());
+    Map<String, Long> sorted = new LinkedHashMap<>();
+    figures.keySet().stream()
+        .sorted(Comparator.comparingInt(places::get))
+        .forEach(name -> sorted.put(name, figures.get(name)));
+    sorted.forEach((name, value) -> {
+      int text = textAt(name);
       if (name.equals("cleaner.phase")) {
-        table.row(name, phase(value));
-      } else if (isReason(name)) {
-        table.row(READ_ONLY_REASON, reason(name));
+        table.row(name, phase(value), "");
+      } else if (text >= 0) {
+        table.row(name.substring(0, text), name.substring(text + 1), "");
       } else if (!LIVE.matcher(name).matches() && !LEAVING.matcher(name).matches()) {
-        table.row(name, Table.count(value));
+        table.row(name, Table.count(value), unit(name));
       }
     });
     return table;
   }
 
-  /** Why a store takes no more puts stands in a figure's name. */
-  private static boolean isReason(String name) {
-    return name.startsWith(READ_ONLY_REASON + "=");
+  /** Where people look for each name; what a newer server tells besides comes last. */
+  private static Map<String, Integer> places(Set<String> names) {
+    List<Figure> all = FigureCatalogue.all();
+    Map<String, Integer> places = new HashMap<>();
+    for (String name : names) {
+      int place = all.indexOf(FigureCatalogue.find(name));
+      places.put(name, place < 0 ? Integer.MAX_VALUE : place);
+    }
+    return places;
   }
 
-  private static String reason(String name) {
-    return name.substring(READ_ONLY_REASON.length() + 1);
+  /** A text stands in a figure's name: where its {@code =} is; −1 where the figure is a number. */
+  private static int textAt(String name) {
+    return name.indexOf('=');
+  }
+
+  private static String unit(String name) {
+    Figure figure = FigureCatalogue.find(name);
+    return figure == null || figure.unit() == Unit.NUMBER ? "" : figure.unit().symbol();
   }
 
   private static String phase(long ordinal) {

@@ -76,7 +76,7 @@ final class Bystander implements AutoCloseable {
     long endNs = System.nanoTime() + TOO_LONG.toNanos();
     while (true) {
       ClientLog.Outcome outcome =
-          actor.connect() ? actor.step(operation, key) : ClientLog.Outcome.FAILED;
+          actor.connect() ? actor.call(operation, key) : ClientLog.Outcome.FAILED;
       if (outcome != ClientLog.Outcome.FAILED) {
         return outcome;
       }

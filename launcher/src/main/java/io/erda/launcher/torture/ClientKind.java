@@ -1,5 +1,6 @@
 package io.erda.launcher.torture;
 
+import java.util.List;
 import java.util.Locale;
 
 /** What a client process of the torture does. */
@@ -9,7 +10,9 @@ enum ClientKind {
   /** Asynchronous clients, one after the other, whose handler throws, submits and closes. */
   PIPELINED(1),
   /** Blocking clients that threads hand to each other, and close under each other. */
-  SHARED(SharedClients.LOGS);
+  SHARED(SharedClients.LOGS),
+  /** One thread, one client that reads the store's files and asks no server. */
+  READER(1);
 
   private final int logs;
 
@@ -20,6 +23,11 @@ enum ClientKind {
   /** How many client numbers, each with a history of its own, such a process takes. */
   int logs() {
     return logs;
+  }
+
+  /** Those that there are where the server is at a URI: who reads files needs them at hand. */
+  static List<ClientKind> over(String uri) {
+    return uri.startsWith("erda+shm:") ? List.of(values()) : List.of(BLOCKING, PIPELINED, SHARED);
   }
 
   /** In words, for reports. */

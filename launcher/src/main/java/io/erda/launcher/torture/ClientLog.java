@@ -28,12 +28,29 @@ final class ClientLog implements AutoCloseable {
     NOT_OWNED
   }
 
+  /**
+   * An operation that has begun.
+   *
+   * @param number it has in the history
+   * @param id the ID of the value that it puts; 0 when it puts none
+   * @param expected the ID of the value that its key must have for it to be done, or {@link
+   *     History#ABSENT}
+   */
+  record Begun(int number, Operation operation, int key, long id, long expected) {}
+
+  /** One of so many puts with a condition expects no value, whatever was seen. */
+  private static final int ABSENT_ODDS = 8;
+
   private final int client;
   private final HistoryLog history;
   private final MemorySegment[] keys;
+
+  /** By key: the ID of the value that was seen or put last, which a condition expects. */
+  private final long[] seen;
+
   private final MemorySegment value = Arena.ofAuto().allocate(TortureValue.BYTES_MAX, 8);
+  private final MemorySegment expected = Arena.ofAuto().allocate(TortureValue.BYTES_MAX, 8);
   private int sequence;
-  private long id;
 
   /** Where a client writes what it did. */
   static Path file(Path files, int client) {
@@ -44,45 +61,73 @@ final class ClientLog implements AutoCloseable {
     this.client = client;
     this.history = HistoryLog.create(file(files, client), client, System::nanoTime);
     this.keys = new MemorySegment[keyCount];
+    this.seen = new long[keyCount];
     for (int i = 0; i < keyCount; i++) {
       keys[i] = MemorySegment.ofArray(TortureValue.key(i));
     }
   }
 
-  /** An operation begins. Returns its number. */
-  int begin(Operation operation, int key) {
-    id = operation == Operation.PUT ? TortureValue.id(client, ++sequence) : 0;
+  /** An operation begins. One with a condition expects what was seen of the key last. */
+  Begun begin(Operation operation, int key) {
+    long id = operation.puts() ? newId() : 0;
+    long expects = operation.isConditional() ? expectation(operation, key) : History.ABSENT;
     try {
-      return history.invoke(operation, key, id);
+      int number =
+          operation.isConditional()
+              ? history.invokeIf(operation, key, id, expects)
+              : history.invoke(operation, key, id);
+      return new Begun(number, operation, key, id, expects);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private long newId() {
+    return TortureValue.id(client, ++sequence);
+  }
+
+  private long expectation(Operation operation, int key) {
+    if (operation == Operation.PUT_IF && sequence % ABSENT_ODDS == 0) {
+      return History.ABSENT;
+    }
+    // A delete that expects something where nothing was seen expects what nobody has put.
+    return seen[key] != History.ABSENT || operation == Operation.PUT_IF ? seen[key] : newId();
   }
 
   MemorySegment key(int key) {
     return keys[key];
   }
 
-  /** The ID of the value of the put that began last. */
-  long id() {
-    return id;
+  /** The value that it puts. It is overwritten when this is called again. */
+  MemorySegment value(Begun put) {
+    return value.asSlice(0, TortureValue.fill(put.id(), value));
   }
 
-  /** The value of the put that began last. It is overwritten when this is called again. */
-  MemorySegment value() {
-    return value.asSlice(0, TortureValue.fill(id, value));
+  /** The value that it expects, which is one. It is overwritten when this is called again. */
+  MemorySegment expected(Begun it) {
+    return expected.asSlice(0, TortureValue.fill(it.expected(), expected));
   }
 
   /**
-   * An operation is done.
+   * An operation is done, or its condition did not hold.
    *
    * @param result as the history wants it
    */
-  Outcome done(int number, long result) {
+  Outcome done(Begun it, long result) {
     try {
-      history.ok(number, result);
+      history.ok(it.number(), result);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+    switch (it.operation()) {
+      case GET -> seen[it.key()] = result;
+      case PUT -> seen[it.key()] = it.id();
+      case DELETE -> seen[it.key()] = History.ABSENT;
+      case PUT_IF, DELETE_IF -> {
+        if (result != 0) {
+          seen[it.key()] = it.id();
+        }
+      }
     }
     return Outcome.DONE;
   }
@@ -93,47 +138,65 @@ final class ClientLog implements AutoCloseable {
    * @param from holds the value at its beginning
    * @param length of the value; negative: absent
    */
-  Outcome got(int number, int key, MemorySegment from, long length) {
+  Outcome got(Begun get, MemorySegment from, long length) {
     long result = length < 0 ? History.ABSENT : TortureValue.idOf(from, length);
     if (result == TortureValue.WRONG) {
-      Complaint.say(key, "a get returned bytes that nobody put");
+      Complaint.say(get.key(), "a get returned bytes that nobody put");
       return Outcome.DONE;
     }
-    return done(number, result);
+    return done(get, result);
   }
 
   /** An operation was refused, or certainly had no effect: whoever sees its value contradicts. */
-  void withoutEffect(int number) {
+  void withoutEffect(Begun it) {
     try {
-      history.failed(number);
+      history.failed(it.number());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
+  /** Nobody knows what came of it; in a log without its end it may still take effect. */
+  private void unknown(Begun it, boolean last) {
+    if (last) {
+      try {
+        history.unknown(it.number());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
   /** An operation ended in an error. */
-  Outcome failed(int number, Operation operation, int key, ErdaException error) {
+  Outcome failed(Begun it, ErdaException error) {
     return switch (error) {
-      // The log says the same when it has no word of an operation's end.
-      case ErdaException.OutcomeUnknown _ -> Outcome.FAILED;
+      case ErdaException.OutcomeUnknown unknown -> {
+        unknown(it, unknown.isFinal());
+        yield Outcome.FAILED;
+      }
       case ErdaException.Unavailable _, ErdaException.Refused _ -> {
-        withoutEffect(number);
+        withoutEffect(it);
         yield Outcome.FAILED;
       }
       case ErdaException.Full full -> {
-        withoutEffect(number);
-        if (operation == Operation.PUT && full.what() == ErdaException.Full.What.LOG) {
+        withoutEffect(it);
+        if (needsSpace(it.operation()) && full.what() == ErdaException.Full.What.LOG) {
           yield Outcome.FULL;
         }
-        Complaint.say(key, operation + ": " + error.getMessage());
+        Complaint.say(it.key(), it.operation() + ": " + error.getMessage());
         yield Outcome.DONE;
       }
       case ErdaException.Damaged _ -> {
-        Complaint.say(key, error.getMessage());
+        Complaint.say(it.key(), error.getMessage());
         yield Outcome.DONE;
       }
       default -> throw error;
     };
+  }
+
+  /** A delete finds a way where the log is full; one with a condition need not. */
+  private static boolean needsSpace(Operation operation) {
+    return operation.puts() || operation == Operation.DELETE_IF;
   }
 
   @Override

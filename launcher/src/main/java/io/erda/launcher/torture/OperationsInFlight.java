@@ -18,14 +18,14 @@ final class OperationsInFlight {
 
   /** Submits what was just written down; false when the client did not take it. */
   interface Submission {
-    boolean submit(long token, Operation operation, MemorySegment key, MemorySegment value);
+    boolean submit(long token, ClientLog.Begun begun);
   }
 
-  private record Begun(int number, Operation operation, int key, long id, long awakeNs) {}
+  private record Submitted(ClientLog.Begun begun, long awakeNs) {}
 
   private final ClientLog log;
   private final LongSupplier awakeNs;
-  private final Map<Long, Begun> begun = new HashMap<>();
+  private final Map<Long, Submitted> submitted = new HashMap<>();
   private long tokens;
   private int looks;
 
@@ -40,26 +40,24 @@ final class OperationsInFlight {
   /** Writes an operation down and submits it, or notes that the client did not take it. */
   boolean submit(Operation operation, int key, Submission submission) {
     long token;
-    MemorySegment value;
+    ClientLog.Begun begun;
     synchronized (this) {
       token = ++tokens;
-      int number = log.begin(operation, key);
-      value = operation == Operation.PUT ? log.value() : null;
-      begun.put(token, new Begun(number, operation, key, log.id(), awakeNs.getAsLong()));
+      begun = log.begin(operation, key);
+      submitted.put(token, new Submitted(begun, awakeNs.getAsLong()));
     }
     boolean taken = false;
     try {
-      taken = submission.submit(token, operation, log.key(key), value);
+      taken = submission.submit(token, begun);
     } catch (IllegalStateException e) {
       // Somebody has closed the client, which has not taken it then.
     }
     if (!taken) {
       synchronized (this) {
-        Begun refused = begun.remove(token);
-        if (refused == null) {
+        if (submitted.remove(token) == null) {
           Complaint.say(key, "the handler heard of " + operation + " that was not submitted");
         } else {
-          log.withoutEffect(refused.number());
+          log.withoutEffect(begun);
         }
       }
     }
@@ -68,9 +66,9 @@ final class OperationsInFlight {
 
   /** The handler hears of a get. */
   synchronized void got(long token, MemorySegment value, long length) {
-    Begun get = told(token, Operation.GET);
+    ClientLog.Begun get = told(token, Operation.GET);
     if (get != null) {
-      log.got(get.number(), get.key(), value, length);
+      log.got(get, value, length);
     }
   }
 
@@ -80,26 +78,37 @@ final class OperationsInFlight {
    * @param result as the history wants it
    */
   synchronized void done(long token, Operation operation, long result) {
-    Begun it = told(token, operation);
+    ClientLog.Begun it = told(token, operation);
     if (it != null) {
-      log.done(it.number(), result);
+      log.done(it, result);
     }
+  }
+
+  /** The handler hears of an operation with a condition. */
+  synchronized void compared(long token, boolean done) {
+    ClientLog.Begun it = told(token, null);
+    if (it == null) {
+      return;
+    }
+    if (!it.operation().isConditional()) {
+      Complaint.say(it.key(), it.operation() + " was told as one with a condition");
+    }
+    log.done(it, done ? 1 : 0);
   }
 
   /** The handler hears of an error. */
   synchronized ClientLog.Outcome failed(long token, ErdaException error) {
-    Begun it = told(token, null);
-    return it == null
-        ? ClientLog.Outcome.FAILED
-        : log.failed(it.number(), it.operation(), it.key(), error);
+    ClientLog.Begun it = told(token, null);
+    return it == null ? ClientLog.Outcome.FAILED : log.failed(it, error);
   }
 
-  private Begun told(long token, Operation operation) {
-    Begun it = begun.remove(token);
-    if (it == null) {
+  private ClientLog.Begun told(long token, Operation operation) {
+    Submitted told = submitted.remove(token);
+    if (told == null) {
       Complaint.say("operation " + token + " of " + tokens + " was told twice");
       return null;
     }
+    ClientLog.Begun it = told.begun();
     if (operation != null && operation != it.operation()) {
       Complaint.say(it.key(), it.operation() + " was told as " + operation);
     }
@@ -112,7 +121,7 @@ final class OperationsInFlight {
    * @param closing whether another thread may tell of operations just now
    */
   synchronized void compare(int inFlight, BooleanSupplier closing) {
-    int expected = begun.size();
+    int expected = submitted.size();
     if (inFlight != expected && !closing.getAsBoolean()) {
       Complaint.say(
           "the client has " + inFlight + " operations in flight, told were all but " + expected);
@@ -124,11 +133,11 @@ final class OperationsInFlight {
     if (++looks % LOOKS != 0) {
       return null;
     }
-    for (Begun it : begun.values()) {
+    for (Submitted it : submitted.values()) {
       if (awakeNs.getAsLong() - it.awakeNs() > Watchdog.OPERATION_NS) {
-        return it.operation()
+        return it.begun().operation()
             + " of key "
-            + it.key()
+            + it.begun().key()
             + " was not told within "
             + Watchdog.OPERATION_NS / 1_000_000
             + " ms";
@@ -139,10 +148,12 @@ final class OperationsInFlight {
 
   /** The client is closed: of everything the handler has heard. */
   synchronized void requireNone() {
-    for (Begun it : begun.values()) {
+    for (Submitted each : submitted.values()) {
+      ClientLog.Begun it = each.begun();
       Complaint.say(
-          it.key(), it.operation() + " was never told, of " + begun.size() + " of a closed client");
+          it.key(),
+          it.operation() + " was never told, of " + submitted.size() + " of a closed client");
     }
-    begun.clear();
+    submitted.clear();
   }
 }

@@ -58,6 +58,11 @@ final class Pace {
     }
   }
 
+  /** How many keys are in use now. */
+  int keys() {
+    return keys;
+  }
+
   /** One of the keys that are in use now. */
   int key(SplittableRandom random) {
     return key(random, keys);
@@ -65,7 +70,16 @@ final class Pace {
 
   static Operation operation(SplittableRandom random) {
     int choice = random.nextInt(100);
-    return choice < 40 ? Operation.GET : choice < 92 ? Operation.PUT : Operation.DELETE;
+    if (choice < 38) {
+      return Operation.GET;
+    }
+    if (choice < 78) {
+      return Operation.PUT;
+    }
+    if (choice < 84) {
+      return Operation.DELETE;
+    }
+    return choice < 96 ? Operation.PUT_IF : Operation.DELETE_IF;
   }
 
   static int key(SplittableRandom random, int now) {

@@ -4,6 +4,7 @@ import io.erda.client.ErdaAsyncClient;
 import io.erda.client.ErdaUri;
 import io.erda.client.OperationHandler;
 import io.erda.protocol.ErdaException;
+import io.erda.simulation.history.History;
 import io.erda.simulation.history.Operation;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -180,17 +181,21 @@ final class PipelinedClients implements AutoCloseable {
 
     private boolean submit() {
       SplittableRandom own = random();
-      return inFlight.submit(
-          Pace.operation(own),
-          setting.pace().key(own),
-          (token, operation, key, value) ->
-              switch (operation) {
-                case GET -> client.get(token, key);
-                case PUT -> client.put(token, key, value);
-                case DELETE -> client.delete(token, key);
-                // The log of a history has no room for what is expected.
-                case PUT_IF, DELETE_IF -> throw new IllegalArgumentException(operation.name());
-              });
+      return inFlight.submit(Pace.operation(own), setting.pace().key(own), this::submit);
+    }
+
+    private boolean submit(long token, ClientLog.Begun begun) {
+      MemorySegment key = log.key(begun.key());
+      return switch (begun.operation()) {
+        case GET -> client.get(token, key);
+        case PUT -> client.put(token, key, log.value(begun));
+        case DELETE -> client.delete(token, key);
+        case PUT_IF ->
+            begun.expected() == History.ABSENT
+                ? client.putIfAbsent(token, key, log.value(begun))
+                : client.compareAndSet(token, key, log.expected(begun), log.value(begun));
+        case DELETE_IF -> client.compareAndDelete(token, key, log.expected(begun));
+      };
     }
 
     /** Threads that close draw from numbers of their own. */
@@ -215,6 +220,12 @@ final class PipelinedClients implements AutoCloseable {
     @Override
     public void onDelete(long token, boolean existed) {
       inFlight.done(token, Operation.DELETE, existed ? 1 : 0);
+      misbehave();
+    }
+
+    @Override
+    public void onConditional(long token, boolean done) {
+      inFlight.compared(token, done);
       misbehave();
     }
 

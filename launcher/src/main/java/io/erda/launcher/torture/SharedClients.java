@@ -83,7 +83,7 @@ final class SharedClients implements AutoCloseable {
       ClientLog.Outcome outcome = ClientLog.Outcome.NOT_OWNED;
       int calls = random.nextInt(1, CALLS_MAX);
       for (int i = 0; i < calls && !setting.pace().ending(); i++) {
-        outcome = caller.call(client, Pace.operation(random), setting.pace().key(random));
+        outcome = caller.step(client, random, setting.pace().keys(), false);
         if (outcome == ClientLog.Outcome.CLOSED) {
           return outcome;
         }

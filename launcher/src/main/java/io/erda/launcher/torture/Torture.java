@@ -76,6 +76,8 @@ public final class Torture {
   private int stores;
   private int operations;
   private int unknownOutcomes;
+  private long conditionsHeld;
+  private long conditionsMissed;
   private int killsInCleaning;
   private int killsInDoubling;
   private Map<String, Long> figures = Map.of();
@@ -333,6 +335,8 @@ public final class Torture {
     progress.step("check the history");
     History history = HistoryLog.merge(logs);
     operations += history.size();
+    conditionsHeld += history.countConditions(true);
+    conditionsMissed += history.countConditions(false);
     unknownOutcomes += history.count(Outcome.UNKNOWN);
     marks.forEach(mark -> history.mark(mark.timeNs(), mark.text()));
     LinearizabilityChecker checker =
@@ -382,6 +386,7 @@ public final class Torture {
         new TortureResult.Embedded(embedded.openings(), embedded.kills()),
         operations,
         unknownOutcomes,
+        new TortureResult.Conditions(conditionsHeld, conditionsMissed),
         slowestAccessNs,
         space,
         violations);
@@ -391,6 +396,11 @@ public final class Torture {
   private void requireWork(TortureResult.Space space) {
     if (space.regionsFreed() == 0 || space.doublings() == 0) {
       violations.add("nothing was tested: no region was cleaned or no table doubled, " + space);
+    }
+    if (conditionsHeld == 0 || conditionsMissed == 0) {
+      violations.add(
+          "nothing was tested: %d conditions held and %d did not"
+              .formatted(conditionsHeld, conditionsMissed));
     }
     if (serverKills >= KILLS_THAT_MUST_HIT && (killsInCleaning == 0 || killsInDoubling == 0)) {
       violations.add(

@@ -7,6 +7,7 @@ import io.erda.simulation.history.Operation;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
 /** One blocking client of the torture, which nobody else uses or closes. One thread. */
@@ -53,8 +54,20 @@ final class TortureActor implements AutoCloseable {
   }
 
   /** Does one operation. */
-  ClientLog.Outcome step(Operation operation, int key) {
-    ClientLog.Outcome outcome = caller.call(erda, operation, key);
+  ClientLog.Outcome call(Operation operation, int key) {
+    return ofThisThread(caller.call(erda, operation, key));
+  }
+
+  /**
+   * Does something: see {@link BlockingCaller#step}.
+   *
+   * @param keys that are in use now
+   */
+  ClientLog.Outcome step(SplittableRandom random, int keys, boolean readsOnly) {
+    return ofThisThread(caller.step(erda, random, keys, readsOnly));
+  }
+
+  private ClientLog.Outcome ofThisThread(ClientLog.Outcome outcome) {
     if (outcome == ClientLog.Outcome.CLOSED || outcome == ClientLog.Outcome.NOT_OWNED) {
       throw new IllegalStateException(
           late.isEmpty() ? "a client that only this thread uses is " + outcome : late);

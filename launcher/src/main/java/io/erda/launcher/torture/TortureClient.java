@@ -1,6 +1,5 @@
 package io.erda.launcher.torture;
 
-import io.erda.simulation.history.Operation;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
@@ -35,7 +34,8 @@ public final class TortureClient {
             new Watchdog());
     SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[3]));
     switch (ClientKind.valueOf(arguments[1])) {
-      case BLOCKING -> runBlocking(setting, random);
+      case BLOCKING -> runBlocking(setting, setting.uri(), random, false);
+      case READER -> runBlocking(setting, setting.uri() + "?read-only", random, true);
       case PIPELINED -> {
         try (PipelinedClients clients = new PipelinedClients(setting, random)) {
           ready();
@@ -56,20 +56,16 @@ public final class TortureClient {
     System.out.println("ready");
   }
 
-  private static void runBlocking(Setting setting, SplittableRandom random) throws IOException {
+  private static void runBlocking(
+      Setting setting, String uri, SplittableRandom random, boolean readsOnly) throws IOException {
     try (TortureActor actor =
         new TortureActor(
-            setting.uri(),
-            setting.files(),
-            setting.firstClient(),
-            setting.keysMax(),
-            setting.watchdog())) {
+            uri, setting.files(), setting.firstClient(), setting.keysMax(), setting.watchdog())) {
       ready();
       Pace pace = setting.pace();
       while (!pace.ending()) {
-        Operation operation = Pace.operation(random);
         ClientLog.Outcome outcome =
-            actor.connect() ? actor.step(operation, pace.key(random)) : ClientLog.Outcome.FAILED;
+            actor.connect() ? actor.step(random, pace.keys(), readsOnly) : ClientLog.Outcome.FAILED;
         pace.pause(outcome, random);
       }
     }

@@ -61,6 +61,8 @@ final class TortureClients {
   private final long[] operations = new long[ClientKind.values().length];
   private int otherUserKills;
   private long otherUserOperations;
+  private final long[] tallies = new long[Tally.values().length];
+  private List<ClientKind> kinds = List.of();
   private Place place;
   private int numbers;
   private int starts;
@@ -91,6 +93,7 @@ final class TortureClients {
   /** Begins to work on a store. */
   void begin(Place next, int count, int keys) {
     place = next;
+    kinds = ClientKind.over(next.uri());
     ofStore.clear();
     for (int i = 0; i < count; i++) {
       now.add(start(keys));
@@ -108,7 +111,7 @@ final class TortureClients {
     }
     for (Client client : now) {
       requireEnded(client);
-      collectComplaints(client);
+      collectWords(client);
       children.forget(client.process());
     }
     now.clear();
@@ -147,7 +150,7 @@ final class TortureClients {
 
   /** Another one in the place of one that was killed. */
   void replace(Client killed, int keys) {
-    collectComplaints(killed);
+    collectWords(killed);
     children.forget(killed.process());
     now.set(now.indexOf(killed), start(keys));
   }
@@ -190,21 +193,30 @@ final class TortureClients {
   /** What they did; a violation where a kind was never met. */
   TortureResult.Clients result() {
     if (kills() >= KILLS_THAT_MUST_MEET) {
-      for (ClientKind kind : ClientKind.values()) {
+      for (ClientKind kind : kinds) {
         requireMet(kind.toString(), kills[kind.ordinal()], operations[kind.ordinal()]);
       }
       if (otherUser.exists()) {
         requireMet("another user's", otherUserKills, otherUserOperations);
+      }
+      for (Tally tally : Tally.values()) {
+        if (tallies[tally.ordinal()] == 0) {
+          violations.accept("nothing was tested: clients say that they did no " + tally);
+        }
       }
     }
     return new TortureResult.Clients(
         kills(),
         kills[ClientKind.PIPELINED.ordinal()],
         kills[ClientKind.SHARED.ordinal()],
+        kills[ClientKind.READER.ordinal()],
         otherUserKills,
         operations[ClientKind.PIPELINED.ordinal()],
         operations[ClientKind.SHARED.ordinal()],
+        operations[ClientKind.READER.ordinal()],
         otherUserOperations,
+        tallies[Tally.SEVERAL.ordinal()],
+        tallies[Tally.ITERATIONS.ordinal()],
         otherUser.leftOut());
   }
 
@@ -217,7 +229,7 @@ final class TortureClients {
   }
 
   private Client start(int keys) {
-    ClientKind kind = ClientKind.values()[starts++ % ClientKind.values().length];
+    ClientKind kind = kinds.get(starts++ % kinds.size());
     boolean other = random.nextInt(OTHER_USER_ODDS) == 0 && otherUser.exists();
     int number = takeNumbers(kind.logs());
     Path files = other ? place.otherFiles() : place.files();
@@ -254,12 +266,17 @@ final class TortureClients {
     }
   }
 
-  private void collectComplaints(Client client) {
+  /** Takes what the process said: what it did, and what must not be. */
+  private void collectWords(Client client) {
     int complaints = 0;
     try {
       for (String line = client.process().poll(Duration.ofMillis(50));
           line != null;
           line = client.process().poll(Duration.ofMillis(50))) {
+        Tally tally = Tally.in(line);
+        if (tally != null) {
+          tallies[tally.ordinal()]++;
+        }
         String complaint = Complaint.in(line);
         if (complaint != null && ++complaints <= COMPLAINTS_MAX) {
           violations.accept(client + ": " + complaint);

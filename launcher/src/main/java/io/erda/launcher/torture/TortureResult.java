@@ -16,12 +16,21 @@ public record TortureResult(
     Embedded embedded,
     int operations,
     int unknownOutcomes,
+    Conditions conditions,
     long slowestAccessNs,
     Space space,
     List<String> violations) {
   public TortureResult {
     violations = List.copyOf(violations);
   }
+
+  /**
+   * Puts and deletes with a condition whose outcome is known.
+   *
+   * @param held were done
+   * @param missed were not, because their condition did not hold
+   */
+  public record Conditions(long held, long missed) {}
 
   /**
    * What was done to server processes.
@@ -49,17 +58,25 @@ public record TortureResult(
    *
    * @param pipelinedOperations of asynchronous clients whose handlers throw, submit and close
    * @param sharedOperations of clients that threads hand over and close under each other
+   * @param readerOperations of clients that read the store's files alone; over shared memory there
+   *     are some
    * @param otherUserOperations of processes of another user, of whatever kind
+   * @param callsWithSeveral calls with several keys, of which each key is an operation
+   * @param iterations that came to their end
    * @param otherUserLeftOut why there were none of another user; empty when there were
    */
   public record Clients(
       int kills,
       int pipelinedKills,
       int sharedKills,
+      int readerKills,
       int otherUserKills,
       long pipelinedOperations,
       long sharedOperations,
+      long readerOperations,
       long otherUserOperations,
+      long callsWithSeveral,
+      long iterations,
       String otherUserLeftOut) {}
 
   /**

@@ -74,10 +74,7 @@ public final class TortureStore {
         new TortureActor(() -> store.client(Watchdog.OPTIONS), files, client, keysMax, watchdog)) {
       ClientLog.Outcome outcome = ClientLog.Outcome.DONE;
       while (!ending && outcome != ClientLog.Outcome.FAILED) {
-        outcome =
-            actor.connect()
-                ? actor.step(Pace.operation(random), Pace.key(random, keys))
-                : ClientLog.Outcome.FAILED;
+        outcome = actor.connect() ? actor.step(random, keys, false) : ClientLog.Outcome.FAILED;
       }
     } catch (IOException | RuntimeException e) {
       System.err.println("client " + client + ": " + e);

@@ -74,15 +74,10 @@ final class InBuffer {
    * can't be.
    */
   int frame(int bytesMax) {
-    return frame(from, bytesMax);
-  }
-
-  /** The same of a frame that begins at {@code at}, with others before it. */
-  int frame(int at, int bytesMax) {
-    if (to - at < Frame.HEADER_BYTES) {
+    if (available() < Frame.HEADER_BYTES) {
       return 0;
     }
-    int length = Frame.bytes(memory, at, bytesMax);
-    return length > to - at ? 0 : length;
+    int length = Frame.bytes(memory, from, bytesMax);
+    return length > available() ? 0 : length;
   }
 }

@@ -75,8 +75,6 @@ final class IoThread implements Runnable {
   final AtomicLong handshakesDropped = new AtomicLong();
   final AtomicLong accessesRefused = new AtomicLong();
 
-  final SoonRead soon = new SoonRead();
-
   /** Where messages of the server's pass through, one at a time. */
   final MemorySegment scratch = Arena.ofAuto().allocate(Frame.DATA_BYTES_MAX, 64);
 

@@ -149,9 +149,6 @@ final class ServedConnection implements CompletionHandler {
   }
 
   private void work() throws IOException {
-    if (phase == Phase.OPEN) {
-      io.soon.announce(in, executor);
-    }
     take();
     if (phase == Phase.OPEN) {
       passMessages();
@@ -377,9 +374,6 @@ final class ServedConnection implements CompletionHandler {
 
   /** READs the next bytes into the buffer of answers. Returns the status. */
   private int read(long to, int bytes) {
-    if (executor.readNow(outRegion, to, readKey, readOffset, bytes)) {
-      return Status.SUCCESS;
-    }
     executor.postRead(0, outRegion, to, readKey, readOffset, bytes, Flags.SIGNALED);
     executor.poll(this, 1);
     return lastStatus;

@@ -30,6 +30,11 @@ final class TcpQueuePair implements QueuePair {
   /** What was posted waits for the next poll until it is so much. */
   private static final int FLUSH_BYTES = 32 << 10;
 
+  /**
+   * READs that are posted together go out so many bytes at a time: the other end begins with them.
+   */
+  private static final int READS_FLUSH_BYTES = 512;
+
   private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
 
   // What admit() answers.
@@ -146,6 +151,9 @@ final class TcpQueuePair implements QueuePair {
     requests.add(wrId, Opcode.READ, flags, to, localOffset, length);
     putTarget(remoteKey, remoteOffset, length);
     add(Frame.READ_BYTES, Frame.READ, 0);
+    if (out.waiting() >= READS_FLUSH_BYTES) {
+      flush();
+    }
     device.counters().read(length);
     return true;
   }

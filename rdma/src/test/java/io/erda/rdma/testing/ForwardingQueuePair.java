@@ -182,6 +182,11 @@ public abstract class ForwardingQueuePair implements QueuePair {
   }
 
   @Override
+  public String failure() {
+    return queuePair.failure();
+  }
+
+  @Override
   public void close() {
     queuePair.close();
   }

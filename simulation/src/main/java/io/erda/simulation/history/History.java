@@ -207,6 +207,16 @@ public final class History {
     return count;
   }
 
+  /** Operations whose condition held, or did not hold. */
+  public synchronized int countConditions(boolean held) {
+    int count = 0;
+    for (int i = 0; i < size; i++) {
+      boolean told = operation(i).isConditional() && outcome(i) == Outcome.OK;
+      count += told && missed(i) != held ? 1 : 0;
+    }
+    return count;
+  }
+
   /** Whether any operation is one on this key. */
   public synchronized boolean knows(long key) {
     for (int i = 0; i < size; i++) {

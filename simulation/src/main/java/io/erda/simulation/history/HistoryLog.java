@@ -33,6 +33,8 @@ public final class HistoryLog implements AutoCloseable {
   static final int OK = 2;
   static final int FAILED = 3;
   static final int MARK = 4;
+  static final int EXPECTS = 5;
+  static final int UNKNOWN = 6;
 
   private static final int CHUNK_BYTES = RECORD_BYTES << 15;
   private static final ValueLayout.OfInt INT =
@@ -114,6 +116,19 @@ public final class HistoryLog implements AutoCloseable {
   }
 
   /**
+   * Call before anything of an operation with a condition is sent.
+   *
+   * @param value of a put: its ID, unique among the key's puts of all clients, not 0; else 0
+   * @param expected the ID of the value that the key must have for it to be done, or {@link
+   *     History#ABSENT}
+   * @return the operation, for {@link #ok} and {@link #failed}
+   */
+  public int invokeIf(Operation operation, long key, long value, long expected) throws IOException {
+    append(EXPECTS, 0, number + 1, 0, expected);
+    return invoke(operation, key, value);
+  }
+
+  /**
    * Call after the operation is done.
    *
    * @param result as for {@link History#ok}
@@ -125,6 +140,11 @@ public final class HistoryLog implements AutoCloseable {
   /** Call when the operation is definitely not done, and will not be. */
   public void failed(int operation) throws IOException {
     append(FAILED, 0, operation, 0, 0);
+  }
+
+  /** Call when the operation was done by now, or never will be, and nobody knows which. */
+  public void unknown(int operation) throws IOException {
+    append(UNKNOWN, 0, operation, 0, 0);
   }
 
   /** Notes what happened to the system, for reports: a number whose meaning the reader gives. */
@@ -186,13 +206,27 @@ public final class HistoryLog implements AutoCloseable {
   }
 
   /** An invocation whose end was not read yet. */
-  private record Invocation(Operation operation, long key, long value, long time) {}
+  private record Invocation(Operation operation, long key, long value, long expected, long time) {
+    void endIn(History history, int client, long result, long endTime, Outcome outcome) {
+      history.addIf(client, operation, key, result, expected, time, endTime, outcome);
+    }
+
+    /** The value as a history wants it, which of a put is the value that was put. */
+    long valueAfter(long result) {
+      return switch (operation) {
+        case PUT -> value;
+        case PUT_IF -> result == 0 ? History.ABSENT : value;
+        case GET, DELETE, DELETE_IF -> result;
+      };
+    }
+  }
 
   private static void read(Path file, History history) throws IOException {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
         Arena arena = Arena.ofConfined()) {
       MemorySegment log = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
       Map<Integer, Invocation> open = new HashMap<>();
+      Map<Integer, Long> expected = new HashMap<>();
       byte[] bytes = new byte[RECORD_BYTES];
       CRC32C crc = new CRC32C();
       int client = 0;
@@ -205,43 +239,57 @@ public final class HistoryLog implements AutoCloseable {
           break;
         }
         client = log.get(INT, at + CLIENT_OFFSET);
-        replay(log.asSlice(at, RECORD_BYTES), client, open, history);
+        replay(log.asSlice(at, RECORD_BYTES), client, open, expected, history);
       }
       int owner = client;
       open.values()
-          .forEach(it ->
-              history.add(
-                  owner, it.operation, it.key, it.value, it.time, History.NEVER, Outcome.UNKNOWN));
+          .forEach(it -> it.endIn(history, owner, it.value, History.NEVER, Outcome.UNKNOWN));
     }
   }
 
+  /**
+   * @param expected by number of operation: what it expects, of operations that have not begun
+   */
   private static void replay(
-      MemorySegment record, int client, Map<Integer, Invocation> open, History history)
+      MemorySegment record,
+      int client,
+      Map<Integer, Invocation> open,
+      Map<Integer, Long> expected,
+      History history)
       throws IOException {
     int kind = record.get(ValueLayout.JAVA_BYTE, KIND_OFFSET);
     int number = record.get(INT, NUMBER_OFFSET);
     long value = record.get(LONG, VALUE_OFFSET);
     long time = record.get(LONG, TIME_OFFSET);
-    if (kind == MARK) {
-      history.mark(time, "mark " + value + " by client " + client);
-    } else if (kind == INVOKED) {
-      Operation operation = Operation.values()[record.get(ValueLayout.JAVA_BYTE, OPERATION_OFFSET)];
-      open.put(number, new Invocation(operation, record.get(LONG, KEY_OFFSET), value, time));
-    } else {
-      Invocation it = open.remove(number);
-      if (it == null) {
-        throw new IOException(
-            "operation " + number + " of client " + client + " ended without having begun");
+    switch (kind) {
+      case MARK -> history.mark(time, "mark " + value + " by client " + client);
+      case EXPECTS -> expected.put(number, value);
+      case INVOKED -> {
+        Operation operation =
+            Operation.values()[record.get(ValueLayout.JAVA_BYTE, OPERATION_OFFSET)];
+        Long expects = expected.remove(number);
+        open.put(
+            number,
+            new Invocation(
+                operation,
+                record.get(LONG, KEY_OFFSET),
+                value,
+                expects == null ? History.ABSENT : expects,
+                time));
       }
-      long result = it.operation == Operation.PUT ? it.value : value;
-      history.add(
-          client,
-          it.operation,
-          it.key,
-          result,
-          it.time,
-          time,
-          kind == OK ? Outcome.OK : Outcome.FAILED);
+      default -> {
+        Invocation it = open.remove(number);
+        if (it == null) {
+          throw new IOException(
+              "operation " + number + " of client " + client + " ended without having begun");
+        }
+        switch (kind) {
+          case OK -> it.endIn(history, client, it.valueAfter(value), time, Outcome.OK);
+          case FAILED -> it.endIn(history, client, it.value, time, Outcome.FAILED);
+          case UNKNOWN -> it.endIn(history, client, it.value, time, Outcome.UNKNOWN);
+          default -> throw new IOException("a record of client " + client + " of kind " + kind);
+        }
+      }
     }
   }
 }

@@ -11,11 +11,12 @@ public enum Operation {
   DELETE_IF;
 
   /** Whether it stores a value. */
-  boolean puts() {
+  public boolean puts() {
     return this == PUT || this == PUT_IF;
   }
 
-  boolean isConditional() {
+  /** Whether it is done only if the key has what is expected. */
+  public boolean isConditional() {
     return this == PUT_IF || this == DELETE_IF;
   }
 }

@@ -147,6 +147,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   /** Begins an iteration, or asks for its next key; sometimes only after a while. */
   private int iterate() {
     if (iteration == null
+        && world.store.iterates()
         && !world.healing
         && !world.workload.isDone()
         && iterations.nextInt(ITERATION_ODDS) == 0) {

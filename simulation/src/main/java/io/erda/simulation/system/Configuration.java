@@ -402,11 +402,12 @@ public record Configuration(
         .build();
   }
 
-  /** The same with other faults. */
+  /** The same with other operations. */
   Configuration withMix(OperationMix other) {
     return new ConfigurationBuilder(this).mix(other).build();
   }
 
+  /** The same with other faults. */
   Configuration withFaults(Set<Fault> others) {
     return new ConfigurationBuilder(this).faults(others).build();
   }

@@ -185,7 +185,13 @@ public final class ErdaUnderTest implements StoreUnderTest {
       }
 
       @Override
+      public boolean isReadOnly() {
+        return core.readOnlyReason() != null;
+      }
+
+      @Override
       public void stop() {
+        core.finishPublishing();
         if (device.readsOutlivePeer()) {
           core.leave();
         } else {

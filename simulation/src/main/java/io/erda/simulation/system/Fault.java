@@ -71,5 +71,10 @@ public enum Fault {
   /** A file is missing, at the end. */
   FILE_MISSING,
   /** A file is as it was earlier, at the end. */
-  FILE_OLDER
+  FILE_OLDER,
+  /**
+   * The device fails to write what was flushed, once and from then on; counted when the server
+   * takes no more puts because of it.
+   */
+  DRAIN_FAILED
 }

@@ -6,6 +6,7 @@ import io.erda.server.engine.StoreFiles;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -26,6 +27,7 @@ final class ServerHost {
 
   private static final int INSPECTION_ODDS = 8;
   private static final int STOP_UNDRAINED_ODDS = 2;
+  private static final int DRAIN_FAILED_ODDS = 8;
 
   /** Where clients of the process that serves find it, and nobody else. */
   private static final String EMBEDDED = "embedded";
@@ -54,6 +56,10 @@ final class ServerHost {
 
   private final Promises promises;
   private boolean stopping;
+
+  /** Whether the files of the process that lives failed. */
+  private boolean failed;
+
   private boolean powerFailsNext;
   private boolean watchesWords = true;
 
@@ -166,6 +172,7 @@ final class ServerHost {
       roomBytes = world.disk.usedBytes() + world.configuration.diskRegions() * regionBytes;
       world.disk.limit(roomBytes);
     }
+    failDrainNowAndThen();
     StoreUnderTest.Server starting = core;
     world.onEnd(starting::release);
     node =
@@ -228,11 +235,48 @@ final class ServerHost {
 
   private int step(StoreUnderTest.Server living) {
     if (!stopping) {
-      return living.doWork();
+      int work = living.doWork();
+      if (!failed && living.isReadOnly()) {
+        failed = true;
+        world.happened(Fault.DRAIN_FAILED);
+        endFailed(world.drains.nextLong(1L << world.drains.nextInt(10, 23)));
+      }
+      return work;
     }
-    living.stop();
+    try {
+      living.stop();
+    } catch (UncheckedIOException e) {
+      if (!world.disk.hasDrainFailed()) {
+        throw e;
+      }
+    }
     died(Fault.SERVER_STOP);
     return 0;
+  }
+
+  /** The device fails at some drain of what is served now. */
+  private void failDrainNowAndThen() {
+    failed = false;
+    if (world.mayHappen(Fault.DRAIN_FAILED)
+        && !world.healing
+        && survivesPower()
+        && world.disk.domain().visibleBeforeDurable()
+        && world.drains.nextInt(DRAIN_FAILED_ODDS) == 0) {
+      world.disk.failDrain(1 + world.drains.nextInt(1 << world.drains.nextInt(2, 10)));
+    }
+  }
+
+  /** Somebody ends the process whose store failed, or its host does. */
+  private void endFailed(long afterNs) {
+    Node living = node;
+    world.time.after(
+        afterNs,
+        () -> {
+          if (living == node && lives()) {
+            powerFailsNext |= world.drains.nextBoolean() && world.mayHappen(Fault.POWER_FAILURE);
+            crash();
+          }
+        });
   }
 
   /** The process is told to stop. */
@@ -298,7 +342,11 @@ final class ServerHost {
   /** Faults have ended. */
   void heal() {
     world.disk.crashNever();
+    world.disk.failDrain(0);
     world.disk.limit(roomBytes);
+    if (failed) {
+      crash();
+    }
   }
 
   void recover() {

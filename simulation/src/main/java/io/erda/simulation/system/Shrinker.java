@@ -37,7 +37,8 @@ public final class Shrinker {
           Fault.DISK_FULL,
           Fault.BYTE_CORRUPTED,
           Fault.OBJECT_MISPLACED,
-          Fault.FILE_CUT);
+          Fault.FILE_CUT,
+          Fault.DRAIN_FAILED);
 
   private final Simulation simulation;
   private int runsLeft;

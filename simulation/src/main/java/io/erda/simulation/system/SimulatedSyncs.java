@@ -2,6 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.pmem.PersistentMemory;
 import io.erda.server.engine.Syncs;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -19,6 +20,9 @@ final class SimulatedSyncs implements Syncs {
   private final List<PersistentMemory> group = new ArrayList<>();
   private boolean underWay;
   private long nextNs;
+
+  /** What a drain threw, until somebody was told. */
+  private UncheckedIOException failure;
 
   SimulatedSyncs(LongSupplier nanoTime, RandomGenerator random) {
     this.nanoTime = nanoTime;
@@ -47,6 +51,11 @@ final class SimulatedSyncs implements Syncs {
     while (underWay && nanoTime.getAsLong() >= nextNs) {
       drainNext();
     }
+    if (failure != null) {
+      UncheckedIOException thrown = failure;
+      failure = null;
+      throw thrown;
+    }
     return !underWay;
   }
 
@@ -54,7 +63,13 @@ final class SimulatedSyncs implements Syncs {
     PersistentMemory next = group.removeFirst();
     underWay = !group.isEmpty();
     waitForNext();
-    next.drain();
+    try {
+      next.drain();
+    } catch (UncheckedIOException e) {
+      failure = e;
+      group.clear();
+      underWay = false;
+    }
   }
 
   @Override
@@ -68,5 +83,6 @@ final class SimulatedSyncs implements Syncs {
   public void cancel() {
     group.clear();
     underWay = false;
+    failure = null;
   }
 }

@@ -81,6 +81,11 @@ public interface StoreUnderTest {
     return false;
   }
 
+  /** Whether clients iterate; without, nobody asks them to. */
+  default boolean iterates() {
+    return true;
+  }
+
   /** A state machine of the server. A crash drops it without closing it. */
   interface Server {
     /** One step. Returns 0 when there was nothing to do. */
@@ -110,6 +115,11 @@ public interface StoreUnderTest {
     /** How often the table was doubled so far. */
     default long doublings() {
       return 0;
+    }
+
+    /** Whether it takes no more puts, because the files of the store failed. */
+    default boolean isReadOnly() {
+      return false;
     }
 
     /** Ends in order, as a server that is told to stop does: closes the store. */

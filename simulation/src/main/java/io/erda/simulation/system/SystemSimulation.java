@@ -104,7 +104,15 @@ public final class SystemSimulation {
     host.clients(clients);
   }
 
-  /** Others go on while the server waits for a drain, now and then. */
+  /**
+   * The server is between two looks at memory that others store into: they go on, now and then.
+   * Only in a step of the server, by what was woven into its code.
+   */
+  public void serverLooks() {
+    world.disk.looks();
+  }
+
+  /** Others go on while the server waits for a drain, or looks again, now and then. */
   private void meanwhile() {
     SplittableRandom random = world.random;
     if (waiting || random.nextInt(DRAIN_ODDS) != 0) {
@@ -250,7 +258,7 @@ public final class SystemSimulation {
 
   /** A last iteration finds what the last gets found. */
   private void iterateAtTheEnd(ClientProcess reader) {
-    if (world.failed()) {
+    if (world.failed() || !world.store.iterates()) {
       return;
     }
     reader.iterateAtTheEnd();

@@ -38,6 +38,8 @@ final class World {
 
   private static final long READERS = 0x4EAD_0F_F11E5L;
 
+  private static final long DRAINS = 0xD2A_145_FA11L;
+
   private static final long DOORS = 0xD0025_0F_E2DAL;
 
   final SplittableRandom random;
@@ -52,6 +54,9 @@ final class World {
 
   /** What goes wrong at the doors has a chance of its own. */
   final SplittableRandom doors;
+
+  /** So has the device that fails. */
+  final SplittableRandom drains;
 
   /** When clients iterate has a chance of its own too. */
   final SplittableRandom iterations;
@@ -73,6 +78,7 @@ final class World {
     this.configuration = configuration;
     this.store = store;
     this.doors = new SplittableRandom(seed ^ DOORS);
+    this.drains = new SplittableRandom(seed ^ DRAINS);
     this.readers = new SplittableRandom(seed ^ READERS);
     this.iterations = new SplittableRandom(seed ^ ITERATIONS);
     time = new VirtualTime(random.split());

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -99,6 +100,52 @@ final class HistoryLogTest {
           "cut at " + cut);
     }
     assertThrows(FileAlreadyExistsException.class, () -> HistoryLog.create(first, 3, this::clock));
+  }
+
+  @Test
+  void conditionsAndHowTheyEndedAreRead() throws IOException {
+    Path file = directory.resolve("a");
+    try (HistoryLog log = HistoryLog.create(file, 1, this::clock)) {
+      log.ok(log.invokeIf(Operation.PUT_IF, 5, 11, History.ABSENT), 1);
+      log.ok(log.invokeIf(Operation.PUT_IF, 5, 12, History.ABSENT), 0);
+      log.ok(log.invokeIf(Operation.PUT_IF, 5, 13, 11), 1);
+      log.ok(log.invokeIf(Operation.DELETE_IF, 5, 0, 11), 0);
+      log.ok(log.invoke(Operation.GET, 5, 0), 13);
+      log.ok(log.invokeIf(Operation.DELETE_IF, 5, 0, 13), 1);
+      log.failed(log.invokeIf(Operation.PUT_IF, 5, 14, History.ABSENT));
+      log.ok(log.invoke(Operation.GET, 5, 0), History.ABSENT);
+    }
+    History history = HistoryLog.merge(List.of(file));
+    assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history));
+    assertEquals(13, history.expected(5));
+    assertEquals(List.of(1, 3), IntStream.range(0, 8).filter(history::missed).boxed().toList());
+
+    Path wrong = directory.resolve("b");
+    try (HistoryLog log = HistoryLog.create(wrong, 1, this::clock)) {
+      log.ok(log.invoke(Operation.PUT, 5, 11), 0);
+      log.ok(log.invoke(Operation.PUT, 5, 12), 0);
+      log.ok(log.invokeIf(Operation.PUT_IF, 5, 13, 11), 1);
+    }
+    assertInstanceOf(
+        Verdict.Violation.class,
+        new LinearizabilityChecker().check(HistoryLog.merge(List.of(wrong))));
+  }
+
+  @Test
+  void whatEndedUnknownTakesNoEffectLater() throws IOException {
+    for (boolean ended : List.of(true, false)) {
+      Path file = directory.resolve("ended-" + ended);
+      try (HistoryLog log = HistoryLog.create(file, 1, this::clock)) {
+        int put = log.invoke(Operation.PUT, 5, 11);
+        if (ended) {
+          log.unknown(put);
+        }
+        log.ok(log.invoke(Operation.GET, 5, 0), History.ABSENT);
+        log.ok(log.invoke(Operation.GET, 5, 0), 11);
+      }
+      Verdict verdict = new LinearizabilityChecker().check(HistoryLog.merge(List.of(file)));
+      assertEquals(ended, verdict instanceof Verdict.Violation, verdict.toString());
+    }
   }
 
   @Test

@@ -36,6 +36,18 @@ final class AnnounceMutants {
                   + " again",
               () -> List.of(constant(LOOK_UP, "conclude", "met", 0))));
 
+  /** Those for which an object becomes whole between two looks of the server. */
+  static final List<Mutant> BETWEEN_LOOKS =
+      List.of(
+          Mutant.of(
+              "key not compared again",
+              "an entry counts as another key's when its object was not whole at the first look and"
+                  + " is at the second",
+              () ->
+                  List.of(
+                      constant(
+                          "server.engine.EntrySearch$ObjectProbe", "matches", "hasKey#2", 0))));
+
   static final List<Mutant> ALL =
       List.of(
           Mutant.of(

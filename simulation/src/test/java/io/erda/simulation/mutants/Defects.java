@@ -7,6 +7,7 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
 import io.erda.server.engine.Syncs;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,16 @@ public final class Defects {
   /** A flush that waits for {@link #runLater}. */
   public static void flushLater(PersistentMemory memory, long offset, long length) {
     LATER.add(() -> memory.flush(offset, length));
+  }
+
+  /** A failure that nobody is told of. */
+  public static boolean isDoneOrFailed(Syncs syncs) {
+    try {
+      return syncs.isDone();
+    } catch (UncheckedIOException e) {
+      // The second time there is none to tell of.
+      return syncs.isDone();
+    }
   }
 
   /** A drain that waits for {@link #runLater}. */

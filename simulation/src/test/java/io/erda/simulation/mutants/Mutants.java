@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 /** The defects that the simulation is measured by. */
 final class Mutants {
   private static final String PUBLICATION = "server.engine.Publication";
-  private static final String PUBLISHING = "server.engine.Publishing";
+  private static final String CONNECTION = "server.engine.Connection";
   private static final String PENDING = "server.engine.PendingWords";
   private static final String ENGINE = "server.engine.StoreEngine";
   private static final String STOP_RECORD = "server.engine.StopRecord";
@@ -116,14 +116,25 @@ final class Mutants {
               "a batch goes on while its drains are under way",
               () -> List.of(constant(PUBLICATION, "advance", "isDone", 1))),
           Mutant.of(
+              "failed drain taken for done",
+              "a batch goes on when the device could not write what it waited for",
+              () -> List.of(defect(PUBLICATION, "advance", "isDone", "isDoneOrFailed"))),
+          Mutant.of(
+              "staged key word not waited for",
+              "a new key's version word is stored while its key word is not durable",
+              () -> List.of(without(PUBLICATION, "stageKeys", "add"))),
+          Mutant.of(
                   "extent ended under a batch",
                   "an extent ends while what was published in it is being made durable",
-                  () -> List.of(without("server.engine.Leases", "settle", "run")))
+                  () -> List.of(without("server.engine.Leases", "settle", "finish")))
               .slow(),
           Mutant.of(
                   "settled with more under way",
                   "a client is told that all is over of which the next batch has some",
-                  () -> List.of(constant(PUBLISHING, "end", "isOf", 0)))
+                  () ->
+                      List.of(
+                          constant(CONNECTION, "settle", "isThrough", 1),
+                          constant(CONNECTION, "respond", "isThrough", 1)))
               .slow(),
           // Conditions
           Mutant.of(

@@ -146,6 +146,20 @@ record Patch(String className, String method, Edit edit) {
         });
   }
 
+  /** Something more happens before calls are made. */
+  static Patch beforeCall(
+      String className, String method, String callee, Consumer<CodeBuilder> more) {
+    return new Patch(
+        className,
+        method,
+        onCall(
+            callee,
+            (code, call) -> {
+              more.accept(code);
+              code.with(call);
+            }));
+  }
+
   /** Something more happens before the method returns. */
   static Patch beforeReturn(String className, String method, Consumer<CodeBuilder> more) {
     return new Patch(

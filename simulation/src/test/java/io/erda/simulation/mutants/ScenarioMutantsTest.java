@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 final class ScenarioMutantsTest {
   private static final int SEEDS_MAX = 1000;
-  private static final int SEEDS_SOUND = 40;
+  private static final int SEEDS_SOUND = Integer.getInteger("erda.sound", 40);
   private static final boolean RULES =
       Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
 
@@ -40,6 +40,11 @@ final class ScenarioMutantsTest {
   @TestFactory
   Stream<DynamicTest> thoseOfStoresThatLandLateAreFound() {
     return find(AnnounceMutants.LATE, Scenario.LATE_WRITERS);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> thoseBetweenTwoLooksAreFound() {
+    return find(AnnounceMutants.BETWEEN_LOOKS, Scenario.BETWEEN_LOOKS);
   }
 
   @TestFactory

@@ -2,6 +2,7 @@ package io.erda.simulation.mutants;
 
 import io.erda.simulation.system.Configuration;
 import io.erda.simulation.system.SystemSimulation;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.LongFunction;
@@ -28,6 +29,18 @@ public final class ScenarioSeed implements LongFunction<String> {
         return Configuration.lateWriters(random);
       }
     },
+    /** Puts announce first, and what clients store lands between two looks of the server. */
+    BETWEEN_LOOKS {
+      @Override
+      Configuration configuration(RandomGenerator random) {
+        return Configuration.random(random).announcing();
+      }
+
+      @Override
+      List<Patch> interruptions() {
+        return Looks.PATCHES.get();
+      }
+    },
     /** Entries are displaced beside iterations. */
     ITERATED {
       @Override
@@ -38,8 +51,15 @@ public final class ScenarioSeed implements LongFunction<String> {
 
     abstract Configuration configuration(RandomGenerator random);
 
+    /** What is woven into the server so that others go on in the middle of its steps. */
+    List<Patch> interruptions() {
+      return List.of();
+    }
+
     /** Runs of this kind with these defects. */
-    LongFunction<String> runs(List<Patch> patches, boolean rules) {
+    LongFunction<String> runs(List<Patch> defects, boolean rules) {
+      List<Patch> patches = new ArrayList<>(defects);
+      patches.addAll(interruptions());
       return PatchedLoader.make(patches, ScenarioSeed.class, name(), rules);
     }
   }
@@ -60,6 +80,6 @@ public final class ScenarioSeed implements LongFunction<String> {
   public String apply(long seed) {
     SystemSimulation simulation =
         SystemSimulation.of(seed, scenario.configuration(new SplittableRandom(seed)));
-    return (rules ? simulation : simulation.withoutWordRules()).run().failure();
+    return Looks.during(rules ? simulation : simulation.withoutWordRules());
   }
 }

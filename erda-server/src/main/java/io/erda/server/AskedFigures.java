@@ -1,0 +1,82 @@
+package io.erda.server;
+
+import io.erda.protocol.ErdaException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+/**
+ * Where other threads ask the server's thread for its figures. All who ask before it answers get
+ * one answer, so that there is never more than one to be made. Any thread may ask; {@link #answer}
+ * and {@link #end} are for the server's thread, which looks at one word while nobody asks.
+ */
+final class AskedFigures {
+  private final AtomicReference<CompletableFuture<Map<String, Long>>> asked =
+      new AtomicReference<>();
+  private volatile boolean ended;
+
+  /** Whether somebody waits for an answer. */
+  boolean any() {
+    return asked.get() != null;
+  }
+
+  /**
+   * Answers all who have asked.
+   *
+   * @param figures reads them; null when they can't be read now
+   */
+  void answer(Supplier<Map<String, Long>> figures) {
+    CompletableFuture<Map<String, Long>> question = asked.getAndSet(null);
+    if (question == null) {
+      return;
+    }
+    Map<String, Long> answer = null;
+    try {
+      answer = figures.get();
+    } finally {
+      question.complete(answer);
+    }
+  }
+
+  /** Nobody is answered any more. */
+  void end() {
+    ended = true;
+    CompletableFuture<Map<String, Long>> question = asked.getAndSet(null);
+    if (question != null) {
+      question.complete(null);
+    }
+  }
+
+  /**
+   * Asks, and waits for the answer.
+   *
+   * @param wakeup wakes the server's thread
+   * @throws ErdaException.Unavailable when the server has ended, or does not answer in time
+   */
+  Map<String, Long> ask(Duration timeout, Runnable wakeup) throws InterruptedException {
+    CompletableFuture<Map<String, Long>> question = new CompletableFuture<>();
+    CompletableFuture<Map<String, Long>> before = asked.compareAndExchange(null, question);
+    question = before == null ? question : before;
+    if (ended) {
+      end();
+    }
+    wakeup.run();
+    try {
+      Map<String, Long> answer = question.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      if (answer == null) {
+        throw new ErdaException.Unavailable(
+            ended ? "the server has ended" : "the server can't read its figures now");
+      }
+      return answer;
+    } catch (TimeoutException e) {
+      throw new ErdaException.Unavailable("the server does not tell its figures in " + timeout);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

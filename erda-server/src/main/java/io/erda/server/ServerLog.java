@@ -1,0 +1,214 @@
+package io.erda.server;
+
+import io.erda.server.engine.ServiceListener;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * The log of a server: a line for each thing that happens to it, on a logger of the application's.
+ *
+ * <p>The server's thread does not wait for whoever reads the log: lines go through a bounded queue
+ * to a thread of its own, and what does not fit is counted and said later. What a peer can provoke
+ * comes at most {@link #LINES_MAX} times in {@link #SPAN_NS}, each kind by itself; the next line of
+ * the kind says how many are missing. Any thread may tell it something.
+ */
+final class ServerLog implements ServiceListener, AutoCloseable {
+  /** Lines of one kind in a span of time. */
+  static final int LINES_MAX = 10;
+
+  static final long SPAN_NS = 10_000_000_000L;
+
+  private static final int QUEUE_MAX = 1024;
+  private static final long CLOSING_MS_MAX = 1_000;
+
+  /** A line to be written; {@link #END} ends the thread. */
+  private record Line(Level level, String text) {}
+
+  private static final Line END = new Line(Level.OFF, "");
+
+  /** How often a kind of line came lately. Guarded by itself. */
+  private final class Kind {
+    private long spanNs;
+    private int lines;
+    private long withheld;
+
+    /** What to say behind a line that may be said now; null when it may not. */
+    synchronized String turn() {
+      long nowNs = nanoTime.getAsLong();
+      if (lines == 0 || nowNs - spanNs >= SPAN_NS) {
+        spanNs = nowNs;
+        lines = 0;
+      }
+      if (lines >= LINES_MAX) {
+        withheld++;
+        return null;
+      }
+      lines++;
+      String behind = withheld == 0 ? "" : " (and " + withheld + " like it before, not logged)";
+      withheld = 0;
+      return behind;
+    }
+  }
+
+  private final Logger logger;
+  private final LongSupplier nanoTime;
+  private final ArrayBlockingQueue<Line> queue = new ArrayBlockingQueue<>(QUEUE_MAX);
+  private final Thread writer = new Thread(this::write, "erda-log");
+  private final Kind connected = new Kind();
+  private final Kind left = new Kind();
+  private final Kind misbehaved = new Kind();
+  private final Kind refused = new Kind();
+  private final Kind full = new Kind();
+  private final boolean debug;
+  private long lost;
+
+  ServerLog(Logger logger, LongSupplier nanoTime) {
+    this.logger = logger;
+    this.nanoTime = nanoTime;
+    this.debug = logger.isLoggable(Level.DEBUG);
+    writer.setDaemon(true);
+    writer.start();
+  }
+
+  void say(Level level, String text) {
+    boolean fits = queue.offer(new Line(level, text));
+    synchronized (this) {
+      lost += fits ? 0 : 1;
+    }
+  }
+
+  private void say(Level level, Kind kind, String text) {
+    String behind = kind.turn();
+    if (behind != null) {
+      say(level, text + behind);
+    }
+  }
+
+  /** A store is served from now on. */
+  void started(OpenedStore store, List<String> uris) {
+    store.engine().recovery().notes().forEach(note -> say(Level.INFO, "recovery: " + note));
+    say(
+        Level.INFO,
+        "serves %s at %s (version %s, store %s, promise %s, puts %s)"
+            .formatted(
+                store.data(),
+                String.join(" and ", uris),
+                ErdaVersion.ofBuild(),
+                store.engine().storeId(),
+                store.engine().promise().name().toLowerCase(Locale.ROOT),
+                store.engine().putMode().name().toLowerCase(Locale.ROOT)));
+  }
+
+  @Override
+  public void connected(int clientId, long processId, String user) {
+    if (debug) {
+      say(Level.DEBUG, connected, "client " + clientId + " connected" + who(processId, user));
+    }
+  }
+
+  private static String who(long processId, String user) {
+    return " (process " + processId + (user == null ? ")" : ", user " + user + ")");
+  }
+
+  @Override
+  public void left(int clientId, long processId, boolean ended) {
+    if (ended) {
+      say(
+          Level.WARNING,
+          misbehaved,
+          "ended the connection of client "
+              + clientId
+              + who(processId, null)
+              + ": what it sent is none of the protocol");
+    } else if (debug) {
+      say(Level.DEBUG, left, "client " + clientId + " left");
+    }
+  }
+
+  @Override
+  public void refused(String why, String user) {
+    say(
+        Level.WARNING,
+        refused,
+        "refused a client" + (user == null ? "" : " of user " + user) + ": " + why);
+  }
+
+  @Override
+  public void full(String what, int clientId, long bytes) {
+    say(
+        Level.WARNING,
+        full,
+        "the %s is full: refused a request of client %d for %d bytes"
+            .formatted(what.toLowerCase(Locale.ROOT), clientId, bytes));
+  }
+
+  @Override
+  public void cleaned(
+      int head, int region, boolean freed, long bytesLive, long bytesCopied, long tookNs) {
+    say(
+        Level.INFO,
+        "cleaned head %d, region %d in %s: %s, %d bytes lived in it, %d were copied"
+            .formatted(
+                head, region, time(tookNs), freed ? "freed" : "kept", bytesLive, bytesCopied));
+  }
+
+  @Override
+  public void doubled(long fromBuckets, long toBuckets, long entries, long tookNs) {
+    say(
+        Level.INFO,
+        "doubled the table from %d to %d buckets%s: it has %s entries"
+            .formatted(
+                fromBuckets,
+                toBuckets,
+                tookNs < 0 ? "" : " in " + time(tookNs),
+                entries < 0 ? "some" : Long.toString(entries)));
+  }
+
+  private static String time(long ns) {
+    return String.format(Locale.ROOT, "%.1f ms", ns / 1e6);
+  }
+
+  private void write() {
+    try {
+      for (Line line = queue.take(); line != END; line = queue.take()) {
+        logger.log(line.level(), line.text());
+        sayWhatWasLost();
+      }
+      sayWhatWasLost();
+    } catch (InterruptedException e) {
+      // Nobody interrupts it but who ends the process.
+    }
+  }
+
+  private void sayWhatWasLost() {
+    long count;
+    synchronized (this) {
+      count = lost;
+      lost = 0;
+    }
+    if (count > 0) {
+      logger.log(Level.WARNING, count + " lines are missing here: the log was not read in time");
+    }
+  }
+
+  /** Returns when everything is written, or when that takes too long. */
+  @Override
+  public void close() {
+    boolean interrupted = false;
+    try {
+      if (queue.offer(END, CLOSING_MS_MAX, TimeUnit.MILLISECONDS)) {
+        writer.join(CLOSING_MS_MAX);
+      }
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

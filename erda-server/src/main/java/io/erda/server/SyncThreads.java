@@ -1,0 +1,167 @@
+package io.erda.server;
+
+import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.Syncs;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Threads that wait for the device in the server's place, each for one file at a time: a device has
+ * room for several writes at once, and a call of the kernel is about one file. They wake the server
+ * when a group of drains is done.
+ */
+final class SyncThreads implements Syncs, AutoCloseable {
+  /** As many writes as a disk takes at once; and there is seldom a group of more files. */
+  private static final int THREADS = 8;
+
+  private final Runnable wakeup;
+  private final List<Thread> threads = new ArrayList<>();
+
+  /**
+   * What is to be drained. The server's thread alone changes it while nothing is under way; the
+   * others use what they have claimed of it.
+   */
+  private final List<PersistentMemory> group = new ArrayList<>();
+
+  /** Drains of the group that nobody has claimed. */
+  private final AtomicInteger unclaimed = new AtomicInteger();
+
+  /** Drains of the group that are not done. */
+  private final AtomicInteger left = new AtomicInteger();
+
+  private volatile boolean underWay;
+
+  /** What a drain of the group threw first. */
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+
+  /** Who waits in {@link #await}. */
+  private volatile Thread waiting;
+
+  private volatile boolean closing;
+
+  /**
+   * @param wakeup wakes the server's thread; called by the others
+   */
+  SyncThreads(Runnable wakeup) {
+    this.wakeup = wakeup;
+    for (int i = 0; i < THREADS; i++) {
+      Thread thread = new Thread(this::run, "erda-sync-" + i);
+      thread.setDaemon(true);
+      threads.add(thread);
+    }
+    threads.forEach(Thread::start);
+  }
+
+  @Override
+  public void add(PersistentMemory memory) {
+    assert !underWay : "a group is under way";
+    if (!group.contains(memory)) {
+      group.add(memory);
+    }
+  }
+
+  @Override
+  public void begin() {
+    int count = group.size();
+    if (count > 0) {
+      underWay = true;
+      left.set(count);
+      // Last: from here on any thread may claim, also one that was late for the group before.
+      unclaimed.set(count);
+      for (int i = 0; i < Math.min(count, THREADS); i++) {
+        LockSupport.unpark(threads.get(i));
+      }
+    }
+  }
+
+  @Override
+  public boolean isDone() {
+    if (underWay) {
+      return false;
+    }
+    switch (failure.getAndSet(null)) {
+      case null -> {
+        // The group is durable.
+      }
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      case Throwable e -> throw new IllegalStateException("a drain failed", e);
+    }
+    return true;
+  }
+
+  @Override
+  public void await() {
+    boolean interrupted = false;
+    waiting = Thread.currentThread();
+    while (underWay) {
+      LockSupport.park(this);
+      interrupted |= Thread.interrupted();
+    }
+    waiting = null;
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void cancel() {
+    await();
+    group.clear();
+    failure.set(null);
+  }
+
+  private void run() {
+    while (true) {
+      int claimed = unclaimed.getAndUpdate(count -> Math.max(0, count - 1));
+      if (claimed > 0) {
+        drain(group.get(claimed - 1));
+      } else if (closing) {
+        return;
+      } else {
+        LockSupport.park(this);
+      }
+    }
+  }
+
+  private void drain(PersistentMemory memory) {
+    try {
+      memory.drain();
+    } catch (Throwable e) {
+      failure.compareAndSet(null, e);
+    }
+    if (left.decrementAndGet() == 0) {
+      group.clear();
+      underWay = false;
+      Thread waiter = waiting;
+      if (waiter != null) {
+        LockSupport.unpark(waiter);
+      } else {
+        wakeup.run();
+      }
+    }
+  }
+
+  /** Returns when the threads have ended. Nothing is begun any more. */
+  @Override
+  public void close() {
+    closing = true;
+    boolean interrupted = false;
+    for (Thread thread : threads) {
+      while (thread.isAlive()) {
+        LockSupport.unpark(thread);
+        try {
+          thread.join();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package io.erda.server.engine;
+
+/**
+ * Is told what happens to a service, for people to read. The server's thread calls it: it must not
+ * wait for anything, and throws nothing.
+ */
+public interface ServiceListener {
+  /** Cares for nothing. */
+  ServiceListener NONE = new ServiceListener() {};
+
+  /**
+   * A client was let in.
+   *
+   * @param processId that the client says itself
+   * @param user the peer's user; null for the server's own
+   */
+  default void connected(int clientId, long processId, String user) {}
+
+  /**
+   * A client's connection was closed.
+   *
+   * @param misbehaved whether the server ended it because of what the client sent
+   */
+  default void left(int clientId, long processId, boolean misbehaved) {}
+
+  /** Somebody was not let in, and why. */
+  default void refused(String why, String user) {}
+
+  /**
+   * A client's request was refused for want of space.
+   *
+   * @param what LOG, TABLE or DISK
+   */
+  default void full(String what, int clientId, long bytes) {}
+
+  /**
+   * A cleaning has ended.
+   *
+   * @param freed false: the region is kept
+   */
+  default void cleaned(
+      int head, int region, boolean freed, long bytesLive, long bytesCopied, long tookNs) {}
+
+  /**
+   * The table was doubled.
+   *
+   * @param entries −1 where they are not counted yet
+   * @param tookNs −1 where it began before the store was opened
+   */
+  default void doubled(long fromBuckets, long toBuckets, long entries, long tookNs) {}
+}

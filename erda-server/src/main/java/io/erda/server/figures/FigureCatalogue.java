@@ -1,0 +1,365 @@
+package io.erda.server.figures;
+
+import static io.erda.server.figures.Figure.Kind.COUNTER;
+import static io.erda.server.figures.Figure.Kind.GAUGE;
+import static io.erda.server.figures.Figure.Kind.TEXT;
+import static io.erda.server.figures.Figure.Unit.BYTES;
+import static io.erda.server.figures.Figure.Unit.FLAG;
+import static io.erda.server.figures.Figure.Unit.NANOSECONDS;
+import static io.erda.server.figures.Figure.Unit.NONE;
+import static io.erda.server.figures.Figure.Unit.NUMBER;
+import static io.erda.server.figures.Figure.Unit.PERCENT;
+import static io.erda.server.figures.Figure.Unit.PERMILLE;
+
+import io.erda.server.figures.Figure.Unit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Every figure that a server tells, in one place: {@code ./erda stats}, {@code docs/stats.md} and
+ * the OpenMetrics endpoint take names, kinds and units from here. A server tells nothing that does
+ * not stand here; {@code StatsPageTest} holds that.
+ */
+public final class FigureCatalogue {
+  /**
+   * Figures that belong together.
+   *
+   * @param title a heading
+   * @param when where they are not always there, when they are; else empty
+   */
+  public record Group(String title, String when, List<Figure> figures) {
+    public Group {
+      figures = List.copyOf(figures);
+    }
+  }
+
+  private static final List<Group> GROUPS =
+      List.of(
+          store(),
+          server(),
+          clients(),
+          requests(),
+          tcp(),
+          rdma(),
+          table(),
+          log(),
+          cleaning(),
+          recovery(),
+          memory());
+
+  private static final Map<String, Figure> BY_NAME = byName();
+  private static final List<Figure> OTHERS =
+      all().stream().filter(each -> each.isFamily() || each.kind() == TEXT).toList();
+
+  private FigureCatalogue() {}
+
+  /** All groups, in the order in which people read them. */
+  public static List<Group> groups() {
+    return GROUPS;
+  }
+
+  /** All figures, in that order. */
+  public static List<Figure> all() {
+    return GROUPS.stream().flatMap(group -> group.figures().stream()).toList();
+  }
+
+  /** The figure of a name that a server tells, or null when there is none. */
+  public static Figure find(String told) {
+    Figure exact = BY_NAME.get(told);
+    if (exact != null) {
+      return exact;
+    }
+    for (Figure other : OTHERS) {
+      if (other.labels(told) != null) {
+        return other;
+      }
+    }
+    return null;
+  }
+
+  private static Map<String, Figure> byName() {
+    Map<String, Figure> names = new HashMap<>();
+    for (Figure figure : all()) {
+      if (!figure.isFamily() && figure.kind() != TEXT) {
+        names.put(figure.name(), figure);
+      }
+    }
+    return Map.copyOf(names);
+  }
+
+  /** Collects one group. */
+  private static final class Builder {
+    private final List<Figure> figures = new ArrayList<>();
+
+    Builder counter(String name, String meaning) {
+      return counter(name, NUMBER, meaning);
+    }
+
+    Builder counter(String name, Unit unit, String meaning) {
+      figures.add(new Figure(name, COUNTER, unit, meaning));
+      return this;
+    }
+
+    Builder gauge(String name, String meaning) {
+      return gauge(name, NUMBER, meaning);
+    }
+
+    Builder gauge(String name, Unit unit, String meaning) {
+      figures.add(new Figure(name, GAUGE, unit, meaning));
+      return this;
+    }
+
+    Builder text(String name, String meaning) {
+      figures.add(new Figure(name, TEXT, NONE, meaning));
+      return this;
+    }
+
+    Group group(String title, String when) {
+      return new Group(title, when, figures);
+    }
+  }
+
+  private static Group store() {
+    return new Builder()
+        .gauge(
+            "store.incarnation",
+            "how many servers have served this store; a reader that knows an older number connects"
+                + " anew")
+        .gauge(
+            "store.epoch",
+            "version of the map from regions to files; every change of the map adds 1")
+        .gauge(
+            "store.promise",
+            "what an acknowledgement means: 0 the value is never torn, 1 the put survives a kill of"
+                + " any process, 2 it survives a power failure")
+        .gauge(
+            "store.putmode",
+            "how puts are done since the store was created: 0 they publish last, 1 they announce"
+                + " first")
+        .gauge(
+            "store.readonly",
+            FLAG,
+            "1 when something failed that writing would make worse: reads go on, writes are"
+                + " refused")
+        .text("store.readonly.reason", "why, while it is 1")
+        .gauge(
+            "disk.bytes.free",
+            BYTES,
+            "that the file system of the store has for the server's user; −1: it does not say")
+        .gauge("disk.bytes.total", BYTES, "of that file system; −1: it does not say")
+        .group("The store", "");
+  }
+
+  private static Group server() {
+    return new Builder()
+        .text("server.version", "which Erda serves the store")
+        .gauge("server.pid", "process ID of the server")
+        .gauge("server.uptime.ns", NANOSECONDS, "since the server began to serve")
+        .counter("server.cpu.ns", NANOSECONDS, "processor time of the server's process")
+        .gauge("server.heap.bytes", BYTES, "of the heap of the server's JVM that are taken")
+        .group(
+            "The server",
+            "`server.cpu.ns` is there where the server has a process of its own: not of an embedded"
+                + " store.");
+  }
+
+  private static Group clients() {
+    return new Builder()
+        .gauge("connections", "clients that are connected now")
+        .gauge("connections.max", "the most clients that may be")
+        .counter("connections.accepted", "clients that were let in")
+        .counter("connections.refused", "clients that were refused, for any reason")
+        .counter(
+            "connections.refusals.REASON",
+            "the same by reason: version (of protocol or layout), promise (that the store does not"
+                + " have), store (another one), full (too many), stranger (no client of Erda)")
+        .counter(
+            "connections.garbage",
+            "clients whose connection was ended because what they sent is none of the protocol")
+        .counter(
+            "clients.fenced",
+            "clients whose connection was ended because they did not write what they had announced")
+        .counter(
+            "clients.reads",
+            "READs that clients did by themselves; the server never sees them otherwise")
+        .counter("clients.bytes.read", BYTES, "that clients READ by themselves")
+        .counter("clients.writes", "WRITEs that clients did by themselves")
+        .counter("clients.bytes.written", BYTES, "that clients WROTE by themselves")
+        .counter(
+            "clients.bytes.differing",
+            BYTES,
+            "of written bytes those that changed what was there; −1 where the server runs without"
+                + " `--counted`")
+        .group("Clients", "");
+  }
+
+  private static Group requests() {
+    return new Builder()
+        .counter("requests", "messages that came, of every kind")
+        .counter(
+            "requests.answered.KIND.RESULT",
+            "messages that were answered, by what they asked for and what came of it; shown where"
+                + " the result is ok or the number is not 0")
+        .counter("requests.refused.full", "requests refused because log, table or disk was full")
+        .counter(
+            "puts",
+            "published, or, where puts announce first, committed: up to a few milliseconds after"
+                + " they took effect")
+        .counter("deletes", "published or committed, as puts are")
+        .counter(
+            "batches.synced",
+            "batches of puts and deletes that were made durable together, where that waits for a"
+                + " device; 0 where it does not")
+        .gauge(
+            "puts.undecided",
+            "puts that were announced and not committed; always 0 where puts publish last")
+        .counter(
+            "puts.rolledback",
+            "puts that were announced and never written whole: the version before counts")
+        .counter(
+            "objects.bytes.published",
+            BYTES,
+            "of objects that puts and deletes published, with header and padding")
+        .group("Requests", "");
+  }
+
+  private static Group tcp() {
+    return new Builder()
+        .counter(
+            "tcp.io.cpu.ns",
+            NANOSECONDS,
+            "processor time of the thread that executes clients' READs and WRITEs")
+        .counter(
+            "tcp.refused.garbage",
+            "connections ended because what they sent is none of this protocol")
+        .counter(
+            "tcp.refused.secret",
+            "connections ended because they did not prove the secret, or showed a proof that was"
+                + " used before")
+        .counter(
+            "tcp.refused.handshakes",
+            "connections ended because they took too long to say who they are, or had to make room"
+                + " for others")
+        .counter(
+            "tcp.refused.accesses",
+            "READs and WRITEs refused because they were outside of what their client may reach")
+        .group("TCP", "They are there with `--listen` alone.");
+  }
+
+  private static Group rdma() {
+    return new Builder()
+        .counter(
+            "rdma.refused.want",
+            "connections refused because there was no memory to lock for them, or no queue pair of"
+                + " the hardware's")
+        .gauge(
+            "rdma.regions.ondemand",
+            "regions registered with on-demand paging, because the kernel pins no memory of their"
+                + " files")
+        .group("RDMA", "They are there with `--rdma` alone.");
+  }
+
+  private static Group table() {
+    return new Builder()
+        .gauge(
+            "table.entries",
+            "that are taken: one for each key, deleted keys included until they are cleaned; −1"
+                + " while they are counted after a start")
+        .gauge("table.buckets", "of the table, or of the new one while it is doubled")
+        .gauge(
+            "table.slots",
+            "entries that there is room for: buckets and the end of the last neighbourhood")
+        .gauge(
+            "table.load.percent",
+            PERCENT,
+            "entries of buckets; the table doubles above 50; −1 as above")
+        .gauge("table.doubling", FLAG, "1 while entries are moved into a table of twice the size")
+        .gauge("table.doubling.percent", PERCENT, "of the old table's slots that were moved")
+        .counter("table.doublings", "doublings that finished")
+        .counter(
+            "table.doublings.postponed", "times that a doubling had to wait for room on the disk")
+        .group("The table", "");
+  }
+
+  private static Group log() {
+    return new Builder()
+        .gauge("log.bytes.capacity", BYTES, "that the log may grow to")
+        .gauge("log.bytes.linked", BYTES, "of regions that belong to a head")
+        .gauge("log.bytes.used", BYTES, "of linked regions that were handed out")
+        .gauge("log.bytes.open", BYTES, "leased to clients that have not written there yet")
+        .gauge("log.extents.open", "extents that these bytes lie in")
+        .counter(
+            "log.extents.ended.excess",
+            "extents taken back because one client held more than its share of open space")
+        .gauge("log.regions.free", "regions that can still be linked")
+        .gauge("log.files.spare", "files kept for the next regions, with their space taken")
+        .counter(
+            "pages.failures",
+            "times that the helper thread which makes pages ready ahead of time failed; puts then"
+                + " wait for their pages")
+        .group("The log", "");
+  }
+
+  private static Group cleaning() {
+    return new Builder()
+        .gauge(
+            "cleaner.phase",
+            "0 `idle`; 1 `writers`: waits until no lease of the region is open; 2 `mark`, 3"
+                + " `measure`: looks at what lives in it; 4 `merge`, 5 `replicate`: copies. The"
+                + " table of `./erda stats` shows the word")
+        .gauge("cleaner.progress.permille", PERMILLE, "of the phase that is done")
+        .gauge("cleaner.victim.head", "head of the region that is cleaned; −1: none")
+        .gauge("cleaner.victim.region", "region that is cleaned; −1: none")
+        .gauge("cleaner.asked", FLAG, "1 until what `./erda clean` asked for is done")
+        .counter("cleaner.cleanings", "regions that were cleaned")
+        .counter("cleaner.givenup", "regions whose cleaning ended without freeing them")
+        .counter(
+            "cleaner.bytes.copied", BYTES, "of objects that were copied out of cleaned regions")
+        .counter("cleaner.bytes.reclaimed", BYTES, "of cleaned regions")
+        .gauge(
+            "cleaner.regions.damaged", "regions that are kept because something in them is damaged")
+        .gauge(
+            "cleaner.regions.leaving",
+            "regions that were cleaned and whose space some client may still read")
+        .gauge(
+            "cleaner.leaving.client", "ID of the client that the oldest of them waits for; 0: none")
+        .counter(
+            "cleaner.leaving.late",
+            "regions whose space was taken from clients that did not leave in time")
+        .counter("cleaner.regions.released", "regions whose space went back to the file system")
+        .counter("cleaner.regions.reused", "regions whose file became another region's")
+        .gauge("cleaner.leases.waiting", "requests for space that wait until something is cleaned")
+        .gauge(
+            "region.HEAD.REGION.live.permille",
+            PERMILLE,
+            "of a region that is live, once the cleaner has looked")
+        .gauge(
+            "leaving.HEAD.REGION.GENERATION.client.ID.pid",
+            "process ID of a client that has not left a cleaned region")
+        .group("Cleaning", "");
+  }
+
+  private static Group recovery() {
+    return new Builder()
+        .gauge("recovery.bytes.scanned", BYTES, "between the water marks")
+        .gauge("recovery.objects", "whole objects that lay there")
+        .gauge(
+            "recovery.committed",
+            "objects of them that nobody had been answered for, and that count now")
+        .gauge("recovery.cleaning", FLAG, "1 when a cleaning had been interrupted and went on")
+        .gauge("recovery.doubling", FLAG, "1 when a doubling had been interrupted and went on")
+        .group("The last opening", "");
+  }
+
+  private static Group memory() {
+    return new Builder()
+        .counter("pmem.stores", "stores of the server to persistent memory")
+        .counter("pmem.bytes.stored", BYTES, "that the server stored")
+        .counter("pmem.bytes.changed", BYTES, "of them that differ from what was there")
+        .counter("pmem.lines.flushed", "cache lines that the server wrote back")
+        .counter("pmem.drains", "times that the server waited for lines it had written back")
+        .group("Persistent memory", "They are there with `--counted` alone.");
+  }
+}

@@ -1,0 +1,121 @@
+package io.erda.server.figures;
+
+import io.erda.server.figures.Figure.Kind;
+import io.erda.server.figures.Figure.Unit;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+
+/**
+ * Figures as OpenMetrics text (version 1.0.0 of the specification). Names follow from those of the
+ * catalogue: {@code log.bytes.used} is {@code erda_log_used_bytes}, times are seconds, percent and
+ * permille are ratios, a counter's sample ends with {@code _total}, and the parts of a name that
+ * stand for something are labels. What is negative, and so not known, has no sample.
+ */
+public final class OpenMetrics {
+  /** What a response with such text says it is. */
+  public static final String CONTENT_TYPE =
+      "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+  private OpenMetrics() {}
+
+  /**
+   * The text of all figures that the catalogue has.
+   *
+   * @param told values by name, as a server tells them
+   */
+  public static String text(Map<String, Long> told) {
+    Map<Figure, List<String>> samples = new LinkedHashMap<>();
+    FigureCatalogue.all().forEach(figure -> samples.put(figure, new ArrayList<>()));
+    told.forEach((name, value) -> {
+      Figure figure = FigureCatalogue.find(name);
+      if (figure != null && value >= 0) {
+        samples.get(figure).add(sample(figure, figure.labels(name), value));
+      }
+    });
+    StringBuilder text = new StringBuilder();
+    samples.forEach((figure, lines) -> {
+      if (!lines.isEmpty()) {
+        describe(figure, text);
+        lines.forEach(text::append);
+      }
+    });
+    return text.append("# EOF\n").toString();
+  }
+
+  /** The name of the family of metrics that a figure is. */
+  public static String family(Figure figure) {
+    StringJoiner name = new StringJoiner("_");
+    name.add("erda");
+    for (String part : figure.parts()) {
+      if (!Figure.isPlaceholder(part) && !isUnit(part)) {
+        name.add(part.toLowerCase(Locale.ROOT));
+      }
+    }
+    String unit = unit(figure.unit());
+    return unit.isEmpty() ? name.toString() : name.add(unit).toString();
+  }
+
+  /** The name that a figure's samples have: what a query asks for. */
+  public static String sampleName(Figure figure) {
+    return family(figure)
+        + switch (figure.kind()) {
+          case COUNTER -> "_total";
+          case TEXT -> "_info";
+          case GAUGE -> "";
+        };
+  }
+
+  private static boolean isUnit(String part) {
+    return switch (part) {
+      case "bytes", "ns", "percent", "permille" -> true;
+      default -> false;
+    };
+  }
+
+  private static String unit(Unit unit) {
+    return switch (unit) {
+      case BYTES -> "bytes";
+      case NANOSECONDS -> "seconds";
+      case PERCENT, PERMILLE -> "ratio";
+      case NUMBER, FLAG, NONE -> "";
+    };
+  }
+
+  private static void describe(Figure figure, StringBuilder text) {
+    String family = family(figure);
+    String type = figure.kind() == Kind.TEXT ? "info" : figure.kind().name();
+    text.append("# TYPE ").append(family).append(' ');
+    text.append(type.toLowerCase(Locale.ROOT)).append('\n');
+    if (!unit(figure.unit()).isEmpty()) {
+      text.append("# UNIT ").append(family).append(' ').append(unit(figure.unit())).append('\n');
+    }
+    text.append("# HELP ").append(family).append(' ').append(escaped(figure.meaning()));
+    text.append('\n');
+  }
+
+  private static String sample(Figure figure, Map<String, String> labels, long value) {
+    StringJoiner pairs = new StringJoiner(",", "{", "}").setEmptyValue("");
+    labels.forEach((label, of) -> pairs.add(label + "=\"" + escaped(of) + "\""));
+    return sampleName(figure) + pairs + " " + number(figure.unit(), value) + "\n";
+  }
+
+  private static String number(Unit unit, long value) {
+    int scale =
+        switch (unit) {
+          case NANOSECONDS -> 9;
+          case PERMILLE -> 3;
+          case PERCENT -> 2;
+          case NUMBER, FLAG, BYTES, NONE -> 0;
+        };
+    return BigDecimal.valueOf(value, scale).toPlainString();
+  }
+
+  private static String escaped(String text) {
+    return text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+  }
+}

@@ -1,0 +1,146 @@
+package io.erda.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import io.erda.protocol.ErdaException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.ResourceBundle;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a server says to a log, and that a log holds up nobody. */
+class ServerLogTest {
+  /** Keeps lines; a line waits while the latch is closed. */
+  private static final class Kept implements System.Logger {
+    final List<String> lines = new CopyOnWriteArrayList<>();
+    final CountDownLatch open = new CountDownLatch(1);
+
+    @Override
+    public String getName() {
+      return "kept";
+    }
+
+    @Override
+    public boolean isLoggable(Level level) {
+      return true;
+    }
+
+    @Override
+    public void log(Level level, ResourceBundle bundle, String text, Throwable thrown) {
+      throw new AssertionError(thrown);
+    }
+
+    @Override
+    public void log(Level level, ResourceBundle bundle, String text, Object... parameters) {
+      try {
+        open.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+      lines.add(level + " " + text);
+    }
+
+    long count(String part) {
+      return lines.stream().filter(line -> line.contains(part)).count();
+    }
+  }
+
+  private final Kept log = new Kept();
+
+  @Test
+  void aLineForWhatHappens(@TempDir Path directory) {
+    log.open.countDown();
+    ServerOptions small =
+        ServerOptions.DEFAULTS
+            .withRegionBytes(1 << 18)
+            .withSegmentBytes(1 << 16)
+            .withCapacityBytes(1 << 20)
+            .withBuckets(64)
+            .withConnectionsMax(1)
+            .withLog(log);
+    try (ErdaServer server = ErdaServer.start(directory.resolve("data"), small)) {
+      try (ErdaClient client = ErdaClient.connect(server.uri())) {
+        assertThrows(ErdaException.class, () -> ErdaClient.connect(server.uri()));
+        // Beyond the capacity: the table doubles, the log is cleaned.
+        for (int i = 0; i < 2_000; i++) {
+          client.put(new byte[] {(byte) (i % 100)}, new byte[2_000]);
+        }
+        assertThrows(ErdaException.Full.class, () -> fill(client));
+      }
+    }
+    String all = String.join("\n", log.lines);
+    assertTrue(log.lines.getFirst().startsWith("INFO serves " + directory), all);
+    assertTrue(log.lines.getFirst().contains("promise process, puts publish"), all);
+    assertEquals(1, log.count("DEBUG client 1 connected (process "), all);
+    assertEquals(1, log.count("WARNING refused a client: all 1 connections are taken"), all);
+    assertTrue(log.count("INFO cleaned head 0, region ") > 0, all);
+    assertTrue(log.count("INFO doubled the table from 64 to 128 buckets in ") > 0, all);
+    assertTrue(log.count("WARNING the log is full: refused a request of client 1 for ") > 0, all);
+    assertEquals(1, log.count("DEBUG client 1 left"), all);
+    assertEquals("INFO ended", log.lines.getLast());
+  }
+
+  private static void fill(ErdaClient client) {
+    for (int i = 0; i < 2_000; i++) {
+      client.put(("fill" + i).getBytes(java.nio.charset.StandardCharsets.UTF_8), new byte[2_000]);
+    }
+  }
+
+  @Test
+  void whatAPeerProvokesIsLimited() {
+    log.open.countDown();
+    long[] nowNs = {0};
+    ServerLog server = new ServerLog(log, () -> nowNs[0]);
+    for (int i = 0; i < 100; i++) {
+      server.refused("no", null);
+    }
+    server.full("LOG", 1, 8);
+    nowNs[0] += ServerLog.SPAN_NS;
+    server.refused("no", "bob");
+    server.close();
+    assertEquals(ServerLog.LINES_MAX + 1, log.count("refused a client"), log.lines::toString);
+    assertEquals(1, log.count("is full"));
+    assertEquals(
+        "WARNING refused a client of user bob: no (and 90 like it before, not logged)",
+        log.lines.getLast());
+  }
+
+  /**
+   * Whoever reads the log has stopped: the server's thread goes on, and it is said what is lost.
+   */
+  @Test
+  void aLogThatNobodyReadsHoldsUpNobody() {
+    ServerLog server = new ServerLog(log, System::nanoTime);
+    for (int i = 0; i < 3_000; i++) {
+      server.cleaned(0, i, true, 0, 0, 1);
+    }
+    log.open.countDown();
+    server.close();
+    long said = log.count("cleaned");
+    assertTrue(said >= 1_024 && said < 3_000, "said " + said);
+    assertEquals(
+        1, log.count((3_000 - said) + " lines are missing here"), () -> log.lines.toString());
+  }
+
+  /** A client that connects in time is let in whatever the log does. */
+  @Test
+  void aServerWhoseLogStandsStillServes(@TempDir Path directory) {
+    ServerOptions options = SmallStore.OPTIONS.withLog(log);
+    try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options)) {
+      for (int i = 0; i < 3; i++) {
+        try (ErdaClient client = ErdaClient.connect(server.uri())) {
+          client.put(new byte[] {1}, new byte[10]);
+        }
+      }
+      assertEquals(0, log.lines.size());
+      log.open.countDown();
+    }
+    assertEquals("INFO ended", log.lines.getLast());
+  }
+}

@@ -1,0 +1,135 @@
+package io.erda.eval.baselines;
+
+import io.erda.rdma.Device;
+import io.erda.rdma.Poller;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
+
+/**
+ * Blocking calls of either baseline: a loop around {@link BaselineClient} that polls as Erda's
+ * blocking client does, then sleeps. One thread. Owns the client, borrows the device.
+ */
+public final class BaselineCalls implements AutoCloseable {
+  /** A call had no effect, or may have had one. */
+  public static final class CallFailed extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /** Whether it may have taken effect. */
+    public final boolean outcomeUnknown;
+
+    CallFailed(String why, boolean outcomeUnknown) {
+      super(why);
+      this.outcomeUnknown = outcomeUnknown;
+    }
+  }
+
+  private static final long AWAIT_NS = 1_000_000;
+
+  private final Device device;
+  private final BaselineClient client;
+  private final Poller poller;
+  private boolean ended;
+  private MemorySegment into;
+  private long length;
+  private boolean existed;
+  private CallFailed failure;
+
+  /**
+   * @param timeoutNs a call ends after so long
+   * @param pollingNs how long is polled before a sleep
+   */
+  public BaselineCalls(
+      BaselineKind kind,
+      Device device,
+      String address,
+      long timeoutNs,
+      long pollingNs,
+      LongSupplier nanoTime) {
+    this.device = device;
+    this.client = new BaselineClient(kind, device, address, timeoutNs, nanoTime, new Ends());
+    this.poller = new Poller(nanoTime, Math.min(Poller.DEFAULT_SPIN_NS, pollingNs), pollingNs);
+  }
+
+  /**
+   * Gets a value.
+   *
+   * @return its length, or -1 where the key has none; more than {@code to} has: nothing was copied
+   */
+  public long get(MemorySegment key, MemorySegment to) {
+    into = to;
+    client.get(0, key);
+    await();
+    return length;
+  }
+
+  public void put(MemorySegment key, MemorySegment value) {
+    client.put(0, key, value);
+    await();
+  }
+
+  /** Returns whether there was a value. */
+  public boolean delete(MemorySegment key) {
+    client.delete(0, key);
+    await();
+    return existed;
+  }
+
+  private void await() {
+    ended = false;
+    failure = null;
+    poller.reset();
+    while (!ended) {
+      if (poller.mayPoll(client.doWork()) || ended) {
+        continue;
+      }
+      if (client.queuePair() == null || client.queuePair().arm() && client.doWork() == 0) {
+        device.await(AWAIT_NS);
+        poller.woken();
+      } else {
+        poller.reset();
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  private final class Ends implements BaselineClient.Events {
+    @Override
+    public void got(long token, MemorySegment memory, long offset, int bytes) {
+      ended = true;
+      length = bytes;
+      if (bytes > 0 && bytes <= into.byteSize()) {
+        MemorySegment.copy(memory, offset, into, 0, bytes);
+      }
+    }
+
+    @Override
+    public void put(long token) {
+      ended = true;
+    }
+
+    @Override
+    public void deleted(long token, boolean was) {
+      ended = true;
+      existed = was;
+    }
+
+    @Override
+    public void failed(long token, String why) {
+      ended = true;
+      failure = new CallFailed(why, false);
+    }
+
+    @Override
+    public void unknown(long token, String why) {
+      ended = true;
+      failure = new CallFailed(why, true);
+    }
+  }
+}

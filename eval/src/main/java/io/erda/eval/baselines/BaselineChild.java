@@ -1,0 +1,188 @@
+package io.erda.eval.baselines;
+
+import io.erda.eval.process.Child;
+import io.erda.eval.process.Children;
+import io.erda.eval.process.CpuTime;
+import io.erda.eval.process.Jvm;
+import io.erda.pmem.CountedDirectory;
+import io.erda.pmem.MappedDirectory;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.rdma.Poller;
+import io.erda.rdma.ShmDevice;
+import io.erda.rdma.ShmOptions;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/**
+ * A process that serves a baseline over shared memory, polling as Erda's server does. Owned by the
+ * {@link Children} it was started with.
+ */
+public final class BaselineChild {
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(20);
+  private static final String SERVING = "serving";
+  private static final String BYTES = "bytes ";
+  private static final String END = "end";
+  private static final String SHM = "shm";
+
+  private final Child child;
+  private final Path data;
+
+  private BaselineChild(Child child, Path data) {
+    this.child = child;
+    this.data = data;
+  }
+
+  /**
+   * Starts it; it serves when this returns.
+   *
+   * @param objects that the store is to hold, of at most {@code objectBytes} of key and value
+   * @param lagBytes as in {@link BaselineServer#open}
+   * @param counted whether {@link #nvmBytes} is there; counting compares what is stored, which
+   *     takes time
+   */
+  public static BaselineChild start(
+      Children children,
+      Jvm jvm,
+      BaselineKind kind,
+      Path data,
+      long objects,
+      int objectBytes,
+      long lagBytes,
+      boolean counted) {
+    Child child =
+        children.start(
+            "the server of " + kind,
+            jvm.with(
+                    "-XX:+UseSerialGC",
+                    "-XX:-UseDynamicNumberOfCompilerThreads",
+                    "-XX:-UseDynamicNumberOfGCThreads")
+                .command(
+                    BaselineChild.class,
+                    kind.name(),
+                    data.toString(),
+                    Long.toString(objects),
+                    Integer.toString(objectBytes),
+                    Long.toString(lagBytes),
+                    Boolean.toString(counted)));
+    child.await(SERVING, START_TIMEOUT);
+    return new BaselineChild(child, data);
+  }
+
+  /** Where its clients connect to, over shared memory. */
+  public String address() {
+    return data.resolve(SHM).toAbsolutePath().toString();
+  }
+
+  public CpuTime cpu() {
+    return CpuTime.of(child.pid());
+  }
+
+  /** Bytes that it stored in its memory, and that clients wrote into it, so far. */
+  public long nvmBytes() {
+    child.tell(BYTES);
+    return Long.parseLong(child.await(BYTES, ANSWER_TIMEOUT).substring(BYTES.length()));
+  }
+
+  /** Ends it in order. */
+  public void stop() {
+    child.tell(END);
+    child.awaitEnd(ANSWER_TIMEOUT);
+  }
+
+  /** The process itself. It ends when it is told to, or with its standard input. */
+  public static void main(String[] args) throws IOException {
+    BaselineKind kind = BaselineKind.valueOf(args[0]);
+    Path data = Path.of(args[1]);
+    Files.createDirectories(data);
+    BaselineGeometry geometry =
+        BaselineGeometry.forObjects(Long.parseLong(args[2]), Integer.parseInt(args[3]));
+    try (ShmDevice device =
+            ShmDevice.open(ShmOptions.toServe(data.resolve(SHM), System::nanoTime));
+        MemoryDirectory files = directory(data, Boolean.parseBoolean(args[5]))) {
+      if (!files.lock()) {
+        throw new IOException(data + " is in use");
+      }
+      try (BaselineServer server =
+          BaselineServer.open(
+              kind,
+              files,
+              geometry,
+              Long.parseLong(args[4]),
+              System::nanoTime,
+              new SplittableRandom())) {
+        server.listen(device, device.listen(data.resolve(SHM).toString()), false);
+        new Serving(server, device, files).run();
+      }
+    }
+  }
+
+  private static MemoryDirectory directory(Path data, boolean counted) throws IOException {
+    MappedDirectory files = MappedDirectory.open(data);
+    return counted ? new CountedDirectory(files) : files;
+  }
+
+  /** The server's thread, and what it is told meanwhile. */
+  private static final class Serving {
+    private final BaselineServer server;
+    private final ShmDevice device;
+    private final MemoryDirectory files;
+    private final Poller poller =
+        new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, Poller.DEFAULT_BUDGET_NS);
+    private volatile boolean ending;
+    private volatile boolean asked;
+
+    Serving(BaselineServer server, ShmDevice device, MemoryDirectory files) {
+      this.server = server;
+      this.device = device;
+      this.files = files;
+    }
+
+    void run() {
+      Thread listener = new Thread(this::listen, "listener");
+      listener.setDaemon(true);
+      listener.start();
+      System.out.println(SERVING);
+      while (!ending) {
+        if (asked) {
+          asked = false;
+          System.out.println(BYTES + bytes());
+        }
+        if (poller.mayPoll(server.doWork())) {
+          continue;
+        }
+        if (server.arm() && server.doWork() == 0 && device.await(server.sleepNsMax())) {
+          poller.woken();
+        } else {
+          poller.reset();
+        }
+      }
+    }
+
+    private long bytes() {
+      long stored =
+          files instanceof CountedDirectory counted ? counted.statistics().bytesStored() : 0;
+      return stored + device.statistics().bytesWritten();
+    }
+
+    private void listen() {
+      try (BufferedReader in =
+          new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+        for (String line = in.readLine(); line != null && !line.equals(END); line = in.readLine()) {
+          asked = true;
+          device.wakeup();
+        }
+      } catch (IOException e) {
+        // Its parent is gone.
+      }
+      ending = true;
+      device.wakeup();
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package io.erda.launcher.backup;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CodingErrorAction;
+import java.util.Base64;
+
+/**
+ * A key and its value as an object of JSON on a line of its own: {@code {"key":"…","value":"…"}},
+ * or {@code "key64"} and {@code "value64"} in Base64 where the bytes are no text in UTF-8.
+ */
+public final class JsonLines {
+  /** A line is no such object. */
+  public static final class MalformedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * @param message what is wrong with it, without its number
+     */
+    public MalformedException(String message) {
+      super(message);
+    }
+  }
+
+  /** How long a string may be is the store's concern. */
+  private static final JsonFactory JSON =
+      JsonFactory.builder()
+          .streamReadConstraints(
+              StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build())
+          .build();
+
+  /**
+   * What a line says.
+   *
+   * @param key not empty
+   */
+  public record Entry(byte[] key, byte[] value) {}
+
+  /** The line of a key, with its line end. */
+  public static byte[] line(byte[] key, byte[] value) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream(key.length + value.length + 32);
+    try (JsonGenerator to = JSON.createGenerator(out)) {
+      to.writeStartObject();
+      write(to, "key", key);
+      write(to, "value", value);
+      to.writeEndObject();
+    } catch (IOException e) {
+      throw new AssertionError("into memory", e);
+    }
+    out.write('\n');
+    return out.toByteArray();
+  }
+
+  private static void write(JsonGenerator to, String name, byte[] bytes) throws IOException {
+    CharBuffer text = text(bytes);
+    if (text == null) {
+      to.writeStringField(name + "64", Base64.getEncoder().encodeToString(bytes));
+    } else {
+      to.writeStringField(name, text.toString());
+    }
+  }
+
+  /** Null where the bytes are no text. */
+  private static CharBuffer text(byte[] bytes) {
+    try {
+      return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+    } catch (CharacterCodingException e) {
+      return null;
+    }
+  }
+
+  /**
+   * Reads a line.
+   *
+   * @throws MalformedException when it is not one object with one key and one value
+   */
+  public static Entry entry(byte[] line, int length) throws MalformedException {
+    byte[] key = null;
+    byte[] value = null;
+    try (JsonParser in =
+        JSON.createParser(
+            new InputStreamReader(new ByteArrayInputStream(line, 0, length), decoder()))) {
+      require(in.nextToken() == JsonToken.START_OBJECT, "an object is wanted");
+      while (in.nextToken() != JsonToken.END_OBJECT) {
+        String name = in.currentName();
+        require(in.nextToken() == JsonToken.VALUE_STRING, "'" + name + "' is no string");
+        byte[] bytes = name.endsWith("64") ? decoded(name, in.getText()) : encoded(in.getText());
+        switch (name) {
+          case "key", "key64" -> {
+            require(key == null, "it has two keys");
+            key = bytes;
+          }
+          case "value", "value64" -> {
+            require(value == null, "it has two values");
+            value = bytes;
+          }
+          default -> throw new MalformedException("'" + name + "' is not known");
+        }
+      }
+      require(in.nextToken() == null, "something follows the object");
+    } catch (JacksonException e) {
+      throw new MalformedException(e.getOriginalMessage());
+    } catch (CharacterCodingException e) {
+      throw new MalformedException("it is no text in UTF-8");
+    } catch (IOException e) {
+      throw new AssertionError("from memory", e);
+    }
+    require(key != null && key.length > 0, "it has no key");
+    require(value != null, "it has no value");
+    return new Entry(key, value);
+  }
+
+  /** Guesses no other encoding, and replaces nothing. */
+  private static CharsetDecoder decoder() {
+    return UTF_8
+        .newDecoder()
+        .onMalformedInput(CodingErrorAction.REPORT)
+        .onUnmappableCharacter(CodingErrorAction.REPORT);
+  }
+
+  private static byte[] decoded(String name, String text) throws MalformedException {
+    try {
+      return Base64.getDecoder().decode(text);
+    } catch (IllegalArgumentException e) {
+      throw new MalformedException("'" + name + "' is not Base64");
+    }
+  }
+
+  private static byte[] encoded(String text) throws MalformedException {
+    try {
+      ByteBuffer encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+      byte[] bytes = new byte[encoded.remaining()];
+      encoded.get(bytes);
+      return bytes;
+    } catch (CharacterCodingException e) {
+      throw new MalformedException("half of a surrogate pair is no text");
+    }
+  }
+
+  private static void require(boolean held, String what) throws MalformedException {
+    if (!held) {
+      throw new MalformedException(what);
+    }
+  }
+
+  private JsonLines() {}
+}

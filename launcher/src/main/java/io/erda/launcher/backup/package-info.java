@@ -1,0 +1,2 @@
+/** The contents of a store outside of it: the file of a backup, and lines of JSON. */
+package io.erda.launcher.backup;

@@ -1,0 +1,80 @@
+package io.erda.launcher.commands;
+
+import io.erda.client.ErdaClient;
+import io.erda.launcher.backup.BackupWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code erda backup}: copies all keys and values of a store that is in use. */
+@Command(
+    name = "backup",
+    description = {
+      "Copy all keys and values of a store into a directory, while others write.",
+      "Each key's value is one that it had while the backup was made, so none is older than its"
+          + " beginning; two keys' values may be of different moments."
+    },
+    footer = {
+      "",
+      "The server's thread does nothing for it. With ?read-only behind the URI it needs no server,"
+          + " and the right to read alone.",
+      "The backup has its name, erda.backup, when all of it is on the disk. A key whose object is"
+          + " damaged is told and left out;",
+      "then the exit code is 1.",
+      "",
+      "  ./erda backup --uri erda+shm:/var/lib/erda /backups/monday",
+      "  ./erda restore --uri erda+shm:/var/lib/other /backups/monday"
+    })
+public final class BackupCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+  @Mixin private Connection connection;
+
+  @Parameters(
+      paramLabel = "DIR",
+      description = "The directory; it is made if it is not there. It has no other backup.")
+  private Path directory;
+
+  @Override
+  public Integer call() throws IOException {
+    if (Files.exists(directory.resolve(BackupWriter.FILE))) {
+      throw new UserError("a backup is there already: " + directory.resolve(BackupWriter.FILE));
+    }
+    TerminalProgress progress =
+        new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
+    try (ErdaClient client = connection.connect()) {
+      if (Files.notExists(directory)) {
+        Files.createDirectories(
+            directory,
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      }
+      progress.step("backup");
+      long records;
+      long bytes;
+      int damaged;
+      try (BackupWriter writer =
+          BackupWriter.begin(
+              directory,
+              client.storeId(),
+              System.currentTimeMillis(),
+              client.keyBytesMax(),
+              client.valueBytesMax())) {
+        damaged = Reading.all(client, progress, writer::add);
+        writer.finish();
+        records = writer.records();
+        bytes = writer.bytes();
+      }
+      progress.done("%,d keys, %,d bytes".formatted(records, bytes));
+      if (damaged > 0) {
+        throw new UserError(damaged + " damaged keys are not in the backup; the others are");
+      }
+    }
+    return 0;
+  }
+}

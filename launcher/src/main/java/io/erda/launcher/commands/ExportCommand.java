@@ -1,0 +1,54 @@
+package io.erda.launcher.commands;
+
+import io.erda.client.ErdaClient;
+import io.erda.launcher.backup.JsonLines;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code erda export}: prints all keys and values as lines of JSON. */
+@Command(
+    name = "export",
+    description = {
+      "Print all keys and values of a store as lines of JSON, in no order that means anything.",
+      "{\"key\":\"…\",\"value\":\"…\"}, with \"key64\" or \"value64\" in Base64 where the bytes"
+          + " are no text in UTF-8."
+    },
+    footer = {
+      "",
+      "Others may write meanwhile: what holds for ./erda backup holds here. The latter is faster,"
+          + " and proves what it has.",
+      "",
+      "  ./erda export --uri erda+shm:/var/lib/erda > store.jsonl",
+      "  ./erda export --uri erda+shm:/var/lib/erda | jq -r .key"
+    })
+public final class ExportCommand implements Callable<Integer> {
+  private static final int BUFFER_BYTES = 1 << 16;
+
+  @Spec private CommandSpec spec;
+  @Mixin private Connection connection;
+
+  @Override
+  public Integer call() throws IOException {
+    boolean terminal = StandardOutput.errorIsTerminal() && !StandardOutput.isTerminal();
+    TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), terminal);
+    int damaged;
+    OutputStream out = new BufferedOutputStream(System.out, BUFFER_BYTES);
+    try (ErdaClient client = connection.connect()) {
+      progress.step("export");
+      damaged =
+          Reading.all(client, progress, (key, value) -> out.write(JsonLines.line(key, value)));
+    } finally {
+      out.flush();
+    }
+    if (terminal) {
+      progress.done("all printed");
+    }
+    return damaged == 0 ? 0 : 1;
+  }
+}

@@ -1,0 +1,52 @@
+package io.erda.launcher.commands;
+
+import io.erda.client.ErdaClient;
+import io.erda.client.KeyCursor;
+import io.erda.protocol.ErdaException;
+import java.io.IOException;
+
+/** Reads all keys of a store, for the commands that take them elsewhere. */
+final class Reading {
+  /** Takes a key with its value. */
+  interface Taker {
+    void take(byte[] key, byte[] value) throws IOException;
+  }
+
+  /** Keys between two looks at the clock. */
+  private static final int KEYS_A_LOOK = 1 << 12;
+
+  private static final long SHOWN_EVERY_NS = 200_000_000;
+
+  /**
+   * Gives every key once. One whose object is damaged is told on standard error and left out.
+   *
+   * @return how many were damaged
+   */
+  static int all(ErdaClient client, TerminalProgress progress, Taker taker) throws IOException {
+    int damaged = 0;
+    long count = 0;
+    long shownNs = System.nanoTime();
+    try (KeyCursor keys = client.keys()) {
+      boolean more = true;
+      while (more) {
+        try {
+          more = keys.next();
+          if (more) {
+            taker.take(keys.key(), keys.value());
+            count++;
+          }
+        } catch (ErdaException.Damaged e) {
+          damaged++;
+          System.err.println("erda: " + e.getMessage());
+        }
+        if (count % KEYS_A_LOOK == 0 && System.nanoTime() - shownNs > SHOWN_EVERY_NS) {
+          shownNs = System.nanoTime();
+          progress.at("%,d keys".formatted(count));
+        }
+      }
+    }
+    return damaged;
+  }
+
+  private Reading() {}
+}

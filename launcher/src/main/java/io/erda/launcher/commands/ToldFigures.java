@@ -1,0 +1,42 @@
+package io.erda.launcher.commands;
+
+import java.util.Map;
+
+/**
+ * What a server told of itself, to be looked up by name.
+ *
+ * @param figures by name, as {@code ErdaClient.stats()} gives them
+ */
+record ToldFigures(Map<String, Long> figures) {
+  /** A number; −1 where it was not told. */
+  long number(String name) {
+    return figures.getOrDefault(name, -1L);
+  }
+
+  /** A text, which stands in a figure's name; null where it was not told. */
+  String text(String name) {
+    String beginning = name + "=";
+    for (String each : figures.keySet()) {
+      if (each.startsWith(beginning)) {
+        return each.substring(beginning.length());
+      }
+    }
+    return null;
+  }
+
+  /** How long the server serves, in words. */
+  String uptime() {
+    long seconds = number("server.uptime.ns") / 1_000_000_000L;
+    if (seconds < 60) {
+      return seconds + " s";
+    }
+    long minutes = seconds / 60;
+    if (minutes < 60) {
+      return minutes + " min " + seconds % 60 + " s";
+    }
+    long hours = minutes / 60;
+    return hours < 48
+        ? hours + " h " + minutes % 60 + " min"
+        : hours / 24 + " d " + hours % 24 + " h";
+  }
+}

@@ -1,0 +1,119 @@
+package io.erda.launcher.commands;
+
+import io.erda.eval.report.Table;
+import java.util.Locale;
+import java.util.Map;
+
+/** What {@code erda top} shows: a text of some lines, from what a server told and told before. */
+final class TopView {
+  private static final long NS = 1_000_000_000L;
+  private static final String[] SIZES = {"B", "KiB", "MiB", "GiB", "TiB"};
+
+  private final ToldFigures before;
+  private final ToldFigures now;
+  private final long elapsedNs;
+
+  private TopView(ToldFigures before, ToldFigures now, long elapsedNs) {
+    this.before = before;
+    this.now = now;
+    this.elapsedNs = elapsedNs;
+  }
+
+  /**
+   * The lines, each with its end.
+   *
+   * @param before null the first time: there are no rates then
+   * @param elapsedNs between the two
+   */
+  static String of(String uri, Map<String, Long> before, Map<String, Long> now, long elapsedNs) {
+    ToldFigures earlier = before == null ? null : new ToldFigures(before);
+    return new TopView(earlier, new ToldFigures(now), elapsedNs).text(uri);
+  }
+
+  private String text(String uri) {
+    StringBuilder text = new StringBuilder();
+    text.append(uri).append("  version ").append(now.text("server.version"));
+    text.append(", up ").append(now.uptime()).append(", ");
+    text.append(Table.count(now.number("connections"))).append(" clients\n");
+    String readOnly = now.text("store.readonly.reason");
+    text.append(readOnly == null ? "" : "READ ONLY: " + readOnly + "\n");
+    text.append('\n').append(work()).append('\n').append(space());
+    return text.toString();
+  }
+
+  private Table work() {
+    Table table = new Table("a second", "number", "bytes");
+    table.row("puts", rate("puts"), byteRate("objects.bytes.published"));
+    table.row("deletes", rate("deletes"), "");
+    table.row("READs of clients", rate("clients.reads"), byteRate("clients.bytes.read"));
+    table.row("WRITEs of clients", rate("clients.writes"), byteRate("clients.bytes.written"));
+    table.row("requests", rate("requests"), "");
+    table.row("refused, full", rate("requests.refused.full"), "");
+    table.row("cleaned regions", rate("cleaner.cleanings"), byteRate("cleaner.bytes.copied"));
+    table.row("processor time", cpu(), "");
+    return table;
+  }
+
+  private Table space() {
+    Table table = new Table("space", "taken", "of", "");
+    table.row(
+        "log",
+        size(now.number("log.bytes.used")),
+        size(now.number("log.bytes.capacity")),
+        part(now.number("log.bytes.used"), now.number("log.bytes.capacity")));
+    table.row(
+        "table",
+        count(now.number("table.entries")),
+        count(now.number("table.buckets")),
+        part(now.number("table.entries"), now.number("table.buckets")));
+    long total = now.number("disk.bytes.total");
+    long free = now.number("disk.bytes.free");
+    long taken = total < 0 || free < 0 ? -1 : total - free;
+    table.row("disk", size(taken), size(total), part(taken, total));
+    return table;
+  }
+
+  /** How many were added a second; a server that was started anew counts from 0. */
+  private double perSecond(String name) {
+    if (before == null || elapsedNs <= 0) {
+      return -1;
+    }
+    long from = before.number(name);
+    long to = now.number(name);
+    return from < 0 || to < 0 ? -1 : Math.max(0, to - from) * (double) NS / elapsedNs;
+  }
+
+  private String rate(String name) {
+    double rate = perSecond(name);
+    return rate < 0 ? "–" : Table.count(rate);
+  }
+
+  private String byteRate(String name) {
+    return size((long) perSecond(name));
+  }
+
+  private String cpu() {
+    double rate = perSecond("server.cpu.ns");
+    return rate < 0 ? "–" : String.format(Locale.ROOT, "%.0f%%", 100 * rate / NS);
+  }
+
+  private static String count(long number) {
+    return number < 0 ? "–" : Table.count(number);
+  }
+
+  private static String part(long some, long all) {
+    return some < 0 || all <= 0 ? "" : String.format(Locale.ROOT, "%.1f%%", 100.0 * some / all);
+  }
+
+  static String size(long bytes) {
+    if (bytes < 0) {
+      return "–";
+    }
+    double size = bytes;
+    int unit = 0;
+    for (; size >= 1024 && unit < SIZES.length - 1; unit++) {
+      size /= 1024;
+    }
+    return String.format(Locale.ROOT, unit == 0 ? "%.0f %s" : "%.1f %s", size, SIZES[unit]);
+  }
+}

@@ -1,0 +1,2 @@
+/** What people and programs watch a server by: metrics, log, service manager, JMX. */
+package io.erda.launcher.watch;

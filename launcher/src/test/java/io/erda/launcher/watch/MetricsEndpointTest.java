@@ -1,0 +1,115 @@
+package io.erda.launcher.watch;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.protocol.ErdaException;
+import io.erda.server.figures.OpenMetrics;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the endpoint says to those who ask well, and to the others. */
+class MetricsEndpointTest {
+  private static final int STRANGERS = 8;
+
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  @Test
+  void getAndHead() throws Exception {
+    try (MetricsEndpoint endpoint = start(() -> Map.of("puts", 7L))) {
+      HttpResponse<String> got = ask(endpoint.url(), "GET");
+      assertEquals(200, got.statusCode());
+      assertEquals(OpenMetrics.CONTENT_TYPE, got.headers().firstValue("Content-Type").orElse(""));
+      assertTrue(got.body().contains("\nerda_puts_total 7\n"), got::body);
+      HttpResponse<String> head = ask(endpoint.url(), "HEAD");
+      assertEquals(200, head.statusCode());
+      assertEquals("", head.body());
+      assertEquals(
+          Integer.toString(got.body().getBytes(UTF_8).length),
+          head.headers().firstValue("Content-Length").orElse(""));
+    }
+  }
+
+  @Test
+  void otherPathsAndMethods() throws Exception {
+    try (MetricsEndpoint endpoint = start(() -> Map.of("puts", 7L))) {
+      assertEquals(404, ask(endpoint.url() + "foo", "GET").statusCode());
+      assertEquals(404, ask(endpoint.url() + "/", "GET").statusCode());
+      assertEquals(404, ask(endpoint.url().replace("/metrics", "/"), "GET").statusCode());
+      assertEquals(405, ask(endpoint.url(), "POST").statusCode());
+      assertEquals(405, ask(endpoint.url(), "DELETE").statusCode());
+      assertEquals(200, ask(endpoint.url() + "?a=b", "GET").statusCode());
+    }
+  }
+
+  @Test
+  void noFiguresIsNoService() throws Exception {
+    try (MetricsEndpoint endpoint =
+        start(() -> {
+          throw new ErdaException.Unavailable("the server has ended");
+        })) {
+      HttpResponse<String> got = ask(endpoint.url(), "GET");
+      assertEquals(503, got.statusCode());
+      assertEquals("the server has ended\n", got.body());
+    }
+  }
+
+  /** Some send half a request and stay, some send what is no HTTP: the others are served. */
+  @Test
+  void strangersHoldUpNobody() throws Exception {
+    List<Socket> strangers = new ArrayList<>();
+    try (MetricsEndpoint endpoint = start(() -> Map.of("puts", 7L))) {
+      int port = URI.create(endpoint.url()).getPort();
+      for (int i = 0; i < STRANGERS; i++) {
+        Socket slow = new Socket("127.0.0.1", port);
+        strangers.add(slow);
+        slow.getOutputStream().write("GET /metrics HTTP/1.1\r\nHos".getBytes(US_ASCII));
+        try (Socket wrong = new Socket("127.0.0.1", port)) {
+          wrong.getOutputStream().write(new byte[] {0, (byte) 0xff, 13, 10, 13, 10});
+        }
+      }
+      assertEquals(200, ask(endpoint.url(), "GET").statusCode());
+    } finally {
+      for (Socket each : strangers) {
+        each.close();
+      }
+    }
+  }
+
+  @Test
+  void addresses() {
+    InetSocketAddress portAlone = MetricsEndpoint.address("9464");
+    assertTrue(portAlone.getAddress().isLoopbackAddress());
+    assertEquals(9464, portAlone.getPort());
+    assertTrue(MetricsEndpoint.address(":9464").getAddress().isLoopbackAddress());
+    assertTrue(MetricsEndpoint.address("[::1]:9464").getAddress().isLoopbackAddress());
+    assertEquals("0.0.0.0", MetricsEndpoint.address("0.0.0.0:1").getAddress().getHostAddress());
+    for (String wrong : List.of("", "x", "1:x", "host:70000", "-1")) {
+      assertThrows(IllegalArgumentException.class, () -> MetricsEndpoint.address(wrong), wrong);
+    }
+  }
+
+  private static MetricsEndpoint start(MetricsEndpoint.Source source) throws IOException {
+    return MetricsEndpoint.start(MetricsEndpoint.address("0"), source);
+  }
+
+  private HttpResponse<String> ask(String url, String method) throws Exception {
+    return client.send(
+        HttpRequest.newBuilder(URI.create(url))
+            .method(method, HttpRequest.BodyPublishers.noBody())
+            .build(),
+        HttpResponse.BodyHandlers.ofString(UTF_8));
+  }
+}

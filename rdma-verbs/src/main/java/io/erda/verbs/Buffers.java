@@ -1,0 +1,68 @@
+package io.erda.verbs;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The buffers that messages of connections lie in, one for each. Registering takes long: what a
+ * connection gives back is kept for the next one.
+ */
+final class Buffers {
+  private static final int KEPT = 64;
+  private static final int PAGE_BYTES = 4096;
+
+  private final VerbsDevice device;
+  private final ArrayDeque<VerbsRegion> spare = new ArrayDeque<>();
+  private final Map<VerbsRegion, Arena> arenas = new HashMap<>();
+
+  Buffers(VerbsDevice device) {
+    this.device = device;
+  }
+
+  /**
+   * Takes one.
+   *
+   * @throws IOException when memory can't be registered, with what may be done
+   */
+  VerbsRegion take() throws IOException {
+    if (!spare.isEmpty()) {
+      return spare.pop();
+    }
+    Arena arena = Arena.ofShared();
+    try {
+      VerbsRegion buffer =
+          device.registerLocal(arena.allocate(MessageQueue.BUFFER_BYTES, PAGE_BYTES));
+      arenas.put(buffer, arena);
+      return buffer;
+    } catch (IOException | RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /** Gives one back that hardware reaches no more: its queue pair is destroyed. */
+  void give(VerbsRegion buffer) throws IOException {
+    if (spare.size() < KEPT) {
+      spare.push(buffer);
+    } else {
+      device.end(buffer);
+      arenas.remove(buffer).close();
+    }
+  }
+
+  /**
+   * Ends the memory of all that hardware does not reach any more: the device deregisters before.
+   */
+  void close() {
+    spare.clear();
+    arenas.forEach((buffer, arena) -> {
+      if (!device.isRegistered(buffer)) {
+        arena.close();
+      }
+    });
+    arenas.clear();
+  }
+}

@@ -1,0 +1,47 @@
+package io.erda.verbs;
+
+/** What the connection manager says: enum rdma_cm_event_type. */
+final class CmEvents {
+  static final int ADDR_RESOLVED = 0;
+  static final int ADDR_ERROR = 1;
+  static final int ROUTE_RESOLVED = 2;
+  static final int ROUTE_ERROR = 3;
+  static final int CONNECT_REQUEST = 4;
+  static final int CONNECT_ERROR = 6;
+  static final int UNREACHABLE = 7;
+  static final int REJECTED = 8;
+  static final int ESTABLISHED = 9;
+  static final int DISCONNECTED = 10;
+  static final int DEVICE_REMOVAL = 11;
+
+  /** IB_CM_REJ_INVALID_SERVICE_ID. */
+  private static final int NO_SUCH_SERVICE = 8;
+
+  static boolean isFailure(int event) {
+    return switch (event) {
+      case ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL -> true;
+      default -> false;
+    };
+  }
+
+  /**
+   * A failure in words, for its user.
+   *
+   * @param status an errno below 0, or a reason of the connection manager's above
+   */
+  static String text(int event, int status) {
+    String text =
+        switch (event) {
+          case ADDR_ERROR -> "no RDMA device has a way there, or its address is not found";
+          case ROUTE_ERROR -> "there is no route";
+          case UNREACHABLE -> "nobody answers";
+          case REJECTED ->
+              status == NO_SUCH_SERVICE ? "nobody listens there" : "the other end refuses";
+          case DEVICE_REMOVAL -> "the RDMA device was removed";
+          default -> "connecting failed";
+        };
+    return text + " (status " + status + ")";
+  }
+
+  private CmEvents() {}
+}

@@ -1,0 +1,197 @@
+package io.erda.verbs;
+
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvSendWR;
+import com.ibm.disni.verbs.IbvSge;
+import com.ibm.disni.verbs.RdmaCmId;
+import io.erda.rdma.Flags;
+import io.erda.rdma.Opcode;
+import io.erda.verbs.ffm.FfmVerbs;
+import io.erda.verbs.ffm.PostSend;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * The hardware queue pair that READs, WRITEs and atomics go over. Hardware breaks it at the first
+ * request that the peer's side refuses, and flushes those behind, which have not been executed
+ * then; so both ends make it anew and they are posted again. No message goes over it: so none is
+ * lost, nor comes twice.
+ */
+final class DataQueue {
+  static final int REQUESTS = 256;
+  private static final int PIECES_MAX = 3;
+  private static final int PEER_MAY =
+      IbvMr.IBV_ACCESS_REMOTE_READ | IbvMr.IBV_ACCESS_REMOTE_WRITE | IbvMr.IBV_ACCESS_REMOTE_ATOMIC;
+  private static final int PSN_MASK = 0xff_ffff;
+  private static final int PSN_STEP = 0x1_0000;
+
+  private enum State {
+    WAITING,
+    READY,
+    BROKEN
+  }
+
+  private final FfmVerbs verbs;
+  private final RdmaCmId way;
+  private final IbvQP queuePair;
+  private final PostSend read;
+  private final PostSend write;
+  private final PostSend swap;
+  private State state = State.WAITING;
+  private int psn;
+  private int peer;
+  private int outstanding;
+  private int epoch;
+
+  DataQueue(FfmVerbs verbs, RdmaCmId way, Hca hca, IbvCQ cq, int psn) throws IOException {
+    this.verbs = verbs;
+    this.way = way;
+    this.psn = psn & PSN_MASK;
+    this.queuePair = verbs.createQp(hca.pd(), MessageQueue.attributes(cq, REQUESTS, 1));
+    try {
+      this.read = prepare(IbvSendWR.IBV_WR_RDMA_READ);
+      this.write = prepare(IbvSendWR.IBV_WR_RDMA_WRITE);
+      this.swap = prepare(IbvSendWR.IBV_WR_ATOMIC_CMP_AND_SWP);
+      verbs.toInit(queuePair, way, PEER_MAY);
+    } catch (IOException | RuntimeException | Error e) {
+      verbs.destroyQp(queuePair);
+      throw e;
+    }
+  }
+
+  private PostSend prepare(int opcode) throws IOException {
+    IbvSendWR request = new IbvSendWR();
+    request.setOpcode(opcode);
+    request.setSg_list(MessageQueue.piece(new IbvSge()));
+    return (PostSend) queuePair.postSend(List.of(request), null);
+  }
+
+  /** What the peer needs to know to connect its own. */
+  long greeting() throws IOException {
+    return (long) psn << 32 | queuePair.getQp_num() & 0xffff_ffffL;
+  }
+
+  /** Connects to the peer's, of which this is the greeting. */
+  void ready(long greeting) throws IOException {
+    peer = (int) greeting;
+    verbs.toReady(queuePair, way, peer, (int) (greeting >>> 32) & PSN_MASK, psn);
+    state = State.READY;
+  }
+
+  /** Makes it anew; {@link #ready} connects it again. What is outstanding completes nevermore. */
+  void renew() throws IOException {
+    verbs.reset(queuePair);
+    psn = psn + PSN_STEP & PSN_MASK;
+    epoch = epoch + 1 & Tags.EPOCHS - 1;
+    outstanding = 0;
+    verbs.toInit(queuePair, way, PEER_MAY);
+    state = State.WAITING;
+  }
+
+  boolean isReady() {
+    return state == State.READY && outstanding + PIECES_MAX <= REQUESTS;
+  }
+
+  boolean isWaiting() {
+    return state == State.WAITING;
+  }
+
+  boolean isBroken() {
+    return state == State.BROKEN;
+  }
+
+  int outstanding() {
+    return outstanding;
+  }
+
+  /** Whether what completed was posted since it was made, or made anew. */
+  boolean isCurrent(long tag) {
+    return Tags.epoch(tag) == epoch;
+  }
+
+  void completed() {
+    outstanding--;
+  }
+
+  void broke() {
+    state = State.BROKEN;
+  }
+
+  void post(Works works, long work, long wordAddress, int wordLkey) throws IOException {
+    int at = Works.at(work);
+    switch (works.opcode(work)) {
+      case Opcode.READ -> postRead(works, work);
+      case Opcode.COMPARE_AND_SWAP -> {
+        swap.getWrMod(0).setOperands(works.expected[at], works.value[at]);
+        post(swap, works, work, works.localAddress[at], works.lkey[at], 0, 8, true);
+      }
+      case Opcode.ATOMIC_WRITE -> post(write, works, work, wordAddress, wordLkey, 0, 8, true);
+      default ->
+          post(
+              write,
+              works,
+              work,
+              works.localAddress[at],
+              works.lkey[at],
+              0,
+              works.length[at],
+              true);
+    }
+  }
+
+  /**
+   * A READ whose ends are not 8-aligned is three: what is between is copied word by word by those
+   * who copy from its beginning, and no word is torn.
+   */
+  private void postRead(Works works, long work) throws IOException {
+    int at = Works.at(work);
+    long local = works.localAddress[at];
+    int lkey = works.lkey[at];
+    int length = works.length[at];
+    int before = (int) (-works.remoteAddress[at] & 7);
+    int whole = length - before & ~7;
+    if (before == 0 && whole == length || whole <= 0) {
+      post(read, works, work, local, lkey, 0, length, true);
+      return;
+    }
+    int after = length - before - whole;
+    if (before > 0) {
+      post(read, works, work, local, lkey, 0, before, false);
+    }
+    post(read, works, work, local, lkey, before, whole, after == 0);
+    if (after > 0) {
+      post(read, works, work, local, lkey, before + whole, after, true);
+    }
+  }
+
+  private void post(
+      PostSend call,
+      Works works,
+      long work,
+      long local,
+      int lkey,
+      int skip,
+      int length,
+      boolean last)
+      throws IOException {
+    int at = Works.at(work);
+    PostSend.Request request = call.getWrMod(0);
+    request.setWr_id(Tags.data(work, last, epoch));
+    boolean fence = (works.flags(work) & Flags.FENCE) != 0;
+    request.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED | (fence ? IbvSendWR.IBV_SEND_FENCE : 0));
+    request.setRemote_addr(works.remoteAddress[at] + skip);
+    request.setRkey(works.rkey[at]);
+    PostSend.Piece piece = request.getSgeMod(0);
+    piece.setAddr(local + skip);
+    piece.setLength(length);
+    piece.setLkey(lkey);
+    outstanding++;
+    call.execute();
+  }
+
+  void destroy() throws IOException {
+    verbs.destroyQp(queuePair);
+  }
+}

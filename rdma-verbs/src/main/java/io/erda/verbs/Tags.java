@@ -1,0 +1,41 @@
+package io.erda.verbs;
+
+/** What the IDs of hardware completions say: whose it is in the upper bits, which below. */
+final class Tags {
+  static final long SENT = 1L << 60;
+  static final long RECEIVED = 2L << 60;
+  static final long DATA = 3L << 60;
+
+  /** How many lives of a queue pair are told apart. */
+  static final int EPOCHS = 256;
+
+  /** The last piece of a work. */
+  private static final long LAST = 1L << 59;
+
+  private static final int EPOCH_SHIFT = 51;
+  private static final long NUMBER = (1L << EPOCH_SHIFT) - 1;
+  private static final long KIND = 7L << 60;
+
+  /** Of a piece of work on the peer's memory. */
+  static long data(long work, boolean last, int epoch) {
+    return DATA | (last ? LAST : 0) | (long) epoch << EPOCH_SHIFT | work;
+  }
+
+  static int epoch(long id) {
+    return (int) (id >>> EPOCH_SHIFT) & EPOCHS - 1;
+  }
+
+  static long kind(long id) {
+    return id & KIND;
+  }
+
+  static long number(long id) {
+    return id & NUMBER;
+  }
+
+  static boolean isLast(long id) {
+    return (id & LAST) != 0;
+  }
+
+  private Tags() {}
+}

@@ -1,0 +1,503 @@
+package io.erda.verbs;
+
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.RdmaCm;
+import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
+import io.erda.pmem.Backing;
+import io.erda.rdma.Access;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import io.erda.verbs.ffm.FfmProvider;
+import io.erda.verbs.ffm.FfmVerbs;
+import io.erda.verbs.ffm.VerbsException;
+import io.erda.verbs.ffm.Waiter;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * The device of RDMA hardware, or of the kernel's soft RDMA: libibverbs and librdmacm by way of
+ * DiSNI's interface. Connections are set up by the connection manager; see {@link VerbsQueuePair}.
+ */
+public final class VerbsDevice implements Device {
+  private static final int EFAULT = 14;
+  private static final int EOPNOTSUPP = 95;
+  private static final long NS_PER_MS = 1_000_000;
+  private static final long BILLION = 1_000_000_000;
+
+  private final LongSupplier nanoTime;
+  private final FfmVerbs verbs;
+  private final RdmaCm cm;
+  private final Hca hca;
+  private final RdmaEventChannel events;
+  private final Waiter waiter;
+  private final Map<RdmaCmId, VerbsQueuePair> queuePairs = new HashMap<>();
+  private final Map<RdmaCmId, VerbsListener> listeners = new HashMap<>();
+
+  /** Connections that were refused, until the peer has heard it. */
+  private final Map<VerbsQueuePair, Long> refused = new HashMap<>();
+
+  /** All that is registered and was not deregistered yet; hardware is held by it. */
+  private final Set<VerbsRegion> regions = new HashSet<>();
+
+  private final Buffers buffers = new Buffers(this);
+  private final Moved closedMoved = new Moved();
+  private final Moved closedPeerMoved = new Moved();
+  private long closedSends;
+  private long receives;
+  private final AtomicLong refusedForWant = new AtomicLong();
+  private final AtomicLong onDemand = new AtomicLong();
+  private int generation;
+  private int psn;
+
+  /** What was not looked for was found since the last sleep. */
+  private boolean stirred;
+
+  /** Where the device's thread sleeps elsewhere. */
+  private volatile Runnable forward;
+
+  private Watcher watcher;
+  private boolean closed;
+
+  /**
+   * Opens an RDMA device.
+   *
+   * @param name the kernel's name of it; null for the first one that has an address here
+   * @param nanoTime a monotonic clock
+   * @param random where remote keys and packet numbers begin
+   * @throws IOException when there is none, or a library is not there, in words for its user
+   */
+  public static VerbsDevice open(String name, LongSupplier nanoTime, RandomGenerator random)
+      throws IOException {
+    FfmProvider provider = FfmProvider.install();
+    Hca hca = Hca.open(provider.openCm(), provider.openVerbs(), name);
+    return new VerbsDevice(provider, hca, nanoTime, random);
+  }
+
+  private VerbsDevice(FfmProvider provider, Hca hca, LongSupplier nanoTime, RandomGenerator random)
+      throws IOException {
+    this.nanoTime = nanoTime;
+    this.verbs = provider.openVerbs();
+    this.cm = provider.openCm();
+    this.hca = hca;
+    RdmaEventChannel made = null;
+    try {
+      made = cm.createEventChannel();
+      this.waiter = new Waiter(made.getFd(), hca.channel().getFd());
+      this.events = made;
+    } catch (IOException | RuntimeException | Error e) {
+      if (made != null) {
+        cm.destroyEventChannel(made);
+      }
+      hca.close(verbs);
+      throw e;
+    }
+    this.generation = random.nextInt(VerbsRegion.GENERATIONS);
+    this.psn = random.nextInt();
+  }
+
+  FfmVerbs verbs() {
+    return verbs;
+  }
+
+  Hca hca() {
+    return hca;
+  }
+
+  /**
+   * The connection manager chose a device by an address.
+   *
+   * @throws IOException when it is not the one that was opened
+   */
+  void requireOpened(IbvContext way) throws IOException {
+    if (way != hca.context()) {
+      throw new IOException(
+          "that address belongs to the RDMA device "
+              + verbs.name(way)
+              + ", and "
+              + verbs.name(hca.context())
+              + " was opened (choose with --rdma-device, or with ?"
+              + VerbsDeviceProvider.DEVICE
+              + "= behind a URI)");
+    }
+  }
+
+  int nextPsn() {
+    return psn += 7919;
+  }
+
+  // Memory.
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    if ((access & ~(Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0) {
+      throw new IllegalArgumentException("access " + access);
+    }
+    int flags = IbvMr.IBV_ACCESS_LOCAL_WRITE;
+    flags |= (access & Access.REMOTE_READ) != 0 ? IbvMr.IBV_ACCESS_REMOTE_READ : 0;
+    flags |= (access & Access.REMOTE_WRITE) != 0 ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0;
+    flags |= (access & Access.REMOTE_ATOMIC) != 0 ? IbvMr.IBV_ACCESS_REMOTE_ATOMIC : 0;
+    try {
+      return register(memory, flags, access != Access.LOCAL);
+    } catch (IOException e) {
+      throw new IllegalStateException(
+          "can't register " + memory.byteSize() + " bytes: " + e.getMessage(), e);
+    }
+  }
+
+  private VerbsRegion register(MemorySegment memory, int flags, boolean remote) throws IOException {
+    generation = generation + 1 & VerbsRegion.GENERATIONS - 1;
+    generation = Math.max(generation, 1);
+    long iova = VerbsRegion.iova(generation, memory.address());
+    IbvMr mr = register(memory, iova, flags);
+    VerbsRegion region = new VerbsRegion(this, memory, remote, mr, iova);
+    regions.add(region);
+    return region;
+  }
+
+  /**
+   * Pinned; on demand where the kernel does not pin such memory, because it is a file on a disk or
+   * on DAX.
+   */
+  private IbvMr register(MemorySegment memory, long iova, int flags) throws IOException {
+    try {
+      return verbs.regMr(hca.pd(), memory.address(), memory.byteSize(), iova, flags);
+    } catch (VerbsException e) {
+      if (e.errno() != EFAULT && e.errno() != EOPNOTSUPP) {
+        throw e;
+      }
+      try {
+        int onDemand = flags | IbvMr.IBV_ACCESS_ON_DEMAND;
+        IbvMr mr = verbs.regMr(hca.pd(), memory.address(), memory.byteSize(), iova, onDemand);
+        this.onDemand.incrementAndGet();
+        return mr;
+      } catch (VerbsException more) {
+        throw new IOException(
+            e.getMessage()
+                + "; the kernel pins no memory of files here, and on demand: "
+                + more.getMessage()
+                + "; a store on tmpfs (/dev/shm) or on a devdax device can be registered",
+            e);
+      }
+    }
+  }
+
+  /** Registers memory that no peer reaches. */
+  VerbsRegion registerLocal(MemorySegment memory) throws IOException {
+    return register(memory, IbvMr.IBV_ACCESS_LOCAL_WRITE, false);
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {
+    try {
+      end(VerbsRegion.of(region, this, 0, 0));
+    } catch (IOException e) {
+      throw new IllegalStateException("can't deregister memory: " + e.getMessage(), e);
+    }
+  }
+
+  /** Whether hardware may still reach it. */
+  boolean isRegistered(VerbsRegion region) {
+    return regions.contains(region);
+  }
+
+  void end(VerbsRegion region) throws IOException {
+    if (regions.contains(region)) {
+      region.mr.deregMr().execute();
+      regions.remove(region);
+    }
+  }
+
+  Buffers buffers() {
+    return buffers;
+  }
+
+  // Connections.
+
+  @Override
+  public Listener listen(String address) throws IOException {
+    InetSocketAddress wanted = Addresses.parse(address);
+    // That connections will have their buffers, or that locked memory is too little, shows now.
+    buffers.give(buffers.take());
+    RdmaCmId id = events.createId(RdmaCm.RDMA_PS_TCP);
+    try {
+      id.bindAddr(wanted);
+      if (id.getVerbs() != null) {
+        requireOpened(id.getVerbs());
+      }
+      id.listen(VerbsListener.BACKLOG);
+      VerbsListener listener =
+          new VerbsListener(this, id, Addresses.format((InetSocketAddress) id.getSource()));
+      listeners.put(id, listener);
+      return listener;
+    } catch (IOException | RuntimeException e) {
+      id.destroyId();
+      throw e;
+    }
+  }
+
+  void forget(VerbsListener listener, RdmaCmId id) throws IOException {
+    listeners.remove(id, listener);
+    id.destroyId();
+  }
+
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    byte[] greeting = Addresses.privateData(privateData);
+    try {
+      RdmaCmId id = events.createId(RdmaCm.RDMA_PS_TCP);
+      long deadlineNs = nanoTime.getAsLong() + timeout.toNanos();
+      VerbsQueuePair queuePair = new VerbsQueuePair(this, id, address, greeting, deadlineNs);
+      queuePairs.put(id, queuePair);
+      try {
+        id.resolveAddr(null, Addresses.parse(address), remainingMs(deadlineNs));
+      } catch (IOException e) {
+        queuePair.failed(e);
+      }
+      return queuePair;
+    } catch (IOException e) {
+      throw new IllegalStateException("can't connect to " + address + ": " + e.getMessage(), e);
+    }
+  }
+
+  int remainingMs(long deadlineNs) {
+    long ms = (deadlineNs - nanoTime.getAsLong()) / NS_PER_MS;
+    return Math.clamp(ms, 1, Integer.MAX_VALUE);
+  }
+
+  boolean isPast(long deadlineNs) {
+    return nanoTime.getAsLong() - deadlineNs >= 0;
+  }
+
+  void add(VerbsQueuePair queuePair) {
+    queuePairs.put(queuePair.id(), queuePair);
+  }
+
+  void forget(VerbsQueuePair queuePair) {
+    if (queuePairs.remove(queuePair.id(), queuePair)) {
+      closedMoved.add(queuePair.accounts().moved);
+      closedPeerMoved.add(queuePair.accounts().peerMoved);
+      closedSends += queuePair.sent();
+    }
+  }
+
+  void received() {
+    receives++;
+  }
+
+  /** A peer could not be served: memory, or queue pairs, are used up. */
+  void refusedForWant() {
+    refusedForWant.incrementAndGet();
+  }
+
+  /** Refuses a peer, and waits for it to leave. */
+  void refuse(VerbsQueuePair queuePair) {
+    refused.put(queuePair, nanoTime.getAsLong() + 5 * BILLION);
+  }
+
+  /**
+   * Hands out what the connection manager has to say. Does not block. What is news for others than
+   * who is polled now, and may have been looked at already, ends the next sleep at once.
+   *
+   * @param polled the queue pair that is polled now; null for none
+   */
+  void pump(VerbsQueuePair polled) throws IOException {
+    boolean news = false;
+    for (RdmaCmEvent event = events.getCmEvent(0); event != null; event = events.getCmEvent(0)) {
+      int what = event.getEvent();
+      int status = event.getStatus();
+      RdmaCmId of = event.getConnIdPriv();
+      RdmaCmId listening = event.getListenIdPriv();
+      event.ackEvent();
+      if (what == CmEvents.CONNECT_REQUEST) {
+        requested(listening, of);
+        continue;
+      }
+      VerbsQueuePair queuePair = queuePairs.get(of);
+      if (queuePair != null) {
+        try {
+          queuePair.onEvent(what, status);
+        } catch (IOException e) {
+          queuePair.failed(e);
+        }
+        news |= queuePair != polled && queuePair.hasReport();
+      }
+    }
+    if (!refused.isEmpty()) {
+      endRefused();
+    }
+    if (news) {
+      stirred = true;
+      if (forward != null) {
+        forward.run();
+      }
+    }
+  }
+
+  private void requested(RdmaCmId listening, RdmaCmId id) throws IOException {
+    VerbsListener listener = listeners.get(listening);
+    if (listener == null || id.getVerbs() != hca.context()) {
+      id.destroyId();
+      return;
+    }
+    listener.requested(id);
+  }
+
+  private void endRefused() {
+    for (VerbsQueuePair each : List.copyOf(refused.keySet())) {
+      if (each.isOver() || isPast(refused.get(each))) {
+        refused.remove(each);
+        each.close();
+      }
+    }
+  }
+
+  // Sleeping.
+
+  @Override
+  public boolean await(long timeoutNs) {
+    try {
+      if (stirred) {
+        stirred = false;
+        return true;
+      }
+      long until = nanoTime.getAsLong() + Math.min(timeoutNs, Long.MAX_VALUE / 4);
+      boolean woken = waiter.await(timeoutNs);
+      while (!woken && nanoTime.getAsLong() - until < 0) {
+        woken = waiter.await(until - nanoTime.getAsLong());
+      }
+      if (woken && waiter.isReady(0)) {
+        pump(null);
+        stirred = false;
+      }
+      if (woken && waiter.isReady(1)) {
+        verbs.drainCqEvents(hca.channel());
+      }
+      return woken;
+    } catch (IOException e) {
+      throw new IllegalStateException("can't wait for the RDMA device: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void wakeup() {
+    waiter.wakeup();
+    Runnable elsewhere = forward;
+    if (elsewhere != null) {
+      elsewhere.run();
+    }
+  }
+
+  @Override
+  public boolean forwardWakeups(Runnable wakeup) {
+    if (watcher != null) {
+      throw new IllegalStateException("wake-ups are forwarded already");
+    }
+    try {
+      watcher = new Watcher(wakeup, events.getFd(), hca.channel().getFd());
+      forward = wakeup;
+      return true;
+    } catch (IOException e) {
+      throw new IllegalStateException("can't watch the RDMA device: " + e.getMessage(), e);
+    }
+  }
+
+  /** Where the thread sleeps elsewhere: takes what it was woken for. To be called before arming. */
+  void hearWatcher() throws IOException {
+    if (watcher != null && watcher.isRung()) {
+      verbs.drainCqEvents(hca.channel());
+      pump(null);
+      watcher.answered();
+    }
+  }
+
+  // What it is.
+
+  @Override
+  public int messageBytesMax() {
+    return MessageQueue.MESSAGE_BYTES_MAX;
+  }
+
+  /**
+   * {@inheritDoc} Peers for whom there was no memory, or no queue pair of hardware's; and how many
+   * regions were registered with on-demand paging.
+   */
+  @Override
+  public Map<String, LongSupplier> figures() {
+    return Map.of("rdma.refused.want", refusedForWant::get, "rdma.regions.ondemand", onDemand::get);
+  }
+
+  @Override
+  public boolean readsOutlivePeer() {
+    return false;
+  }
+
+  /** What this end moved, and of what its peers moved as much as they said with their messages. */
+  @Override
+  public DeviceStatistics statistics() {
+    Moved own = new Moved();
+    own.add(closedMoved);
+    own.add(closedPeerMoved);
+    long sends = closedSends;
+    for (VerbsQueuePair each : queuePairs.values()) {
+      own.add(each.accounts().moved);
+      own.add(each.accounts().peerMoved);
+      sends += each.sent();
+    }
+    return new DeviceStatistics(
+        own.reads, own.bytesRead, own.writes, own.bytesWritten, -1, sends, receives);
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (watcher != null) {
+      watcher.close();
+    }
+    List<AutoCloseable> all = new ArrayList<>();
+    all.addAll(queuePairs.values());
+    all.addAll(listeners.values());
+    regions.forEach(region -> all.add(() -> end(region)));
+    all.add(buffers::close);
+    all.add(waiter);
+    all.add(() -> cm.destroyEventChannel(events));
+    all.add(() -> hca.close(verbs));
+    closeAll(all);
+  }
+
+  /** Closes all, those behind a failure too; the first failure is thrown. */
+  private static void closeAll(List<AutoCloseable> all) {
+    IllegalStateException failure = null;
+    for (AutoCloseable each : all) {
+      try {
+        each.close();
+      } catch (Exception e) {
+        if (failure == null) {
+          failure = new IllegalStateException("can't close the device: " + e.getMessage(), e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package io.erda.verbs;
+
+import com.ibm.disni.verbs.RdmaCmId;
+import io.erda.rdma.ConnectionRequest;
+import io.erda.rdma.Listener;
+import io.erda.rdma.QueuePair;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+
+/**
+ * Takes connections of the connection manager's at once: a peer says what it wants in its first
+ * message, since the connection manager carries 56 bytes only.
+ */
+final class VerbsListener implements Listener {
+  static final int BACKLOG = 128;
+
+  /** How many may be connected and not have greeted yet; the oldest goes first. */
+  private static final int GREETING_MAX = 64;
+
+  private final VerbsDevice device;
+  private final RdmaCmId id;
+  private final String address;
+  private final ArrayDeque<VerbsQueuePair> greeting = new ArrayDeque<>();
+  private boolean closed;
+
+  VerbsListener(VerbsDevice device, RdmaCmId id, String address) {
+    this.device = device;
+    this.id = id;
+    this.address = address;
+  }
+
+  void requested(RdmaCmId connection) throws IOException {
+    try {
+      String peer = Addresses.format((InetSocketAddress) connection.getDestination());
+      VerbsQueuePair queuePair = VerbsQueuePair.asked(device, connection, peer);
+      device.add(queuePair);
+      greeting.add(queuePair);
+      if (greeting.size() > GREETING_MAX) {
+        greeting.remove().close();
+      }
+    } catch (IOException e) {
+      device.refusedForWant();
+      connection.destroyId();
+    }
+  }
+
+  @Override
+  public ConnectionRequest poll() {
+    if (closed) {
+      return null;
+    }
+    try {
+      device.hearWatcher();
+      device.pump(null);
+    } catch (IOException e) {
+      throw new IllegalStateException("can't listen at " + address, e);
+    }
+    for (Iterator<VerbsQueuePair> all = greeting.iterator(); all.hasNext(); ) {
+      VerbsQueuePair each = all.next();
+      each.progress();
+      if (each.isOver()) {
+        all.remove();
+        each.close();
+      } else if (each.isAsked()) {
+        all.remove();
+        return new Request(each);
+      }
+    }
+    return null;
+  }
+
+  private final class Request implements ConnectionRequest {
+    private final VerbsQueuePair queuePair;
+    private boolean answered;
+
+    Request(VerbsQueuePair queuePair) {
+      this.queuePair = queuePair;
+    }
+
+    @Override
+    public MemorySegment privateData() {
+      return queuePair.privateData();
+    }
+
+    @Override
+    public String peer() {
+      return queuePair.peer();
+    }
+
+    @Override
+    public QueuePair accept(MemorySegment privateData) {
+      byte[] answer = Addresses.privateData(privateData);
+      answer();
+      queuePair.accept(answer);
+      return queuePair;
+    }
+
+    @Override
+    public void reject(MemorySegment privateData) {
+      byte[] answer = Addresses.privateData(privateData);
+      answer();
+      queuePair.reject(answer);
+      device.refuse(queuePair);
+    }
+
+    private void answer() {
+      if (answered) {
+        throw new IllegalStateException("the request was answered already");
+      }
+      answered = true;
+    }
+  }
+
+  @Override
+  public String address() {
+    return address;
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    greeting.forEach(VerbsQueuePair::close);
+    greeting.clear();
+    try {
+      device.forget(this, id);
+    } catch (IOException e) {
+      throw new IllegalStateException("can't stop listening at " + address, e);
+    }
+  }
+}

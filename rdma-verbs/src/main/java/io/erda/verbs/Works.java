@@ -1,0 +1,169 @@
+package io.erda.verbs;
+
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.Flags;
+import io.erda.rdma.Status;
+
+/**
+ * What was posted to a queue pair and not reported yet, in the order posted: a ring. One thread;
+ * preallocated. An entry is named by its number, which counts from 0.
+ */
+final class Works {
+  static final int CAPACITY = 512;
+  private static final int MASK = CAPACITY - 1;
+  private static final int PENDING = -1;
+
+  /** Nobody is told of it. */
+  static final int UNTOLD = -2;
+
+  private final long[] wrIds = new long[CAPACITY];
+  private final int[] opcodes = new int[CAPACITY];
+  private final int[] flags = new int[CAPACITY];
+  private final int[] statuses = new int[CAPACITY];
+  private final boolean[] started = new boolean[CAPACITY];
+
+  /** Whether the peer's memory changes, and who is sent a message later has to see it. */
+  private final boolean[] changes = new boolean[CAPACITY];
+
+  /** Whether it is the second half of the work before: whose failure is that of both. */
+  private final boolean[] follows = new boolean[CAPACITY];
+
+  /** The message, or -1 for work on the peer's memory. */
+  private final int[] slots = new int[CAPACITY];
+
+  final long[] localAddress = new long[CAPACITY];
+  final int[] lkey = new int[CAPACITY];
+  final long[] remoteAddress = new long[CAPACITY];
+  final int[] rkey = new int[CAPACITY];
+  final int[] length = new int[CAPACITY];
+  final long[] expected = new long[CAPACITY];
+  final long[] value = new long[CAPACITY];
+
+  private long head;
+  private long tail;
+
+  static int at(long work) {
+    return (int) work & MASK;
+  }
+
+  boolean hasRoom(int count) {
+    return tail - head + count <= CAPACITY;
+  }
+
+  long head() {
+    return head;
+  }
+
+  long tail() {
+    return tail;
+  }
+
+  /** Adds work that is pending; the caller fills in the rest. */
+  long add(long wrId, int opcode, int workFlags, int slot, boolean change, int bytes) {
+    int at = at(tail);
+    wrIds[at] = wrId;
+    opcodes[at] = opcode;
+    flags[at] = workFlags;
+    statuses[at] = PENDING;
+    started[at] = false;
+    changes[at] = change;
+    follows[at] = false;
+    slots[at] = slot;
+    length[at] = bytes;
+    return tail++;
+  }
+
+  /** Makes it the second half of the one before. */
+  void follow(long work) {
+    follows[at(work)] = true;
+  }
+
+  boolean isFollowing(long work) {
+    return follows[at(work)];
+  }
+
+  int opcode(long work) {
+    return opcodes[at(work)];
+  }
+
+  int flags(long work) {
+    return flags[at(work)];
+  }
+
+  int slot(long work) {
+    return slots[at(work)];
+  }
+
+  boolean changes(long work) {
+    return changes[at(work)];
+  }
+
+  boolean isStarted(long work) {
+    return started[at(work)];
+  }
+
+  void start(long work) {
+    started[at(work)] = true;
+  }
+
+  /** Work on the peer's memory from {@code first} on that did not end is to be started again. */
+  void startAgain(long first) {
+    for (long work = first; work < tail; work++) {
+      if (slots[at(work)] < 0 && isPending(work)) {
+        started[at(work)] = false;
+      }
+    }
+  }
+
+  boolean isPending(long work) {
+    return work >= head && statuses[at(work)] == PENDING;
+  }
+
+  /** Whether it ended badly, and that was not reported yet. */
+  boolean failed(long work) {
+    return work >= head && statuses[at(work)] > Status.SUCCESS;
+  }
+
+  void end(long work, int status) {
+    if (isPending(work)) {
+      boolean told = status > Status.SUCCESS && follows[at(work)] && failed(work - 1);
+      statuses[at(work)] = told ? UNTOLD : status;
+    }
+  }
+
+  /** Ends what was started on the peer's memory: whether it took effect is not known. */
+  void endData() {
+    for (long work = head; work < tail; work++) {
+      if (slots[at(work)] < 0 && started[at(work)]) {
+        end(work, Status.FLUSHED);
+      }
+    }
+  }
+
+  /** Ends all that is pending. */
+  void endAll(int status) {
+    for (long work = head; work < tail; work++) {
+      end(work, status);
+    }
+  }
+
+  /** Whether {@link #report} would report something; forgets what nobody is told of. */
+  boolean hasReport() {
+    while (head < tail && statuses[at(head)] != PENDING) {
+      int at = at(head);
+      if (statuses[at] > Status.SUCCESS
+          || statuses[at] == Status.SUCCESS && (flags[at] & Flags.SIGNALED) != 0) {
+        return true;
+      }
+      head++;
+    }
+    return false;
+  }
+
+  /** Reports the oldest; {@link #hasReport} said that there is one. */
+  void report(CompletionHandler handler) {
+    int at = at(head++);
+    int bytes = statuses[at] == Status.SUCCESS ? length[at] : 0;
+    handler.onCompletion(wrIds[at], opcodes[at], statuses[at], bytes, 0);
+  }
+}

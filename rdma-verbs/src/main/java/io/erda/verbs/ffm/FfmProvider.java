@@ -1,0 +1,58 @@
+package io.erda.verbs.ffm;
+
+import com.ibm.disni.verbs.RdmaProvider;
+import java.io.IOException;
+import java.lang.reflect.Field;
+
+/**
+ * DiSNI without a native library of its own: libibverbs and librdmacm through Java's foreign
+ * functions. {@link #install} once, then use {@code RdmaCm.open()} and {@code RdmaVerbs.open()} as
+ * ever.
+ */
+public final class FfmProvider extends RdmaProvider {
+  private final FfmCm cm;
+  private final FfmVerbs verbs;
+
+  private FfmProvider() throws IOException {
+    Libibverbs libibverbs = new Libibverbs();
+    cm = new FfmCm(new Librdmacm(), libibverbs);
+    verbs = new FfmVerbs(libibverbs, cm);
+  }
+
+  /**
+   * Makes DiSNI use this provider, in place of its own, from now on; one that is installed already
+   * stays. To be called before anything else of DiSNI's is.
+   *
+   * @throws IOException when a library is not there or not as expected
+   */
+  public static synchronized FfmProvider install() throws IOException {
+    try {
+      Field field = RdmaProvider.class.getDeclaredField("provider");
+      field.setAccessible(true);
+      if (field.get(null) instanceof FfmProvider installed) {
+        return installed;
+      }
+      FfmProvider provider = new FfmProvider();
+      field.set(null, provider);
+      return provider;
+    } catch (ReflectiveOperationException e) {
+      throw new IOException("this version of DiSNI keeps its provider elsewhere", e);
+    }
+  }
+
+  @Override
+  public FfmCm openCm() {
+    return cm;
+  }
+
+  @Override
+  public FfmVerbs openVerbs() {
+    return verbs;
+  }
+
+  /** The version of DiSNI's interface. */
+  @Override
+  public int getVersion() {
+    return 24;
+  }
+}

@@ -1,0 +1,306 @@
+package io.erda.verbs.ffm;
+
+import static io.erda.verbs.ffm.Foreign.INT;
+import static io.erda.verbs.ffm.Foreign.LONG;
+import static io.erda.verbs.ffm.Foreign.MEMORY;
+
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvRecvWR;
+import com.ibm.disni.verbs.IbvSendWR;
+import com.ibm.disni.verbs.IbvWC;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaVerbs;
+import com.ibm.disni.verbs.SVCDeregMr;
+import com.ibm.disni.verbs.SVCPollCq;
+import com.ibm.disni.verbs.SVCPostRecv;
+import com.ibm.disni.verbs.SVCPostSend;
+import com.ibm.disni.verbs.SVCRegMr;
+import com.ibm.disni.verbs.SVCReqNotify;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * DiSNI's verbs over libibverbs, and what DiSNI has no words for: regions under an address of the
+ * caller's choice, queue pairs without a connection manager's help.
+ */
+public final class FfmVerbs extends RdmaVerbs {
+  private static final int ACCESS_FLAGS_MASK = 1 << 3;
+  private final Libibverbs library;
+  private final FfmCm cm;
+
+  FfmVerbs(Libibverbs library, FfmCm cm) {
+    this.library = library;
+    this.cm = cm;
+  }
+
+  @Override
+  public IbvPd allocPd(IbvContext context) throws IOException {
+    return new Pointers.Pd(context, library.allocPd(((Pointers.Context) context).pointer));
+  }
+
+  @Override
+  public int deallocPd(IbvPd pd) throws IOException {
+    library.deallocPd(((Pointers.Pd) pd).pointer);
+    return 0;
+  }
+
+  @Override
+  public IbvCompChannel createCompChannel(IbvContext context) throws IOException {
+    return new Pointers.CompChannel(
+        library.createCompChannel(((Pointers.Context) context).pointer), context);
+  }
+
+  @Override
+  public int destroyCompChannel(IbvCompChannel channel) throws IOException {
+    library.destroyCompChannel(((Pointers.CompChannel) channel).pointer);
+    return 0;
+  }
+
+  @Override
+  public IbvCQ createCQ(IbvContext context, IbvCompChannel channel, int entries, int vector)
+      throws IOException {
+    long pointer =
+        library.createCq(
+            ((Pointers.Context) context).pointer,
+            entries,
+            ((Pointers.CompChannel) channel).pointer,
+            vector);
+    return new Pointers.Cq(context, channel, pointer, entries);
+  }
+
+  @Override
+  public int destroyCQ(IbvCQ cq) throws IOException {
+    library.destroyCq(((Pointers.Cq) cq).pointer);
+    return 0;
+  }
+
+  @Override
+  public boolean getCqEvent(IbvCompChannel channel, IbvCQ cq, int timeoutMs) throws IOException {
+    if (!Waiter.isReadable(channel.getFd(), timeoutMs)) {
+      return false;
+    }
+    long scratch = Pointers.Scratch.zeroed();
+    library.getCqEvent(((Pointers.CompChannel) channel).pointer, scratch, scratch + 8);
+    return true;
+  }
+
+  /**
+   * Takes and acknowledges all events that a channel has, of whatever completion queue. Does not
+   * block.
+   *
+   * @return how many there were
+   */
+  public int drainCqEvents(IbvCompChannel channel) throws IOException {
+    int events = 0;
+    while (Waiter.isReadable(channel.getFd(), 0)) {
+      long scratch = Pointers.Scratch.zeroed();
+      library.getCqEvent(((Pointers.CompChannel) channel).pointer, scratch, scratch + 8);
+      library.ackCqEvents(MEMORY.get(LONG, scratch), 1);
+      events++;
+    }
+    return events;
+  }
+
+  @Override
+  public int ackCqEvents(IbvCQ cq, int count) {
+    library.ackCqEvents(((Pointers.Cq) cq).pointer, count);
+    return 0;
+  }
+
+  @Override
+  public SVCReqNotify reqNotifyCQ(IbvCQ cq, boolean solicitedOnly) {
+    Pointers.Cq queue = (Pointers.Cq) cq;
+    Libibverbs.Operations operations = ((Pointers.Context) cq.getContext()).operations;
+    return new SVCReqNotify() {
+      @Override
+      public SVCReqNotify execute() throws IOException {
+        operations.reqNotify(queue.pointer, solicitedOnly);
+        return this;
+      }
+
+      @Override
+      public boolean isValid() {
+        return queue.isOpen();
+      }
+
+      @Override
+      public SVCReqNotify free() {
+        return this;
+      }
+    };
+  }
+
+  @Override
+  public SVCPollCq pollCQ(IbvCQ cq, IbvWC[] completions, int limit) {
+    return new PollCq((Pointers.Cq) cq, completions, limit);
+  }
+
+  @Override
+  public SVCPostSend postSend(IbvQP qp, List<IbvSendWR> list, List<IbvSendWR> bad) {
+    return new PostSend((Pointers.Qp) qp, list);
+  }
+
+  @Override
+  public SVCPostRecv postRecv(IbvQP qp, List<IbvRecvWR> list, List<IbvRecvWR> bad) {
+    return new PostRecv((Pointers.Qp) qp, list);
+  }
+
+  @Override
+  public SVCRegMr regMr(IbvPd pd, ByteBuffer buffer, int access) {
+    return regMr(pd, MemorySegment.ofBuffer(buffer).address(), buffer.remaining(), access);
+  }
+
+  @Override
+  public SVCRegMr regMr(IbvPd pd, long address, int length, int access) {
+    Pointers.Pd domain = (Pointers.Pd) pd;
+    return new SVCRegMr() {
+      private IbvMr mr;
+
+      @Override
+      public SVCRegMr execute() throws IOException {
+        long pointer = library.regMr(domain.pointer, address, length, access);
+        mr = new Pointers.Mr(domain.getContext(), pointer, address, address, length, access);
+        return this;
+      }
+
+      @Override
+      public IbvMr getMr() {
+        return mr;
+      }
+
+      @Override
+      public boolean isValid() {
+        return true;
+      }
+
+      @Override
+      public SVCRegMr free() {
+        return this;
+      }
+    };
+  }
+
+  /**
+   * Registers memory that requests name by {@code iova} instead of its address; both have the same
+   * place in a page.
+   */
+  public IbvMr regMr(IbvPd pd, long address, long length, long iova, int access)
+      throws IOException {
+    long pointer = library.regMrIova(((Pointers.Pd) pd).pointer, address, length, iova, access);
+    return new Pointers.Mr(pd.getContext(), pointer, iova, address, length, access);
+  }
+
+  @Override
+  public SVCDeregMr deregMr(IbvMr mr) {
+    Pointers.Mr region = (Pointers.Mr) mr;
+    return new SVCDeregMr() {
+      @Override
+      public SVCDeregMr execute() throws IOException {
+        library.deregMr(region.pointer);
+        return this;
+      }
+
+      @Override
+      public boolean isValid() {
+        return true;
+      }
+
+      @Override
+      public SVCDeregMr free() {
+        return this;
+      }
+    };
+  }
+
+  @Override
+  public int queryOdpSupport(IbvContext context) throws IOException {
+    throw new IOException("not asked by this provider");
+  }
+
+  @Override
+  public int expPrefetchMr(IbvMr mr, long address, int length) throws IOException {
+    throw new IOException("not offered by this provider");
+  }
+
+  /**
+   * Looks whether this rdma-core lays out its structs as is known here, with a queue pair that is
+   * made for it.
+   *
+   * @throws IOException when it does not
+   */
+  public void checkLayouts(IbvContext context, IbvPd pd, IbvCompChannel channel)
+      throws IOException {
+    LayoutCheck.run(this, library, context, pd, channel);
+  }
+
+  /** Makes a queue pair that no connection manager knows; in state RESET. */
+  public IbvQP createQp(IbvPd pd, IbvQPInitAttr attributes) throws IOException {
+    long init = FfmCm.initAttributes(attributes);
+    long pointer = library.createQp(((Pointers.Pd) pd).pointer, init);
+    return new Pointers.Qp(pointer, pd, attributes.getSend_cq(), attributes.getRecv_cq());
+  }
+
+  public void destroyQp(IbvQP qp) throws IOException {
+    ((Pointers.Qp) qp).closed();
+    library.destroyQp(((Pointers.Qp) qp).pointer);
+  }
+
+  /** Forgets all that was posted to a queue pair. */
+  public void reset(IbvQP qp) throws IOException {
+    long attributes = Pointers.Scratch.zeroed();
+    MEMORY.set(INT, attributes + Structs.QpAttr.STATE, IbvQP.IBV_QPS_RESET);
+    library.modifyQp(((Pointers.Qp) qp).pointer, attributes, 1);
+  }
+
+  /**
+   * Brings a queue pair from RESET to INIT, over the way that a connected ID takes.
+   *
+   * @param access what the peer may do through it, {@code IBV_ACCESS_…}
+   */
+  public void toInit(IbvQP qp, RdmaCmId way, int access) throws IOException {
+    long attributes = Pointers.Scratch.zeroed();
+    int mask = attributesOf(way, attributes, IbvQP.IBV_QPS_INIT);
+    MEMORY.set(INT, attributes + Structs.QpAttr.ACCESS_FLAGS, access);
+    library.modifyQp(((Pointers.Qp) qp).pointer, attributes, mask | ACCESS_FLAGS_MASK);
+  }
+
+  /**
+   * Brings a queue pair from INIT to RTS, over the way that a connected ID takes.
+   *
+   * @param peer the number of the peer's queue pair
+   * @param peerPsn the first packet number that the peer sends
+   * @param ownPsn the first that is sent
+   */
+  public void toReady(IbvQP qp, RdmaCmId way, int peer, int peerPsn, int ownPsn)
+      throws IOException {
+    long attributes = Pointers.Scratch.zeroed();
+    int mask = attributesOf(way, attributes, IbvQP.IBV_QPS_RTR);
+    MEMORY.set(INT, attributes + Structs.QpAttr.DEST_QP_NUM, peer);
+    MEMORY.set(INT, attributes + Structs.QpAttr.RQ_PSN, peerPsn);
+    library.modifyQp(((Pointers.Qp) qp).pointer, attributes, mask);
+    attributes = Pointers.Scratch.zeroed();
+    mask = attributesOf(way, attributes, IbvQP.IBV_QPS_RTS);
+    MEMORY.set(INT, attributes + Structs.QpAttr.SQ_PSN, ownPsn);
+    library.modifyQp(((Pointers.Qp) qp).pointer, attributes, mask);
+  }
+
+  private int attributesOf(RdmaCmId way, long attributes, int state) throws IOException {
+    MEMORY.set(INT, attributes + Structs.QpAttr.STATE, state);
+    long mask = attributes + Structs.QpAttr.BYTES;
+    cm.library().initQpAttr(((Pointers.CmId) way).pointer, attributes, mask);
+    return MEMORY.get(INT, mask);
+  }
+
+  /** The kernel's name of a device. */
+  public String name(IbvContext context) {
+    return library.deviceName(((Pointers.Context) context).pointer);
+  }
+}

@@ -1,0 +1,165 @@
+package io.erda.verbs.ffm;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+/**
+ * How a library is called. Pointers are {@code long}s, so that a call allocates nothing.
+ *
+ * <p>{@link #errnoOf} is what {@code errno} was after the last call of this thread that was made
+ * with {@link #state}.
+ */
+final class Foreign {
+  static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+  static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+  static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+  static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
+
+  /** Debian's, of all that is loaded here. */
+  static final String PACKAGES =
+      "librdmacm1t64 libibverbs1 ibverbs-providers; librdmacm1 before Debian 13";
+
+  private static final int ENOMEM = 12;
+  private static final Linker LINKER = Linker.nativeLinker();
+  private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
+  private static final StructLayout STATE = Linker.Option.captureStateLayout();
+  private static final VarHandle ERRNO_FIELD =
+      STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+  private static final ThreadLocal<MemorySegment> STATES =
+      ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(STATE));
+  private static final MethodHandle STRERROR =
+      LINKER.downcallHandle(
+          LINKER.defaultLookup().findOrThrow("strerror"),
+          FunctionDescriptor.of(
+              ValueLayout.ADDRESS.withTargetLayout(
+                  MemoryLayout.sequenceLayout(256, ValueLayout.JAVA_BYTE)),
+              INT));
+
+  /** All of memory, for what a library points to. Use constants of a struct as offsets. */
+  static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+  private final String name;
+  private final SymbolLookup library;
+
+  private Foreign(String name, SymbolLookup library) {
+    this.name = name;
+    this.library = library;
+  }
+
+  static Foreign libc() {
+    return new Foreign("libc", LINKER.defaultLookup());
+  }
+
+  /**
+   * Loads a library for the life of the JVM.
+   *
+   * @throws IOException when it is not there, with the packages that have it
+   */
+  static Foreign load(String name, String debianPackages) throws IOException {
+    if (ValueLayout.ADDRESS.byteSize() != 8) {
+      throw new IOException(name + ": only machines with 64-bit addresses");
+    }
+    try {
+      return new Foreign(name, SymbolLookup.libraryLookup(name, Arena.global()));
+    } catch (IllegalArgumentException e) {
+      throw new IOException(
+          name + " is not installed (Debian: apt-get install " + debianPackages + ")", e);
+    }
+  }
+
+  private MemorySegment find(String symbol) throws IOException {
+    return library
+        .find(symbol)
+        .orElseThrow(() ->
+            new IOException(
+                name
+                    + " has no "
+                    + symbol
+                    + ": this rdma-core is not one that is known here, which are 44 and"
+                    + " later"));
+  }
+
+  /** A function whose failure is told by {@code errno}; its first argument is {@link #state}. */
+  MethodHandle withErrno(String symbol, FunctionDescriptor descriptor) throws IOException {
+    return LINKER.downcallHandle(find(symbol), descriptor, ERRNO);
+  }
+
+  /** A function that returns what went wrong, or nothing. */
+  MethodHandle plain(String symbol, FunctionDescriptor descriptor) throws IOException {
+    return LINKER.downcallHandle(find(symbol), descriptor);
+  }
+
+  /** A function behind a pointer; no {@code errno}. */
+  static MethodHandle behind(long pointer, FunctionDescriptor descriptor) {
+    return LINKER.downcallHandle(MemorySegment.ofAddress(pointer), descriptor);
+  }
+
+  /** Where this thread's {@code errno} is kept. */
+  static MemorySegment state() {
+    return STATES.get();
+  }
+
+  static int errnoOf(MemorySegment state) {
+    return (int) ERRNO_FIELD.get(state, 0L);
+  }
+
+  /** What a failed call of this thread left, with the call's name. */
+  static VerbsException failed(String call) {
+    return failed(call, errnoOf(state()));
+  }
+
+  /** The same where the call returned the number. */
+  static VerbsException failed(String call, int errno) {
+    String text;
+    try {
+      text = ((MemorySegment) STRERROR.invokeExact(errno)).getString(0);
+    } catch (Throwable e) {
+      text = "?";
+    }
+    return new VerbsException(
+        call + ": " + text + " (errno " + errno + ")" + hint(call, errno), errno);
+  }
+
+  private static String hint(String call, int errno) {
+    if (errno == ENOMEM && !call.startsWith("rdma_get")) {
+      return "; the limit of locked memory may be too low (ulimit -l unlimited, or LimitMEMLOCK of"
+          + " a service)";
+    }
+    if (call.equals("rdma_create_event_channel") || call.equals("rdma_get_devices")) {
+      return "; is there an RDMA device (rdma link), and the kernel's module rdma_ucm (modprobe"
+          + " rdma_ucm)?";
+    }
+    return "";
+  }
+
+  /** When a struct of the library's does not hold what it must, where it is looked for. */
+  static void requireLayout(String struct, boolean asExpected) throws IOException {
+    if (!asExpected) {
+      throw new IOException(
+          "this rdma-core lays out struct "
+              + struct
+              + " in a way that is not known here (known are 44 to 60 on 64-bit machines)");
+    }
+  }
+
+  /** For a call that can't throw what it is declared to. */
+  static RuntimeException unexpected(Throwable e) {
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return new IllegalStateException(e);
+  }
+
+  static FunctionDescriptor function(MemoryLayout result, MemoryLayout... arguments) {
+    return FunctionDescriptor.of(result, arguments);
+  }
+}

@@ -1,0 +1,115 @@
+package io.erda.verbs.ffm;
+
+import static io.erda.verbs.ffm.Foreign.INT;
+import static io.erda.verbs.ffm.Foreign.MEMORY;
+
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvRecvWR;
+import com.ibm.disni.verbs.IbvSge;
+import com.ibm.disni.verbs.IbvWC;
+import com.ibm.disni.verbs.SVCPollCq;
+import java.io.IOException;
+import java.util.LinkedList;
+import java.util.List;
+
+/**
+ * Tries the structs that hold no pointer they could be checked by: a receive on a queue pair that
+ * is put into error has to come back as flushed, with its number. What does not come at all says
+ * nothing, since devices differ; what comes must be right.
+ */
+final class LayoutCheck {
+  private static final int FLUSHED = 5;
+  private static final long WR_ID = 0x4552_4441_0102_0304L;
+  private static final int TO_INIT_MASK = 1 | 1 << 3 | 1 << 4 | 1 << 5;
+  private static final int TO_ERROR_MASK = 1;
+  private static final byte FIRST_PORT = 1;
+  private static final int TRIES = 200;
+
+  private final FfmVerbs verbs;
+  private final Libibverbs library;
+  private final IbvQP qp;
+  private final long pointer;
+
+  private LayoutCheck(FfmVerbs verbs, Libibverbs library, IbvQP qp) {
+    this.verbs = verbs;
+    this.library = library;
+    this.qp = qp;
+    this.pointer = ((Pointers.Qp) qp).pointer;
+  }
+
+  /**
+   * Makes a queue pair, tries it and takes it away. Takes some milliseconds.
+   *
+   * @throws IOException when rdma-core has another layout than is known here
+   */
+  static void run(
+      FfmVerbs verbs, Libibverbs library, IbvContext context, IbvPd pd, IbvCompChannel channel)
+      throws IOException {
+    IbvCQ cq = verbs.createCQ(context, channel, 8, 0);
+    try {
+      IbvQP qp = verbs.createQp(pd, attributes(cq));
+      try {
+        new LayoutCheck(verbs, library, qp).flush(cq);
+      } finally {
+        verbs.destroyQp(qp);
+      }
+    } finally {
+      verbs.destroyCQ(cq);
+    }
+  }
+
+  private static IbvQPInitAttr attributes(IbvCQ cq) {
+    IbvQPInitAttr attributes = new IbvQPInitAttr();
+    attributes.cap().setMax_send_wr(1);
+    attributes.cap().setMax_recv_wr(1);
+    attributes.cap().setMax_send_sge(1);
+    attributes.cap().setMax_recv_sge(1);
+    attributes.setQp_type(IbvQP.IBV_QPT_RC);
+    attributes.setSend_cq(cq);
+    attributes.setRecv_cq(cq);
+    return attributes;
+  }
+
+  private void flush(IbvCQ cq) throws IOException {
+    Foreign.requireLayout("ibv_qp", MEMORY.get(INT, pointer + Structs.Qp.TYPE) == IbvQP.IBV_QPT_RC);
+    toState(IbvQP.IBV_QPS_INIT, TO_INIT_MASK);
+    verbs.postRecv(qp, List.of(receive()), null).execute();
+    toState(IbvQP.IBV_QPS_ERR, TO_ERROR_MASK);
+    IbvWC[] completions = {new IbvWC()};
+    SVCPollCq poll = verbs.pollCQ(cq, completions, 1);
+    for (int i = 0; i < TRIES; i++) {
+      if (poll.execute().getPolls() > 0) {
+        IbvWC got = completions[0];
+        Foreign.requireLayout(
+            "ibv_wc or ibv_recv_wr",
+            got.getWr_id() == WR_ID
+                && got.getStatus() == FLUSHED
+                && got.getQp_num() == qp.getQp_num());
+        return;
+      }
+      Libc.poll(0, 0, 1);
+    }
+  }
+
+  private void toState(int state, int mask) throws IOException {
+    long attributes = Pointers.Scratch.zeroed();
+    MEMORY.set(INT, attributes + Structs.QpAttr.STATE, state);
+    MEMORY.set(Foreign.BYTE, attributes + Structs.QpAttr.PORT_NUM, FIRST_PORT);
+    library.modifyQp(pointer, attributes, mask);
+    Foreign.requireLayout(
+        "ibv_qp or ibv_qp_attr", MEMORY.get(INT, pointer + Structs.Qp.STATE) == state);
+  }
+
+  @SuppressWarnings("JdkObsolete") // DiSNI wants this kind of list.
+  private static IbvRecvWR receive() {
+    IbvRecvWR receive = new IbvRecvWR();
+    receive.setWr_id(WR_ID);
+    receive.setSg_list(new LinkedList<IbvSge>());
+    return receive;
+  }
+}

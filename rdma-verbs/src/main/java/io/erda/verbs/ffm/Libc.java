@@ -1,0 +1,97 @@
+package io.erda.verbs.ffm;
+
+import static io.erda.verbs.ffm.Foreign.INT;
+import static io.erda.verbs.ffm.Foreign.LONG;
+import static io.erda.verbs.ffm.Foreign.function;
+
+import java.io.IOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandle;
+
+/** Waiting for file descriptors. */
+final class Libc {
+  static final short POLLIN = 1;
+  static final int POLLFD_BYTES = 8;
+  static final int POLLFD_EVENTS = 4;
+  static final int POLLFD_REVENTS = 6;
+  private static final int EINTR = 4;
+  private static final int EFD_NONBLOCK_CLOEXEC = 0x80800;
+
+  private static final MethodHandle POLL = libc("poll", function(INT, LONG, LONG, INT));
+  private static final MethodHandle EVENTFD = libc("eventfd", function(INT, INT, INT));
+  private static final MethodHandle READ = libc("read", function(LONG, INT, LONG, LONG));
+  private static final MethodHandle WRITE = libc("write", function(LONG, INT, LONG, LONG));
+  private static final MethodHandle CLOSE = libc("close", function(INT, INT));
+
+  private static MethodHandle libc(String symbol, FunctionDescriptor descriptor) {
+    try {
+      return Foreign.libc().withErrno(symbol, descriptor);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /**
+   * Waits for events.
+   *
+   * @param fds the address of {@code count} structs pollfd
+   * @param timeoutMs -1 for no end
+   * @return how many are ready; 0 after a signal too
+   */
+  static int poll(long fds, int count, int timeoutMs) throws IOException {
+    int ready;
+    try {
+      ready = (int) POLL.invokeExact(Foreign.state(), fds, (long) count, timeoutMs);
+    } catch (Throwable e) {
+      throw Foreign.unexpected(e);
+    }
+    if (ready < 0) {
+      if (Foreign.errnoOf(Foreign.state()) == EINTR) {
+        return 0;
+      }
+      throw Foreign.failed("poll");
+    }
+    return ready;
+  }
+
+  static int eventfd() throws IOException {
+    int fd;
+    try {
+      fd = (int) EVENTFD.invokeExact(Foreign.state(), 0, EFD_NONBLOCK_CLOEXEC);
+    } catch (Throwable e) {
+      throw Foreign.unexpected(e);
+    }
+    if (fd < 0) {
+      throw Foreign.failed("eventfd");
+    }
+    return fd;
+  }
+
+  /** Reads 8 bytes of an event; nothing when there is none. */
+  static void take(int fd, long to) {
+    try {
+      long ignored = (long) READ.invokeExact(Foreign.state(), fd, to, 8L);
+    } catch (Throwable e) {
+      throw Foreign.unexpected(e);
+    }
+  }
+
+  /** Writes 8 bytes of an event; one that is full already is as good. */
+  static void give(int fd, long from) {
+    try {
+      long ignored = (long) WRITE.invokeExact(Foreign.state(), fd, from, 8L);
+    } catch (Throwable e) {
+      throw Foreign.unexpected(e);
+    }
+  }
+
+  static void close(int fd) {
+    try {
+      int ignored = (int) CLOSE.invokeExact(Foreign.state(), fd);
+    } catch (Throwable e) {
+      throw Foreign.unexpected(e);
+    }
+  }
+
+  private Libc() {}
+}

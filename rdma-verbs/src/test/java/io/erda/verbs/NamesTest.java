@@ -1,0 +1,56 @@
+package io.erda.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import org.junit.jupiter.api.Test;
+
+/** Bytes and texts that name something: addresses, GIDs, remote keys, tags. */
+class NamesTest {
+  @Test
+  void addressesAreHostAndPort() throws IOException {
+    assertEquals("10.9.0.2:7411", Addresses.format(Addresses.parse("10.9.0.2:7411")));
+    assertTrue(Addresses.format(Addresses.parse("[fe80::1]:7411")).endsWith("]:7411"));
+    assertTrue(Addresses.parse(":7411").getAddress().isAnyLocalAddress());
+    assertThrows(IOException.class, () -> Addresses.parse("10.9.0.2"));
+    assertThrows(IOException.class, () -> Addresses.parse("10.9.0.2:70000"));
+  }
+
+  @Test
+  void gidsAreWrittenAsTheKernelDoes() throws IOException {
+    assertEquals(
+        "0000:0000:0000:0000:0000:ffff:0a09:0001",
+        Hca.gid(InetAddress.getByName("10.9.0.1").getAddress()));
+    assertEquals(
+        "fe80:0000:0000:0000:0000:0000:0000:0001",
+        Hca.gid(InetAddress.getByName("fe80::1").getAddress()));
+  }
+
+  /** See FORMAT.md. */
+  @Test
+  void remoteKeysSayWhereARegionLies() {
+    long iova = VerbsRegion.iova(0xabcde, 0x7f00_1234_5678L);
+    assertEquals(0xabcdeL << 40 | 0x678, iova);
+    long key = 0xabcdeL << 44 | 0x678L << 32 | 0x8000_0001L;
+
+    assertEquals(0x8000_0001, VerbsRegion.rkey(key));
+    assertEquals(iova + 100, VerbsRegion.remoteAddress(key, 100, 8));
+    assertEquals(-1, VerbsRegion.remoteAddress(key, -1, 8));
+    assertEquals(-1, VerbsRegion.remoteAddress(key, 1L << 40, 8));
+    assertEquals(-1, VerbsRegion.remoteAddress(0, 0, 8));
+  }
+
+  @Test
+  void tagsOfWorkSayItsNumberAndTheLifeOfTheQueuePair() {
+    long tag = Tags.data(123_456_789_012L, true, 255);
+
+    assertEquals(Tags.DATA, Tags.kind(tag));
+    assertEquals(123_456_789_012L, Tags.number(tag));
+    assertEquals(255, Tags.epoch(tag));
+    assertTrue(Tags.isLast(tag));
+    assertEquals(319, Tags.number(Tags.RECEIVED | 319));
+  }
+}

@@ -1,0 +1,53 @@
+package io.erda.simulation.mutants;
+
+import io.erda.simulation.system.SystemSimulation;
+import java.lang.classfile.CodeBuilder;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Where the server looks at the same memory more than once in one step, though a client may store
+ * there meanwhile: at what was announced and is being written. A step of the server is one event of
+ * the simulation, so calls are woven in between the looks in which others go on.
+ */
+public final class Looks {
+  /** Between the looks of the server, made anew for each use. */
+  static final Supplier<List<Patch>> PATCHES =
+      () ->
+          List.of(
+              between("server.engine.EntrySearch$ObjectProbe", "matches", "valid"),
+              between("server.engine.AnnouncedWords", "flush", "valid"),
+              between("server.engine.AnnouncedWords", "flush", "bytes"),
+              between("server.engine.AnnouncedWords", "judge", "makeDurable"),
+              between("server.engine.Condition", "test", "isValue"));
+
+  private static SystemSimulation running;
+
+  private Looks() {}
+
+  private static Patch between(String className, String method, String look) {
+    return Patch.beforeCall(className, method, look, Looks::call);
+  }
+
+  private static void call(CodeBuilder code) {
+    code.invokestatic(
+        ClassDesc.of(Looks.class.getName()), "now", MethodTypeDesc.ofDescriptor("()V"));
+  }
+
+  /** Called by what was woven in. */
+  public static void now() {
+    running.serverLooks();
+  }
+
+  /** Runs it to its end, and returns how it failed, or null. One run at a time. */
+  static String during(SystemSimulation simulation) {
+    running = simulation;
+    try {
+      return simulation.run().failure();
+    } finally {
+      running = null;
+    }
+  }
+}
