@@ -3,6 +3,7 @@ package io.erda.server;
 import io.erda.server.engine.ServiceListener;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -13,7 +14,7 @@ import java.util.function.LongSupplier;
  * The log of a server: a line for each thing that happens to it, on a logger of the application's.
  *
  * <p>The server's thread does not wait for whoever reads the log: lines go through a bounded queue
- * to a thread of its own, and what does not fit is counted and said later. What a peer can provoke
+ * to a thread of its own, and where some did not fit the log says how many. What a peer can provoke
  * comes at most {@link #LINES_MAX} times in {@link #SPAN_NS}, each kind by itself; the next line of
  * the kind says how many are missing. Any thread may tell it something.
  */
@@ -24,12 +25,10 @@ final class ServerLog implements ServiceListener, AutoCloseable {
   static final long SPAN_NS = 10_000_000_000L;
 
   private static final int QUEUE_MAX = 1024;
-  private static final long CLOSING_MS_MAX = 1_000;
+  private static final long CLOSING_MS_MAX = 5_000;
 
-  /** A line to be written; {@link #END} ends the thread. */
-  private record Line(Level level, String text) {}
-
-  private static final Line END = new Line(Level.OFF, "");
+  /** A line to be written, and how many are missing before it. A null level ends the thread. */
+  private record Line(Level level, String text, long missing) {}
 
   /** How often a kind of line came lately. Guarded by itself. */
   private final class Kind {
@@ -65,7 +64,8 @@ final class ServerLog implements ServiceListener, AutoCloseable {
   private final Kind refused = new Kind();
   private final Kind full = new Kind();
   private final boolean debug;
-  private long lost;
+  /** Lines that did not fit behind the last one that did. Guarded by this. */
+  private long missing;
 
   ServerLog(Logger logger, LongSupplier nanoTime) {
     this.logger = logger;
@@ -75,11 +75,8 @@ final class ServerLog implements ServiceListener, AutoCloseable {
     writer.start();
   }
 
-  void say(Level level, String text) {
-    boolean fits = queue.offer(new Line(level, text));
-    synchronized (this) {
-      lost += fits ? 0 : 1;
-    }
+  synchronized void say(Level level, String text) {
+    missing = queue.offer(new Line(level, text, missing)) ? 0 : missing + 1;
   }
 
   private void say(Level level, Kind kind, String text) {
@@ -175,34 +172,41 @@ final class ServerLog implements ServiceListener, AutoCloseable {
 
   private void write() {
     try {
-      for (Line line = queue.take(); line != END; line = queue.take()) {
-        logger.log(line.level(), line.text());
-        sayWhatWasLost();
-      }
-      sayWhatWasLost();
+      Line line;
+      do {
+        line = queue.take();
+        if (line.missing() > 0) {
+          log(Level.WARNING, line.missing() + " lines are missing here: nobody read them in time");
+        }
+        if (line.level() != null) {
+          log(line.level(), line.text());
+        }
+      } while (line.level() != null);
     } catch (InterruptedException e) {
       // Nobody interrupts it but who ends the process.
     }
   }
 
-  private void sayWhatWasLost() {
-    long count;
-    synchronized (this) {
-      count = lost;
-      lost = 0;
-    }
-    if (count > 0) {
-      logger.log(Level.WARNING, count + " lines are missing here: the log was not read in time");
+  private void log(Level level, String text) {
+    try {
+      logger.log(level, text);
+    } catch (RuntimeException e) {
+      // An application's logger that throws loses its line, and no other.
     }
   }
 
-  /** Returns when everything is written, or when that takes too long. */
+  /** Returns when everything is written, or when that takes too long. Nothing is said behind it. */
   @Override
   public void close() {
+    long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSING_MS_MAX);
     boolean interrupted = false;
     try {
-      if (queue.offer(END, CLOSING_MS_MAX, TimeUnit.MILLISECONDS)) {
-        writer.join(CLOSING_MS_MAX);
+      Line end;
+      synchronized (this) {
+        end = new Line(null, "", missing);
+      }
+      if (queue.offer(end, untilNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+        writer.join(Duration.ofNanos(Math.max(1, untilNs - System.nanoTime())));
       }
     } catch (InterruptedException e) {
       interrupted = true;

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.ResourceBundle;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,6 +21,7 @@ class ServerLogTest {
   private static final class Kept implements System.Logger {
     final List<String> lines = new CopyOnWriteArrayList<>();
     final CountDownLatch open = new CountDownLatch(1);
+    volatile String failing;
 
     @Override
     public String getName() {
@@ -43,7 +45,18 @@ class ServerLogTest {
       } catch (InterruptedException e) {
         throw new AssertionError(e);
       }
+      if (text.equals(failing)) {
+        throw new IllegalStateException("the disk of the log is full");
+      }
       lines.add(level + " " + text);
+    }
+
+    void await(String part) {
+      long untilNs = System.nanoTime() + 60_000_000_000L;
+      while (count(part) == 0) {
+        assertTrue(System.nanoTime() - untilNs < 0, () -> "no line in a minute: " + part);
+        LockSupport.parkNanos(1_000_000);
+      }
     }
 
     long count(String part) {
@@ -73,6 +86,8 @@ class ServerLogTest {
         }
         assertThrows(ErdaException.Full.class, () -> fill(client));
       }
+      // A server that stops first has no client left that could leave.
+      log.await("DEBUG client 1 left");
     }
     String all = String.join("\n", log.lines);
     assertTrue(log.lines.getFirst().startsWith("INFO serves " + directory), all);
@@ -125,7 +140,37 @@ class ServerLogTest {
     long said = log.count("cleaned");
     assertTrue(said >= 1_024 && said < 3_000, "said " + said);
     assertEquals(
-        1, log.count((3_000 - said) + " lines are missing here"), () -> log.lines.toString());
+        "WARNING " + (3_000 - said) + " lines are missing here: nobody read them in time",
+        log.lines.getLast());
+  }
+
+  /** Lines that were lost are told where they are missing, not where the reader is by then. */
+  @Test
+  void missingLinesAreToldInTheirPlace() {
+    ServerLog server = new ServerLog(log, System::nanoTime);
+    for (int i = 0; i < 1_100; i++) {
+      server.say(System.Logger.Level.INFO, "line " + i);
+    }
+    log.open.countDown();
+    log.await("line 1000");
+    server.say(System.Logger.Level.INFO, "behind");
+    server.close();
+    assertEquals("INFO behind", log.lines.getLast());
+    assertTrue(log.lines.get(log.lines.size() - 2).contains("lines are missing here"));
+    assertTrue(log.lines.get(log.lines.size() - 3).startsWith("INFO line "));
+  }
+
+  /** An application's logger throws now and then. */
+  @Test
+  void aLoggerThatThrowsLosesItsLineOnly() {
+    log.open.countDown();
+    log.failing = "line 1";
+    ServerLog server = new ServerLog(log, System::nanoTime);
+    for (int i = 0; i < 3; i++) {
+      server.say(System.Logger.Level.INFO, "line " + i);
+    }
+    server.close();
+    assertEquals(List.of("INFO line 0", "INFO line 2"), List.copyOf(log.lines));
   }
 
   /** A client that connects in time is let in whatever the log does. */
