@@ -190,6 +190,7 @@ final class Cleaning {
         return Outcome.WAITS;
       }
     }
+    assert !linked.hasOpenExtents(victim) : "somebody may still write to region " + victim;
     beginSweep();
     return Outcome.GOES_ON;
   }

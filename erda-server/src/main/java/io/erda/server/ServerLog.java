@@ -64,6 +64,7 @@ final class ServerLog implements ServiceListener, AutoCloseable {
   private final Kind refused = new Kind();
   private final Kind full = new Kind();
   private final boolean debug;
+
   /** Lines that did not fit behind the last one that did. Guarded by this. */
   private long missing;
 

@@ -46,6 +46,7 @@ public final class StoreEngine implements AutoCloseable {
   private final Promise promise;
   private final RecoveryReport recovery;
   private boolean abandoned;
+  private boolean failed;
   private boolean closed;
 
   /** A store that was recovered. Owns the memories of its parts, borrows the directory. */
@@ -301,6 +302,14 @@ public final class StoreEngine implements AutoCloseable {
     abandoned = true;
   }
 
+  /**
+   * From now on closing records no stop: what a drain that failed should have made durable may be
+   * lost, whatever a later one says, so the next opening recovers as after a kill.
+   */
+  void recordNoStop() {
+    failed = true;
+  }
+
   boolean closed() {
     return closed;
   }
@@ -326,7 +335,7 @@ public final class StoreEngine implements AutoCloseable {
     } finally {
       try {
         log.close(!abandoned);
-        if (durable && !looking) {
+        if (durable && !looking && !failed) {
           recordStop();
         }
       } finally {

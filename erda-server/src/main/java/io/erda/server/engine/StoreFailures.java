@@ -93,7 +93,7 @@ final class StoreFailures {
   void becauseOf(Throwable failure) {
     String why =
         switch (failure) {
-          case UncheckedIOException e -> inWords(e);
+          case UncheckedIOException e -> failedFile(e);
           case DamagedTableException e -> damagedTable(e);
           case InternalError e -> shortenedFile(e);
           case RuntimeException e -> throw e;
@@ -104,6 +104,12 @@ final class StoreFailures {
       reason = why;
       listener.accept(why);
     }
+  }
+
+  /** What it should have made durable may be lost, and nobody knows what that is. */
+  private String failedFile(UncheckedIOException e) {
+    engine.recordNoStop();
+    return inWords(e);
   }
 
   private static String inWords(UncheckedIOException e) {
