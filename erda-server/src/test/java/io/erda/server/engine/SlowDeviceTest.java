@@ -295,7 +295,8 @@ class SlowDeviceTest {
     putLater(client, leased, leased.place(), KEY);
     steps();
     syncs.failing = 1;
-    finish(client);
+    syncs.release();
+    assertEquals(Result.FAILED, Message.result(client.response(), 0));
     core.close();
     assertFalse(directory.names().contains("stopped"));
   }
