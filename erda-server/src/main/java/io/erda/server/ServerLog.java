@@ -3,7 +3,6 @@ package io.erda.server;
 import io.erda.server.engine.ServiceListener;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -199,15 +198,14 @@ final class ServerLog implements ServiceListener, AutoCloseable {
   /** Returns when everything is written, or when that takes too long. Nothing is said behind it. */
   @Override
   public void close() {
-    long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSING_MS_MAX);
     boolean interrupted = false;
     try {
       Line end;
       synchronized (this) {
         end = new Line(null, "", missing);
       }
-      if (queue.offer(end, untilNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-        writer.join(Duration.ofNanos(Math.max(1, untilNs - System.nanoTime())));
+      if (queue.offer(end, CLOSING_MS_MAX, TimeUnit.MILLISECONDS)) {
+        writer.join(CLOSING_MS_MAX);
       }
     } catch (InterruptedException e) {
       interrupted = true;
