@@ -66,6 +66,9 @@ public record Configuration(
   /** Of those one in so many has writers whose stores land late. */
   private static final int LATE_WRITERS_ODDS = 4;
 
+  /** Of the others, in one of so many clients leave in the middle. */
+  private static final int LEAVING_ODDS = 10;
+
   /** One in so many; they take longer than the others. */
   private static final int LEFT_BEHIND_ODDS = 24;
 
@@ -90,22 +93,26 @@ public record Configuration(
 
   /** Draws one. */
   public static Configuration random(RandomGenerator random) {
-    return random.nextInt(LEFT_BEHIND_ODDS) == 0 ? leftBehind(random) : shaped(random);
+    return random.nextInt(LEFT_BEHIND_ODDS) == 0 ? Scenarios.leftBehind(random) : shaped(random);
   }
 
   /**
-   * The configuration of a seed: as {@link #random} draws it, and in one run of some the puts
-   * announce first. That is drawn beside, so that all others are what they were before there was
-   * another put mode.
+   * The configuration of a seed: as {@link #random} draws it; in one run of some the puts announce
+   * first, and in one of some clients leave in the middle. That is drawn beside, so that all others
+   * are what they were before.
    */
   public static Configuration ofSeed(long seed) {
     Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
     SplittableRandom beside = new SplittableRandom(seed ^ 0xA0_0CEDL);
     boolean announces = beside.nextInt(ANNOUNCE_ODDS) == 0;
     if (announces && beside.nextInt(LATE_WRITERS_ODDS) == 0) {
-      return lateWriters(beside);
+      return Scenarios.lateWriters(beside);
     }
-    return announces ? drawn.announcing() : drawn;
+    if (announces) {
+      return drawn.announcing();
+    }
+    SplittableRandom leaving = new SplittableRandom(seed ^ 0x1EAFE7L);
+    return leaving.nextInt(LEAVING_ODDS) == 0 ? Scenarios.leavingInTheMiddle(leaving) : drawn;
   }
 
   /** The same with puts that announce first: the store promises nothing of power failures. */
@@ -118,120 +125,9 @@ public record Configuration(
         .build();
   }
 
-  /**
-   * Puts announce first, all of one key or two, and connections are lost in the middle of a WRITE,
-   * which goes on when the server has judged what was announced; others read meanwhile, and take
-   * their time.
-   */
-  public static Configuration lateWriters(RandomGenerator random) {
-    NetworkModel network =
-        NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true).noticing(1 << 9);
-    return new ConfigurationBuilder()
-        .domain(PersistenceDomain.WHOLE_SYSTEM)
-        .network(network)
-        .store(
-            new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 8), 16)
-                .withPutMode(PutMode.ANNOUNCE))
-        .diskRegions(0)
-        .doubles(false)
-        .service(
-            new ServiceOptions(
-                40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
-        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 1))
-        .clients(random.nextInt(4, 8))
-        .readersPercent(READERS_PERCENT)
-        .keys(random.nextInt(1, 3))
-        .twins(false)
-        .keyBytesMax(8)
-        .valueBytesMax(1 << random.nextInt(4, 11))
-        .operations(random.nextInt(500, 2000))
-        .pipeline(1)
-        .mix(new OperationMix(60, 10, random.nextInt(40)))
-        .faultGapNs(1L << random.nextInt(12, 16))
-        .stepNs(64)
-        .idleNs(1 << 15)
-        .drainNsMax(1 << 10)
-        .faults(EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CRASH))
-        .build();
-  }
-
-  /**
-   * A full table of keys that mostly stay as they are, among which a few come and go: entries are
-   * displaced all the time beside iterations, to which what stays is known, and READs take their
-   * time.
-   */
-  public static Configuration displacedBesideIterations(RandomGenerator random) {
-    int buckets = 1 << random.nextInt(4, 7);
-    int keys = buckets + random.nextInt(14, 26);
-    return new ConfigurationBuilder()
-        .domain(PersistenceDomain.MEMORY_CONTROLLER)
-        .network(NetworkModel.random(random).slowPieces(1 << 17))
-        .store(new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 4), buckets))
-        .diskRegions(0)
-        .doubles(false)
-        .service(
-            new ServiceOptions(
-                40, 1 << 22, 1 << 12, 50_000, new CleanerOptions(2, 0, 1 << 10, 1 << 18, 1 << 24)))
-        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 2))
-        .clients(4)
-        .readersPercent(0)
-        .keys(keys)
-        .twins(false)
-        .keyBytesMax(8)
-        .valueBytesMax(2000)
-        .operations(3000)
-        .pipeline(2)
-        .mix(new OperationMix(45, 45, 0, buckets / 2))
-        .faultGapNs(0)
-        .stepNs(128)
-        .idleNs(1 << 15)
-        .drainNsMax(1 << 12)
-        .faults(EnumSet.noneOf(Fault.class))
-        .build();
-  }
-
   /** Whether puts announce first. */
   boolean announces() {
     return store.putMode() == PutMode.ANNOUNCE;
-  }
-
-  /** Servers are killed over their clients, and another process opens the store now and then. */
-  private static Configuration leftBehind(RandomGenerator random) {
-    return reusedRegions(
-        random,
-        3000,
-        1 << 21,
-        EnumSet.of(Fault.SERVER_CRASH, Fault.EMBEDDED_OPENING, Fault.STORE_OF_THE_LEFT));
-  }
-
-  /** Regions are cleaned and used again all the time, and what is stored takes long to land. */
-  public static Configuration reusedRegions(
-      RandomGenerator random, int operations, long faultGapNs, Set<Fault> faults) {
-    return new ConfigurationBuilder()
-        .domain(PersistenceDomain.WHOLE_SYSTEM)
-        .network(NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true))
-        .store(new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64))
-        .diskRegions(0)
-        .doubles(false)
-        .service(
-            new ServiceOptions(
-                40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
-        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2))
-        .clients(4)
-        .readersPercent(0)
-        .keys(12)
-        .twins(false)
-        .keyBytesMax(16)
-        .valueBytesMax(3000)
-        .operations(operations)
-        .pipeline(2)
-        .mix(new OperationMix(60, 5, 0))
-        .faultGapNs(faultGapNs)
-        .stepNs(256)
-        .idleNs(1 << 15)
-        .drainNsMax(1 << 10)
-        .faults(faults)
-        .build();
   }
 
   private static Configuration shaped(RandomGenerator random) {

@@ -18,7 +18,7 @@ final class AnnounceMutants {
 
   /**
    * Those for which a fenced writer completes its object behind the judgement, between two READs of
-   * one reader: {@code Configuration.lateWriters}.
+   * one reader: {@code Scenarios.lateWriters}.
    */
   static final List<Mutant> LATE =
       List.of(

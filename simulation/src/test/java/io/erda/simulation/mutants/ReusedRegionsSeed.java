@@ -1,6 +1,7 @@
 package io.erda.simulation.mutants;
 
 import io.erda.simulation.system.Configuration;
+import io.erda.simulation.system.Scenarios;
 import io.erda.simulation.system.Fault;
 import io.erda.simulation.system.SystemSimulation;
 import java.util.EnumSet;
@@ -34,7 +35,7 @@ public final class ReusedRegionsSeed implements LongFunction<String> {
   @Override
   public String apply(long seed) {
     Configuration configuration =
-        Configuration.reusedRegions(new SplittableRandom(seed), operations, faultGapNs, faults);
+        Scenarios.reusedRegions(new SplittableRandom(seed), operations, faultGapNs, faults);
     return SystemSimulation.of(seed, configuration).run().failure();
   }
 }

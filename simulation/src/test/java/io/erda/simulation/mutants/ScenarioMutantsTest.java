@@ -56,6 +56,15 @@ final class ScenarioMutantsTest {
         Scenario.ITERATED);
   }
 
+  @TestFactory
+  Stream<DynamicTest> thoseOfClientsThatLeaveAreFound() {
+    return find(
+        Mutants.ALL.stream()
+            .filter(each -> each.name().equals("settled with more under way"))
+            .toList(),
+        Scenario.LEAVING);
+  }
+
   private static Stream<DynamicTest> find(List<Mutant> mutants, Scenario scenario) {
     return mutants.stream()
         .map(mutant -> DynamicTest.dynamicTest(mutant.name(), () -> find(mutant, scenario)));

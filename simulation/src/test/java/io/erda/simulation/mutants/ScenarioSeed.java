@@ -1,6 +1,7 @@
 package io.erda.simulation.mutants;
 
 import io.erda.simulation.system.Configuration;
+import io.erda.simulation.system.Scenarios;
 import io.erda.simulation.system.SystemSimulation;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +27,7 @@ public final class ScenarioSeed implements LongFunction<String> {
     LATE_WRITERS {
       @Override
       Configuration configuration(RandomGenerator random) {
-        return Configuration.lateWriters(random);
+        return Scenarios.lateWriters(random);
       }
     },
     /** Puts announce first, and what clients store lands between two looks of the server. */
@@ -45,7 +46,14 @@ public final class ScenarioSeed implements LongFunction<String> {
     ITERATED {
       @Override
       Configuration configuration(RandomGenerator random) {
-        return Configuration.displacedBesideIterations(random);
+        return Scenarios.displacedBesideIterations(random);
+      }
+    },
+    /** Connections are lost while batches wait for the device. */
+    LEAVING {
+      @Override
+      Configuration configuration(RandomGenerator random) {
+        return Scenarios.leavingInTheMiddle(random);
       }
     };
 

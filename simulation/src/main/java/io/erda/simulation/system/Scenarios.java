@@ -1,0 +1,162 @@
+package io.erda.simulation.system;
+
+import io.erda.cleaner.CleanerOptions;
+import io.erda.client.ClientOptions;
+import io.erda.logstore.LogGeometry;
+import io.erda.protocol.PutMode;
+import io.erda.server.engine.ServiceOptions;
+import io.erda.server.engine.StoreGeometry;
+import io.erda.simulation.NetworkModel;
+import io.erda.simulation.PersistenceDomain;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/** Runs of one kind, in which something happens all the time that is rare in others. */
+public final class Scenarios {
+  private Scenarios() {}
+
+  /**
+   * Puts announce first, all of one key or two, and connections are lost in the middle of a WRITE,
+   * which goes on when the server has judged what was announced; others read meanwhile, and take
+   * their time.
+   */
+  public static Configuration lateWriters(RandomGenerator random) {
+    NetworkModel network =
+        NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true).noticing(1 << 9);
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.WHOLE_SYSTEM)
+        .network(network)
+        .store(
+            new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 8), 16)
+                .withPutMode(PutMode.ANNOUNCE))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 1))
+        .clients(random.nextInt(4, 8))
+        .readersPercent(50)
+        .keys(random.nextInt(1, 3))
+        .twins(false)
+        .keyBytesMax(8)
+        .valueBytesMax(1 << random.nextInt(4, 11))
+        .operations(random.nextInt(500, 2000))
+        .pipeline(1)
+        .mix(new OperationMix(60, 10, random.nextInt(40)))
+        .faultGapNs(1L << random.nextInt(12, 16))
+        .stepNs(64)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 10)
+        .faults(EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CRASH))
+        .build();
+  }
+
+  /**
+   * A full table of keys that mostly stay as they are, among which a few come and go: entries are
+   * displaced all the time beside iterations, to which what stays is known, and READs take their
+   * time.
+   */
+  public static Configuration displacedBesideIterations(RandomGenerator random) {
+    int buckets = 1 << random.nextInt(4, 7);
+    int keys = buckets + random.nextInt(14, 26);
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.MEMORY_CONTROLLER)
+        .network(NetworkModel.random(random).slowPieces(1 << 17))
+        .store(new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 4), buckets))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 22, 1 << 12, 50_000, new CleanerOptions(2, 0, 1 << 10, 1 << 18, 1 << 24)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 2))
+        .clients(4)
+        .readersPercent(0)
+        .keys(keys)
+        .twins(false)
+        .keyBytesMax(8)
+        .valueBytesMax(2000)
+        .operations(3000)
+        .pipeline(2)
+        .mix(new OperationMix(45, 45, 0, buckets / 2))
+        .faultGapNs(0)
+        .stepNs(128)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 12)
+        .faults(EnumSet.noneOf(Fault.class))
+        .build();
+  }
+
+  /**
+   * Clients with several puts under way lose their connections all the time, while batches wait for
+   * the device: what of it was done has to be told rightly.
+   */
+  public static Configuration leavingInTheMiddle(RandomGenerator random) {
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.MEMORY_CONTROLLER)
+        .network(NetworkModel.random(random).noticing(1 << random.nextInt(9, 18)))
+        .store(new StoreGeometry(new LogGeometry(2, 1 << 16, 1 << 13, 8), 16))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 22, 1 << 12, 50_000, new CleanerOptions(2, 0, 1 << 10, 1 << 18, 1 << 24)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 3))
+        .clients(3)
+        .readersPercent(0)
+        .keys(random.nextInt(2, 6))
+        .twins(false)
+        .keyBytesMax(8)
+        .valueBytesMax(64)
+        .operations(3000)
+        .pipeline(3)
+        .mix(new OperationMix(60, 10, 0))
+        .faultGapNs(1L << random.nextInt(15, 19))
+        .stepNs(64)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 12)
+        .faults(EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CLOSE, Fault.COMPLETIONS_DELAYED))
+        .build();
+  }
+
+  /** Servers are killed over their clients, and another process opens the store now and then. */
+  static Configuration leftBehind(RandomGenerator random) {
+    return reusedRegions(
+        random,
+        3000,
+        1 << 21,
+        EnumSet.of(Fault.SERVER_CRASH, Fault.EMBEDDED_OPENING, Fault.STORE_OF_THE_LEFT));
+  }
+
+  /** Regions are cleaned and used again all the time, and what is stored takes long to land. */
+  public static Configuration reusedRegions(
+      RandomGenerator random, int operations, long faultGapNs, Set<Fault> faults) {
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.WHOLE_SYSTEM)
+        .network(NetworkModel.random(random).slowPieces().withReadsOutlivePeer(true))
+        .store(new StoreGeometry(new LogGeometry(1, 1 << 16, 1 << 13, 6), 64))
+        .diskRegions(0)
+        .doubles(false)
+        .service(
+            new ServiceOptions(
+                40, 1 << 18, 1 << 13, 50_000, new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(400), null, 0, 1024, 2))
+        .clients(4)
+        .readersPercent(0)
+        .keys(12)
+        .twins(false)
+        .keyBytesMax(16)
+        .valueBytesMax(3000)
+        .operations(operations)
+        .pipeline(2)
+        .mix(new OperationMix(60, 5, 0))
+        .faultGapNs(faultGapNs)
+        .stepNs(256)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 10)
+        .faults(faults)
+        .build();
+  }
+}
