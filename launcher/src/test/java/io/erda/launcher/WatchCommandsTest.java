@@ -13,6 +13,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -121,6 +123,18 @@ class WatchCommandsTest {
     String data = directory.resolve("data").toString();
     assertEquals(2, run("server", "--data", data, "--metrics", "nine"));
     assertEquals("erda: --metrics: not HOST:PORT or PORT: nine\n", err.toString());
+  }
+
+  @Test
+  void whereTheMetricsCanNotBeNothingIsStarted() throws Exception {
+    Path data = directory.resolve("data");
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = Integer.toString(other.getLocalPort());
+      assertEquals(1, run("server", "--data", data.toString(), "--metrics", port));
+      assertEquals(
+          "erda: can't serve metrics at " + port + ": Address already in use\n", err.toString());
+    }
+    assertTrue(Files.notExists(data));
   }
 
   private Process erda(String... arguments) throws IOException {

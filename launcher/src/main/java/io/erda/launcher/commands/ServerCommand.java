@@ -12,7 +12,6 @@ import io.erda.server.ServerOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -260,12 +259,11 @@ public final class ServerCommand implements Callable<Integer> {
       out.println("opening " + data);
       out.flush();
     }
-    InetSocketAddress metricsAddress = metrics == null ? null : metricsAddress(metrics);
+    ServerOptions options = options();
     log = StandardErrorLog.start(spec.commandLine().getErr(), debug);
-    ErdaServer server = ErdaServer.start(data, options().withLog(log));
-    if (metricsAddress != null) {
-      startMetrics(server, metricsAddress);
-    }
+    // Before the store is opened: what nobody can reach is not to be served.
+    MetricsEndpoint endpoint = metrics == null ? null : takeMetricsAddress(metrics);
+    ErdaServer server = start(options.withLog(log), endpoint);
     if (jmx) {
       registerBean(server);
     }
@@ -318,24 +316,32 @@ public final class ServerCommand implements Callable<Integer> {
     }
   }
 
-  private static InetSocketAddress metricsAddress(String text) {
+  private static MetricsEndpoint takeMetricsAddress(String text) {
     try {
-      return MetricsEndpoint.address(text);
+      return MetricsEndpoint.bind(MetricsEndpoint.address(text));
     } catch (IllegalArgumentException e) {
       throw new UserError("--metrics: " + e.getMessage(), 2);
+    } catch (IOException e) {
+      throw new UserError("can't serve metrics at " + text + ": " + e.getMessage(), 1, e);
     }
   }
 
-  /** It ends with the process: its threads are daemons. */
-  private void startMetrics(ErdaServer server, InetSocketAddress address) {
+  /** The endpoint, if any, ends with the process: its threads are daemons. */
+  private ErdaServer start(ServerOptions options, MetricsEndpoint endpoint) {
+    ErdaServer server;
     try {
-      MetricsEndpoint endpoint =
-          MetricsEndpoint.start(address, () -> server.figures(METRICS_WAIT_MAX));
-      log.log(System.Logger.Level.INFO, "metrics are at " + endpoint.url());
-    } catch (IOException e) {
-      server.close();
-      throw new UserError("can't serve metrics at " + metrics + ": " + e.getMessage(), 1, e);
+      server = ErdaServer.start(data, options);
+    } catch (RuntimeException | Error e) {
+      if (endpoint != null) {
+        endpoint.close();
+      }
+      throw e;
     }
+    if (endpoint != null) {
+      endpoint.serve(() -> server.figures(METRICS_WAIT_MAX));
+      log.log(System.Logger.Level.INFO, "metrics are at " + endpoint.url());
+    }
+    return server;
   }
 
   private static String describe(Throwable failure) {
