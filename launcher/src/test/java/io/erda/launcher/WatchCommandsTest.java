@@ -19,8 +19,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -116,6 +118,28 @@ class WatchCommandsTest {
     assertTrue(log.stream().allMatch(line -> line.matches(time + "[A-Z]+ .*")), log::toString);
     assertTrue(log.stream().anyMatch(line -> line.contains(" INFO serves ")), log::toString);
     assertTrue(log.getLast().endsWith(" INFO ended"), log::toString);
+  }
+
+  /** The end of a server marks in this file how far the log is. */
+  @Test
+  void anOrderlyEndThatFailsIsNoSuccess() throws Exception {
+    Path data = directory.resolve("data");
+    Process server = erda("server", "--data", data.toString(), "--capacity", "64M");
+    try (BufferedReader lines = reader(server)) {
+      assertTrue(lines.readLine().startsWith("serving "));
+      assertEquals(0, run("put", "--uri", "erda+shm:" + data, "key", "value"));
+      try (FileChannel regions =
+          FileChannel.open(data.resolve("regions"), StandardOpenOption.WRITE)) {
+        regions.truncate(0);
+      }
+      server.toHandle().destroy();
+      assertTrue(server.waitFor(1, TimeUnit.MINUTES));
+      assertEquals(1, server.exitValue());
+    } finally {
+      server.destroyForcibly();
+    }
+    List<String> said = Files.readAllLines(directory.resolve("err"));
+    assertTrue(said.getLast().startsWith("erda: server failed: "), said::toString);
   }
 
   @Test

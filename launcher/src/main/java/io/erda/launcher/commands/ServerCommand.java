@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import javax.management.JMException;
 import javax.management.ObjectName;
@@ -243,8 +244,9 @@ public final class ServerCommand implements Callable<Integer> {
 
   private final ServiceManager manager = ServiceManager.ofEnvironment();
   private System.Logger log;
-  private volatile boolean ending;
-  private volatile Throwable failure;
+
+  /** Whether somebody has taken it upon himself to say why the server failed. */
+  private final AtomicBoolean told = new AtomicBoolean();
 
   @Override
   public Integer call() throws InterruptedException {
@@ -282,11 +284,11 @@ public final class ServerCommand implements Callable<Integer> {
     out.flush();
     tell(() -> manager.ready("serves " + data));
     server.onReadOnly(reason -> tell(() -> manager.status("the store is read-only: " + reason)));
-    failure = server.await();
-    if (failure != null && !ending) {
-      throw new UserError("server failed: " + describe(failure), 1, failure);
+    Throwable failure = server.await();
+    if (failure != null && !told.getAndSet(true)) {
+      throw new UserError(failed(failure), 1, failure);
     }
-    return 0;
+    return failure == null ? 0 : 1;
   }
 
   /** Something that the service manager is told. */
@@ -344,27 +346,43 @@ public final class ServerCommand implements Callable<Integer> {
     return server;
   }
 
-  private static String describe(Throwable failure) {
-    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+  private static String failed(Throwable failure) {
+    return "server failed: "
+        + (failure.getMessage() == null ? failure.toString() : failure.getMessage());
   }
 
   /**
    * A JVM that a signal ends exits with 128 + its number, unless the hook says otherwise: a clean
-   * end is a success.
+   * end is a success, and one that fails is none.
    */
   private void endCleanly(ErdaServer server) {
     Runtime.getRuntime()
         .addShutdownHook(
             new Thread(
                 () -> {
-                  ending = true;
+                  boolean toldBefore = told.getAndSet(true);
                   tell(manager::stopping);
-                  boolean failed = failure != null;
-                  server.close();
+                  Throwable failure = end(server);
+                  if (failure != null && !toldBefore) {
+                    PrintWriter err = spec.commandLine().getErr();
+                    err.println("erda: " + failed(failure));
+                    err.flush();
+                  }
                   awaitEndOfRecordings();
-                  Runtime.getRuntime().halt(failed ? 1 : 0);
+                  Runtime.getRuntime().halt(failure == null ? 0 : 1);
                 },
                 "end-server"));
+  }
+
+  /** Returns why the server failed, before it was to end or in its end, or null. */
+  private static Throwable end(ErdaServer server) {
+    server.close();
+    try {
+      return server.await();
+    } catch (InterruptedException e) {
+      // Nobody interrupts the hook.
+      return e;
+    }
   }
 
   /**
