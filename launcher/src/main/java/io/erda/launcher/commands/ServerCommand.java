@@ -3,6 +3,7 @@ package io.erda.launcher.commands;
 import io.erda.launcher.watch.FiguresBean;
 import io.erda.launcher.watch.MetricsEndpoint;
 import io.erda.launcher.watch.ServiceManager;
+import io.erda.launcher.watch.ServiceNotices;
 import io.erda.launcher.watch.StandardErrorLog;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
@@ -45,6 +46,7 @@ import picocli.CommandLine.Spec;
     })
 public final class ServerCommand implements Callable<Integer> {
   private static final Duration METRICS_WAIT_MAX = Duration.ofSeconds(3);
+  private static final long SAYING_MS_MAX = 5_000;
   private static final long RECORDING_END_NS_MAX = 10_000_000_000L;
 
   @Spec private CommandSpec spec;
@@ -242,7 +244,6 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(names = "--debug", description = "Log who connects and who leaves, too.")
   private boolean debug;
 
-  private final ServiceManager manager = ServiceManager.ofEnvironment();
   private System.Logger log;
 
   /** Whether somebody has taken it upon himself to say why the server failed. */
@@ -269,7 +270,8 @@ public final class ServerCommand implements Callable<Integer> {
     if (jmx) {
       registerBean(server);
     }
-    endCleanly(server);
+    ServiceNotices notices = new ServiceNotices(ServiceManager.ofEnvironment(), log);
+    endCleanly(server, notices);
     if (child) {
       endWithStandardInput(server);
     }
@@ -282,27 +284,13 @@ public final class ServerCommand implements Callable<Integer> {
             + server.promise().name().toLowerCase(Locale.ROOT)
             + ")");
     out.flush();
-    tell(() -> manager.ready("serves " + data));
-    server.onReadOnly(reason -> tell(() -> manager.status("the store is read-only: " + reason)));
+    notices.ready("serves " + data);
+    server.onReadOnly(reason -> notices.status("the store is read-only: " + reason));
     Throwable failure = server.await();
     if (failure != null && !told.getAndSet(true)) {
       throw new UserError(failed(failure), 1, failure);
     }
     return failure == null ? 0 : 1;
-  }
-
-  /** Something that the service manager is told. */
-  private interface Notice {
-    void send() throws IOException;
-  }
-
-  /** A service manager that can't be told is no reason not to serve. */
-  private void tell(Notice notice) {
-    try {
-      notice.send();
-    } catch (IOException e) {
-      log.log(System.Logger.Level.WARNING, e.getMessage());
-    }
   }
 
   private void registerBean(ErdaServer server) {
@@ -355,18 +343,16 @@ public final class ServerCommand implements Callable<Integer> {
    * A JVM that a signal ends exits with 128 + its number, unless the hook says otherwise: a clean
    * end is a success, and one that fails is none.
    */
-  private void endCleanly(ErdaServer server) {
+  private void endCleanly(ErdaServer server, ServiceNotices notices) {
     Runtime.getRuntime()
         .addShutdownHook(
             new Thread(
                 () -> {
                   boolean toldBefore = told.getAndSet(true);
-                  tell(manager::stopping);
+                  notices.stopping();
                   Throwable failure = end(server);
                   if (failure != null && !toldBefore) {
-                    PrintWriter err = spec.commandLine().getErr();
-                    err.println("erda: " + failed(failure));
-                    err.flush();
+                    sayFailed(failure);
                   }
                   awaitEndOfRecordings();
                   Runtime.getRuntime().halt(failure == null ? 0 : 1);
@@ -382,6 +368,19 @@ public final class ServerCommand implements Callable<Integer> {
     } catch (InterruptedException e) {
       // Nobody interrupts the hook.
       return e;
+    }
+  }
+
+  /** A pipe that nobody empties must not keep the process. */
+  private void sayFailed(Throwable failure) {
+    PrintWriter err = spec.commandLine().getErr();
+    Thread writer = new Thread(() -> err.println("erda: " + failed(failure)), "say-failed");
+    writer.setDaemon(true);
+    writer.start();
+    try {
+      writer.join(SAYING_MS_MAX);
+    } catch (InterruptedException e) {
+      // Nobody interrupts the hook.
     }
   }
 
