@@ -86,7 +86,9 @@ public final class TopCommand implements Callable<Integer> {
         before = null;
         view = connection.uri() + " does not answer: " + e.getMessage() + "\n";
       }
-      screen.show(view);
+      if (!screen.show(view)) {
+        return;
+      }
     }
   }
 

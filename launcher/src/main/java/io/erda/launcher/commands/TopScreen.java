@@ -28,13 +28,14 @@ final class TopScreen {
   }
 
   /**
-   * Shows a view instead of the one before.
+   * Shows a view instead of the one before. Returns whether another one could be shown: it was not
+   * ended, and somebody reads it.
    *
    * @param view some lines, each with its end
    */
-  synchronized void show(String view) {
+  synchronized boolean show(String view) {
     if (ended) {
-      return;
+      return false;
     }
     if (terminal) {
       out.print(begun ? HOME : BEGIN + HOME);
@@ -43,7 +44,7 @@ final class TopScreen {
     } else {
       out.print(view + "\n");
     }
-    out.flush();
+    return !out.checkError();
   }
 
   /** The terminal is as it was before. Idempotent. */
