@@ -91,10 +91,14 @@ final class ShmUsersTest {
   @Test
   void whoMayNotEnterIsToldSo() throws Exception {
     own(SERVER, SERVER, 0700);
-    serve(List.of("--reuid=" + SERVER, "--regid=" + SERVER, "--clear-groups"));
+    List<String> owner = List.of("--reuid=" + SERVER, "--regid=" + SERVER, "--clear-groups");
     List<String> other = List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--clear-groups");
+    // While no server has the lock: then it is the mode that keeps others from it.
+    String[] lock = {"flock", "-n", served.toString(), "true"};
+    assertEquals(0, run(owner, lock));
+    assertNotEquals(0, run(other, lock), "it can be locked");
+    serve(owner);
     assertEquals("permission denied", says(start(other, "022", "sleep")));
-    assertNotEquals(0, run(other, "flock", "-n", served.toString(), "true"), "it can be locked");
   }
 
   /** A member may not write the region, though he may connect: his WRITE says so. */
