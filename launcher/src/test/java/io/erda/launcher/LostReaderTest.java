@@ -72,6 +72,17 @@ class LostReaderTest {
   }
 
   @Test
+  void keys() {
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      for (int i = 0; i < 300; i++) {
+        client.put((i + "k".repeat(1_000)).getBytes(UTF_8), new byte[1]);
+      }
+    }
+    assertEquals(0, run("keys", "--uri", server.uri()));
+    assertEquals(1, pipe.writes);
+  }
+
+  @Test
   void top() {
     assertEquals(0, run("top", "--count", "3", "--uri", server.uri()));
     assertEquals(1, pipe.writes);

@@ -39,7 +39,8 @@ public final class ExportCommand implements Callable<Integer> {
         ErdaClient client = connection.connect()) {
       progress.step("export");
       damaged =
-          Reading.all(client, progress, (key, value) -> out.write(JsonLines.line(key, value)));
+          Reading.all(
+              client, progress, at -> out.write(JsonLines.line(at.key(), at.value())));
     } catch (StandardOutput.Lost e) {
       return 0;
     }
