@@ -41,8 +41,7 @@ class TopTerminalTest {
       try {
         InputStream shown = top.getInputStream();
         awaitText(shown, BEGIN);
-        assertEquals(
-            0, new ProcessBuilder("kill", "-STOP", "" + server.pid()).start().waitFor());
+        assertEquals(0, new ProcessBuilder("kill", "-STOP", "" + server.pid()).start().waitFor());
         // By then it waits for an answer; if not, it ends as it does at any time.
         Thread.sleep(2_000);
         top.getOutputStream().write(CTRL_C);

@@ -243,7 +243,13 @@ final class ShmHostilePeerTest {
       unlocked.forget();
       for (String name :
           new String[] {
-            "queue-1-1", "queue-1-2", "queue-1-3", "queue-9-9", "spare-0", "spare-99", unlocked.name()
+            "queue-1-1",
+            "queue-1-2",
+            "queue-1-3",
+            "queue-9-9",
+            "spare-0",
+            "spare-99",
+            unlocked.name()
           }) {
         ShmSocket socket = ShmSocket.connect(shm);
         socket.sendHello(name);

@@ -39,8 +39,7 @@ public final class ExportCommand implements Callable<Integer> {
         ErdaClient client = connection.connect()) {
       progress.step("export");
       damaged =
-          Reading.all(
-              client, progress, at -> out.write(JsonLines.line(at.key(), at.value())));
+          Reading.all(client, progress, at -> out.write(JsonLines.line(at.key(), at.value())));
     } catch (StandardOutput.Lost e) {
       return 0;
     }

@@ -58,7 +58,7 @@ final class MetricsConnection implements Runnable {
       answers = false;
       // What is closed with bytes unread is reset, and the answer may get lost.
       socket.shutdownOutput();
-      in.readNBytes(BODY_BYTES_MAX);
+      byte[] ignored = in.readNBytes(BODY_BYTES_MAX);
     } catch (IOException e) {
       // The other end has left, or was cut off.
     } catch (InterruptedException e) {

@@ -169,14 +169,13 @@ public final class MetricsEndpoint implements AutoCloseable {
     MetricsConnection connection =
         new MetricsConnection(accepted, PATH, source, System.nanoTime() + connectionNsMax);
     connections.add(connection);
-    threads.execute(
-        () -> {
-          try {
-            connection.run();
-          } finally {
-            remove(connection);
-          }
-        });
+    threads.execute(() -> {
+      try {
+        connection.run();
+      } finally {
+        remove(connection);
+      }
+    });
   }
 
   /** Returns whether there was one that nobody waits for. */
@@ -184,7 +183,8 @@ public final class MetricsEndpoint implements AutoCloseable {
     for (MetricsConnection each : connections) {
       if (!each.answers()) {
         each.close();
-        return connections.remove(each);
+        connections.remove(each);
+        return true;
       }
     }
     return false;
