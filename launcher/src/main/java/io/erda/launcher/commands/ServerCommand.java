@@ -21,11 +21,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import javax.management.JMException;
 import javax.management.ObjectName;
-import jdk.jfr.FlightRecorder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -46,8 +43,6 @@ import picocli.CommandLine.Spec;
     })
 public final class ServerCommand implements Callable<Integer> {
   private static final Duration METRICS_WAIT_MAX = Duration.ofSeconds(3);
-  private static final long SAYING_MS_MAX = 5_000;
-  private static final long RECORDING_END_NS_MAX = 10_000_000_000L;
 
   @Spec private CommandSpec spec;
 
@@ -246,9 +241,6 @@ public final class ServerCommand implements Callable<Integer> {
 
   private System.Logger log;
 
-  /** Whether somebody has taken it upon himself to say why the server failed. */
-  private final AtomicBoolean told = new AtomicBoolean();
-
   @Override
   public Integer call() throws InterruptedException {
     if (rdma == null && rdmaDevice != null) {
@@ -271,9 +263,10 @@ public final class ServerCommand implements Callable<Integer> {
       registerBean(server);
     }
     ServiceNotices notices = new ServiceNotices(ServiceManager.ofEnvironment(), log);
-    endCleanly(server, notices);
+    ServerEnd end = new ServerEnd(server, notices, spec.commandLine().getErr());
+    end.onSignal();
     if (child) {
-      endWithStandardInput(server);
+      end.withStandardInput();
     }
     out.println(
         "serving "
@@ -287,8 +280,8 @@ public final class ServerCommand implements Callable<Integer> {
     notices.ready("serves " + data);
     server.onReadOnly(reason -> notices.status("the store is read-only: " + reason));
     Throwable failure = server.await();
-    if (failure != null && !told.getAndSet(true)) {
-      throw new UserError(failed(failure), 1, failure);
+    if (failure != null && end.isToBeTold()) {
+      throw new UserError(ServerEnd.failed(failure), 1, failure);
     }
     return failure == null ? 0 : 1;
   }
@@ -332,91 +325,6 @@ public final class ServerCommand implements Callable<Integer> {
       log.log(System.Logger.Level.INFO, "metrics are at " + endpoint.url());
     }
     return server;
-  }
-
-  private static String failed(Throwable failure) {
-    return "server failed: "
-        + (failure.getMessage() == null ? failure.toString() : failure.getMessage());
-  }
-
-  /**
-   * A JVM that a signal ends exits with 128 + its number, unless the hook says otherwise: a clean
-   * end is a success, and one that fails is none.
-   */
-  private void endCleanly(ErdaServer server, ServiceNotices notices) {
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(
-                () -> {
-                  boolean toldBefore = told.getAndSet(true);
-                  notices.stopping();
-                  Throwable failure = end(server);
-                  if (failure != null && !toldBefore) {
-                    sayFailed(failure);
-                  }
-                  awaitEndOfRecordings();
-                  Runtime.getRuntime().halt(failure == null ? 0 : 1);
-                },
-                "end-server"));
-  }
-
-  /** Returns why the server failed, before it was to end or in its end, or null. */
-  private static Throwable end(ErdaServer server) {
-    server.close();
-    try {
-      return server.await();
-    } catch (InterruptedException e) {
-      // Nobody interrupts the hook.
-      return e;
-    }
-  }
-
-  /** A pipe that nobody empties must not keep the process. */
-  private void sayFailed(Throwable failure) {
-    PrintWriter err = spec.commandLine().getErr();
-    Thread writer = new Thread(() -> err.println("erda: " + failed(failure)), "say-failed");
-    writer.setDaemon(true);
-    writer.start();
-    try {
-      writer.join(SAYING_MS_MAX);
-    } catch (InterruptedException e) {
-      // Nobody interrupts the hook.
-    }
-  }
-
-  /**
-   * JFR stores and closes its recordings in a hook of its own, at the same time as this one, and
-   * halt would cut it short.
-   */
-  private static void awaitEndOfRecordings() {
-    if (!FlightRecorder.isInitialized()) {
-      return;
-    }
-    long endNs = System.nanoTime() + RECORDING_END_NS_MAX;
-    while (!FlightRecorder.getFlightRecorder().getRecordings().isEmpty()
-        && System.nanoTime() - endNs < 0) {
-      LockSupport.parkNanos(1_000_000);
-    }
-  }
-
-  /**
-   * Who started us holds the other end of standard input: when it is gone, however that came, so
-   * are we.
-   */
-  private static void endWithStandardInput(ErdaServer server) {
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                while (System.in.read() >= 0) {}
-              } catch (IOException e) {
-                // An end like any other.
-              }
-              server.close();
-            },
-            "standard-input");
-    thread.setDaemon(true);
-    thread.start();
   }
 
   private ServerOptions options() {
