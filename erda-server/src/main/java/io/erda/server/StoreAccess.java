@@ -21,7 +21,9 @@ import java.util.Map;
  *
  * <p>A directory that others may use has the set-group-ID bit: what is made in it is the group's,
  * and the store's files can then be read and written by whoever may enter their directory ({@link
- * io.erda.pmem.MappedDirectory}). Only in {@code shm/} may others make files.
+ * io.erda.pmem.MappedDirectory}). Only in {@code shm/} may others make files, and its sticky bit
+ * lets each remove his own alone: the socket, the registry and the files of other clients stay. The
+ * owner, whose server removes what departed clients left, removes any.
  *
  * <p>Where others may only read, the directory has the sticky bit beside it, which says so for the
  * files; nobody else gets into {@code shm/}. A reader opens files by their names and never lists
@@ -72,9 +74,9 @@ final class StoreAccess {
     return mode == OWNER ? OWNER : SET_GROUP_ID | mode & ~OTHERS_WRITE;
   }
 
-  /** What the directory gets in which clients make files. */
+  /** What the directory gets in which clients make files: nobody removes another one's. */
   private static int ofShm(int mode) {
-    return mode == OWNER || onlyRead(mode) ? OWNER : SET_GROUP_ID | mode;
+    return mode == OWNER || onlyRead(mode) ? OWNER : STICKY | SET_GROUP_ID | mode;
   }
 
   /** Makes a store's directory, for its owner alone until {@link #set}, where there is none. */

@@ -7,19 +7,24 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
+import io.erda.rdma.EmbeddedDevice;
+import io.erda.rdma.EmbeddedNetwork;
 import io.erda.server.engine.ServerCore;
 import io.erda.testing.Threads;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -172,6 +177,63 @@ class CallersStepsTest {
       // Whoever ends them hears of it, or would close a store in order that has failed.
       assertThrows(IllegalStateException.class, steps::end);
     }
+  }
+
+  /**
+   * A step fails in the thread of a client: the server ends in its own thread, says why, and leaves
+   * a store that is whole and that nobody holds.
+   */
+  @Test
+  void aStoreWhoseStepFailedInACallersThreadIsClosed() throws Exception {
+    AtomicReference<Thread> failing = new AtomicReference<>();
+    OpenedStore store = OpenedStore.open(data, SMALL, OpenedStore.Purpose.HOLD);
+    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
+    EmbeddedDevice device = network.device(false, 0);
+    ServerCore core =
+        new ServerCore(
+            store.engine(),
+            ServerThread.serviceOptions(SMALL),
+            () -> {
+              if (Thread.currentThread() == failing.get()) {
+                throw new IllegalStateException("no time");
+              }
+              return System.nanoTime();
+            });
+    core.listen(device, device.listen("erda"));
+    SharedSteps steps = new SharedSteps(core, device::wakeup);
+    ServerThread server =
+        ServerThread.start(
+            core,
+            steps,
+            new ServedDevices(device, List.of()),
+            store,
+            SMALL.withPollingNs(0),
+            null,
+            true);
+    device.onRing(steps::help);
+    try (ErdaClient erda =
+        ErdaClient.over(network.device(), "erda", ClientOptions.DEFAULT, System::nanoTime)) {
+      erda.put(key(0, 1), value(0, 1, 1));
+      failing.set(Thread.currentThread());
+      assertThrows(
+          ErdaException.class,
+          () -> {
+            // The server's thread takes the step itself as long as it is awake.
+            while (true) {
+              erda.put(key(0, 2), value(0, 2, 1));
+            }
+          });
+      failing.set(null);
+      server.close();
+      assertEquals("no time", server.await().getMessage());
+      assertThrows(ErdaException.Unavailable.class, () -> server.figures(Duration.ofMinutes(1)));
+      assertThrows(ErdaException.class, () -> erda.put(key(0, 3), value(0, 3, 1)));
+    }
+    try (ErdaStore again = ErdaStore.open(data, SMALL);
+        ErdaClient erda = again.client()) {
+      assertArrayEquals(value(0, 1, 1), erda.get(key(0, 1)));
+    }
+    assertEquals(List.of(), StoreVerifier.verify(data).findings());
   }
 
   private static Thread serverThread() {

@@ -84,12 +84,12 @@ class OpenedStoreTest {
     assertEquals(0700, mode(made.resolve("shm")));
     ErdaServer.start(made, SMALL.withMode(0770)).close();
     assertEquals(02750, mode(made));
-    assertEquals(02770, mode(made.resolve("shm")));
+    assertEquals(03770, mode(made.resolve("shm")));
     assertEquals(0660, mode(made.resolve("root")));
     assertEquals(0660, mode(made.resolve("shm").resolve("registry")));
     ErdaStore.open(made, SMALL).close();
     assertEquals(02750, mode(made));
-    assertEquals(02770, mode(made.resolve("shm")));
+    assertEquals(03770, mode(made.resolve("shm")));
     Files.setAttribute(made, "unix:mode", 0755);
     ErdaStore.open(made, SMALL).close();
     assertEquals(0700, mode(made));
@@ -124,7 +124,7 @@ class OpenedStoreTest {
     ErdaServer.start(made, SMALL.withMode(0777)).close();
     assertEquals(0666, mode(made.resolve("root")));
     assertEquals(02755, mode(made));
-    assertEquals(02777, mode(made.resolve("shm")));
+    assertEquals(03777, mode(made.resolve("shm")));
     ErdaServer.start(made, SMALL.withMode(0755)).close();
     ErdaServer.start(made, SMALL.withMode(0700)).close();
     assertEquals(0700, mode(made));

@@ -126,9 +126,6 @@ class ReadOnlyUsersTest {
       assertEquals("second", ask("get key 7"));
       String said = ask("put key 7");
       assertTrue(said.startsWith("ReadOnly: put: "), said);
-      List<String> flock = new ArrayList<>(USER);
-      flock.addAll(List.of("flock", "-n", data.toString(), "true"));
-      assertNotEquals(0, new ProcessBuilder(flock).start().waitFor(), "it can be locked");
     }
     assertEquals("second", ask("get key 7"));
     try (ErdaServer server = serve(0755)) {
@@ -138,6 +135,19 @@ class ReadOnlyUsersTest {
     }
     assertEquals("connected", ask("connect " + uri()));
     assertEquals("third", ask("get key 299"));
+  }
+
+  /** While no server has the lock: then it is the mode that keeps him from it. */
+  @Test
+  void whoMayReadTheFilesCanNotLockTheStore() throws Exception {
+    serve(0755).close();
+    List<String> lock = List.of("flock", "-n", data.toString(), "true");
+    assertEquals(0, new ProcessBuilder(lock).start().waitFor(), "nobody has it");
+    List<String> lockOfAnother = new ArrayList<>(USER);
+    lockOfAnother.addAll(lock);
+    assertNotEquals(0, new ProcessBuilder(lockOfAnother).start().waitFor(), "it can be locked");
+    lockOfAnother.add(USER.size() + 1, "-s");
+    assertNotEquals(0, new ProcessBuilder(lockOfAnother).start().waitFor(), "it can be shared");
   }
 
   /** The message says which URI works. */

@@ -13,12 +13,16 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -116,11 +120,45 @@ class WatchCommandsTest {
     assertTrue(log.getLast().endsWith(" INFO ended"), log::toString);
   }
 
+  /** The end of a server marks in this file how far the log is. */
+  @Test
+  void anOrderlyEndThatFailsIsNoSuccess() throws Exception {
+    Path data = directory.resolve("data");
+    Process server = erda("server", "--data", data.toString(), "--capacity", "64M");
+    try (BufferedReader lines = reader(server)) {
+      assertTrue(lines.readLine().startsWith("serving "));
+      assertEquals(0, run("put", "--uri", "erda+shm:" + data, "key", "value"));
+      try (FileChannel regions =
+          FileChannel.open(data.resolve("regions"), StandardOpenOption.WRITE)) {
+        regions.truncate(0);
+      }
+      server.toHandle().destroy();
+      assertTrue(server.waitFor(1, TimeUnit.MINUTES));
+      assertEquals(1, server.exitValue());
+    } finally {
+      server.destroyForcibly();
+    }
+    List<String> said = Files.readAllLines(directory.resolve("err"));
+    assertTrue(said.getLast().startsWith("erda: server failed: "), said::toString);
+  }
+
   @Test
   void metricsNeedsAnAddress() {
     String data = directory.resolve("data").toString();
     assertEquals(2, run("server", "--data", data, "--metrics", "nine"));
     assertEquals("erda: --metrics: not HOST:PORT or PORT: nine\n", err.toString());
+  }
+
+  @Test
+  void whereTheMetricsCanNotBeNothingIsStarted() throws Exception {
+    Path data = directory.resolve("data");
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = Integer.toString(other.getLocalPort());
+      assertEquals(1, run("server", "--data", data.toString(), "--metrics", port));
+      assertEquals(
+          "erda: can't serve metrics at " + port + ": Address already in use\n", err.toString());
+    }
+    assertTrue(Files.notExists(data));
   }
 
   private Process erda(String... arguments) throws IOException {

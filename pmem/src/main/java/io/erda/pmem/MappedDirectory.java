@@ -1,7 +1,6 @@
 package io.erda.pmem;
 
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -237,34 +236,15 @@ public final class MappedDirectory implements MemoryDirectory {
     requireOpen();
     if (survives() == Survives.POWER_FAILURE) {
       for (String name : names()) {
-        sync(file(name), Libc.O_RDONLY);
+        sync(file(name));
       }
       sync();
-      syncWay();
+      DirectoryWay.syncAbove(directory, descriptor);
     }
   }
 
-  /**
-   * The directory may be new, and so may those above it: their names are entries of their parents.
-   */
-  private void syncWay() throws IOException {
-    Path way = directory.toRealPath();
-    Object device = Files.getAttribute(way, "unix:dev");
-    for (Path above = way.getParent();
-        above != null && Files.getAttribute(above, "unix:dev").equals(device);
-        above = above.getParent()) {
-      try {
-        sync(above, Libc.O_RDONLY | Libc.O_DIRECTORY);
-      } catch (AccessDeniedException e) {
-        // A directory that we may pass but not open: synchronise all of the file system instead.
-        Libc.check("syncfs", Libc.syncfs(descriptor), directory);
-        return;
-      }
-    }
-  }
-
-  private static void sync(Path file, int flags) throws IOException {
-    int opened = Libc.check("open", Libc.open(file, flags), file);
+  private static void sync(Path file) throws IOException {
+    int opened = Libc.check("open", Libc.open(file, Libc.O_RDONLY), file);
     try {
       Libc.check("fsync", Libc.fsync(opened), file);
     } finally {

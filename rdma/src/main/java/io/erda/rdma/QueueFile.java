@@ -159,13 +159,15 @@ final class QueueFile {
   }
 
   /**
-   * A spare that the caller has locked and named {@code name}: full of zeros. The descriptor is the
-   * file's from here on, whatever happens.
+   * A spare that the caller has locked, and named {@code name} if it could. It becomes full of
+   * zeros: where it could not be named, another client may have begun to use it, and died. The
+   * descriptor is the file's from here on, whatever happens.
    */
   static QueueFile lent(ShmDirectory directory, String name, int descriptor) throws IOException {
     boolean done = false;
     try {
       QueueFile file = mapped(directory, name, descriptor, null, true);
+      file.queue.fill((byte) 0);
       done = true;
       return file;
     } finally {

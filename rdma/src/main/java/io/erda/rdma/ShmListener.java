@@ -102,8 +102,12 @@ final class ShmListener implements Listener {
     }
 
     private Request request() throws IOException {
-      String name = ShmSocket.helloName(hello);
-      if (name == null || device.isConnected(name) || isWaiting(name) || hasDeparted(user)) {
+      String named = ShmSocket.helloName(hello);
+      if (named == null || device.isConnected(named) || isWaiting(named) || hasDeparted(user)) {
+        return null;
+      }
+      String name = SpareQueueFiles.isName(named) ? device.spares().lend(named) : named;
+      if (name == null) {
         return null;
       }
       ShmSocket socket = new ShmSocket(channel);

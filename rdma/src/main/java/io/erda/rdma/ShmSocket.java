@@ -135,7 +135,7 @@ final class ShmSocket {
     return hello;
   }
 
-  /** The name in a HELLO from outside, or null. */
+  /** The name in a HELLO from outside, of a queue file or a spare, or null. */
   static String helloName(ByteBuffer hello) {
     hello.order(ByteOrder.LITTLE_ENDIAN);
     int length = hello.getInt(12);
@@ -148,7 +148,7 @@ final class ShmSocket {
     byte[] ascii = new byte[length];
     hello.get(16, ascii);
     String name = new String(ascii, StandardCharsets.US_ASCII);
-    return QueueFile.isName(name) ? name : null;
+    return QueueFile.isName(name) || SpareQueueFiles.isName(name) ? name : null;
   }
 
   /** Wakes the peer. A full socket holds unread rings already. */

@@ -3,6 +3,7 @@ package io.erda.rdma;
 import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -17,6 +18,9 @@ import java.util.regex.Pattern;
  * given to a spare once, and only the holder of a file's lock changes its name, so what is locked
  * and still has its name is the file that was meant. A client never gets a file that a server still
  * has mapped.
+ *
+ * <p>Where the directory has the sticky bit, another user than its owner can't rename what is not
+ * his: such a client names the spare to the server, which renames it for him before it maps it.
  *
  * <p>The server's, for one directory; one thread. {@link #take} is the client's, of any thread.
  */
@@ -228,15 +232,46 @@ final class SpareQueueFiles {
       String name = QueueFile.nextName();
       if (ShmDirectory.attributes(descriptor).bytes() == QueueLayout.BYTES
           && !directory.exists(name)) {
-        directory.rename(spare, name);
+        boolean renamed = isRenamed(directory, spare, name);
         taken = true;
-        return QueueFile.lent(directory, name, descriptor);
+        return QueueFile.lent(directory, renamed ? name : spare, descriptor);
       }
       return null;
     } finally {
       if (!taken) {
         Posix.close(descriptor);
       }
+    }
+  }
+
+  /** Returns whether this user could rename a spare: else the server is to. */
+  private static boolean isRenamed(ShmDirectory directory, String spare, String name)
+      throws IOException {
+    try {
+      directory.rename(spare, name);
+      return true;
+    } catch (AccessDeniedException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Renames a spare to a queue file's name for the client that holds its lock and could not.
+   *
+   * @return null when nobody holds it
+   */
+  String lend(String spare) throws IOException {
+    int descriptor = directory.open(spare, true);
+    try {
+      String name = QueueFile.nextName();
+      if (Posix.tryLock(descriptor) || directory.exists(name)) {
+        return null;
+      }
+      directory.rename(spare, name);
+      changed = true;
+      return name;
+    } finally {
+      Posix.close(descriptor);
     }
   }
 
@@ -257,7 +292,7 @@ final class SpareQueueFiles {
     return -1;
   }
 
-  private static boolean isName(String name) {
+  static boolean isName(String name) {
     return NAME.matcher(name).matches();
   }
 

@@ -242,7 +242,15 @@ final class ShmHostilePeerTest {
       QueueLayout.initialise(unlocked.queue(), 1, false, NOTHING);
       unlocked.forget();
       for (String name :
-          new String[] {"queue-1-1", "queue-1-2", "queue-1-3", "queue-9-9", unlocked.name()}) {
+          new String[] {
+            "queue-1-1",
+            "queue-1-2",
+            "queue-1-3",
+            "queue-9-9",
+            "spare-0",
+            "spare-99",
+            unlocked.name()
+          }) {
         ShmSocket socket = ShmSocket.connect(shm);
         socket.sendHello(name);
         boolean open = true;

@@ -31,6 +31,7 @@ final class ShmUsersTest {
   private static final int SERVER = 65534;
   private static final int OTHER = 12345;
   private static final int GROUP = 4242;
+  private static final int STICKY = 01000;
 
   @TempDir private Path directory;
 
@@ -66,7 +67,7 @@ final class ShmUsersTest {
   /** What a member makes is the group's, whatever the umask says. */
   @Test
   void aMemberOfTheGroupWritesWhateverTheUmask() throws Exception {
-    own(SERVER, GROUP, 02770);
+    own(SERVER, GROUP, 03770);
     serve(List.of("--reuid=" + SERVER, "--regid=" + GROUP, "--clear-groups"));
     BufferedReader client =
         start(List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--groups=" + GROUP), "077", "write");
@@ -74,10 +75,40 @@ final class ShmUsersTest {
     assertEquals("writing", says(client));
   }
 
+  /**
+   * A client that may make no file of that size takes one of the server's, which it can't rename.
+   */
+  @Test
+  void aMemberOfTheGroupTakesASpareOfTheServers() throws Exception {
+    own(SERVER, GROUP, 03770);
+    serve(List.of("--reuid=" + SERVER, "--regid=" + GROUP, "--clear-groups"));
+    List<String> member = List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--groups=" + GROUP);
+    BufferedReader client = start(member, "077; ulimit -f 64", "write");
+    assertEquals("success", says(client));
+    assertEquals("writing", says(client));
+  }
+
+  /** What is not his a member can't remove; the server can, and he what is his. */
+  @Test
+  void aMemberOfTheGroupRemovesNothingOfTheServers() throws Exception {
+    own(SERVER, GROUP, 03770);
+    List<String> owner = List.of("--reuid=" + SERVER, "--regid=" + GROUP, "--clear-groups");
+    List<String> member = List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--groups=" + GROUP);
+    serve(owner);
+    for (String file : List.of("socket", "registry")) {
+      assertNotEquals(0, run(member, "rm", served.resolve(file).toString()), file);
+    }
+    String his = served.resolve("his").toString();
+    for (List<String> user : List.of(member, owner)) {
+      assertEquals(0, run(member, "touch", his));
+      assertEquals(0, run(user, "rm", his));
+    }
+  }
+
   /** The server's user is not of the group that the directory belongs to. */
   @Test
   void aServerThatMayNotOpenAClientsFileSaysSo() throws Exception {
-    own(SERVER, GROUP, 02770);
+    own(SERVER, GROUP, 03770);
     serve(List.of("--reuid=" + SERVER, "--regid=" + SERVER, "--clear-groups"));
     assertEquals(
         "permission denied",
@@ -91,16 +122,20 @@ final class ShmUsersTest {
   @Test
   void whoMayNotEnterIsToldSo() throws Exception {
     own(SERVER, SERVER, 0700);
-    serve(List.of("--reuid=" + SERVER, "--regid=" + SERVER, "--clear-groups"));
+    List<String> owner = List.of("--reuid=" + SERVER, "--regid=" + SERVER, "--clear-groups");
     List<String> other = List.of("--reuid=" + OTHER, "--regid=" + OTHER, "--clear-groups");
+    // While no server has the lock: then it is the mode that keeps others from it.
+    String[] lock = {"flock", "-n", served.toString(), "true"};
+    assertEquals(0, run(owner, lock));
+    assertNotEquals(0, run(other, lock), "it can be locked");
+    serve(owner);
     assertEquals("permission denied", says(start(other, "022", "sleep")));
-    assertNotEquals(0, run(other, "flock", "-n", served.toString(), "true"), "it can be locked");
   }
 
   /** A member may not write the region, though he may connect: his WRITE says so. */
   @Test
   void aRegionThatMayNotBeWrittenIsNoDamage() throws Exception {
-    own(SERVER, GROUP, 02770);
+    own(SERVER, GROUP, 03770);
     serve(List.of("--reuid=" + SERVER, "--regid=" + GROUP, "--clear-groups"));
     Path region = directory.resolve("data").resolve("region");
     Files.setPosixFilePermissions(region, PosixFilePermissions.fromString("rw-r-----"));
@@ -114,7 +149,7 @@ final class ShmUsersTest {
     for (Path each : List.of(served.getParent(), served)) {
       Files.setAttribute(each, "unix:uid", user);
       Files.setAttribute(each, "unix:gid", group);
-      Files.setAttribute(each, "unix:mode", mode);
+      Files.setAttribute(each, "unix:mode", each.equals(served) ? mode : mode & ~STICKY);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.erda.launcher.backup;
 
+import io.erda.pmem.DirectoryWay;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -126,9 +127,8 @@ public final class BackupWriter implements AutoCloseable {
     file.force(true);
     // A second name, and not a move: that would take the place of another backup.
     Files.createLink(directory.resolve(FILE), unfinished);
-    try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
-      names.force(true);
-    }
+    // The directory may be as new as the file.
+    DirectoryWay.sync(directory);
   }
 
   @Override

@@ -65,7 +65,7 @@ public final class BackupCommand implements Callable<Integer> {
               System.currentTimeMillis(),
               client.keyBytesMax(),
               client.valueBytesMax())) {
-        damaged = Reading.all(client, progress, writer::add);
+        damaged = Reading.all(client, progress, at -> writer.add(at.key(), at.value()));
         writer.finish();
         records = writer.records();
         bytes = writer.bytes();

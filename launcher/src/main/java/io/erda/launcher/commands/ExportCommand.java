@@ -2,7 +2,6 @@ package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
 import io.erda.launcher.backup.JsonLines;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.concurrent.Callable;
@@ -28,8 +27,6 @@ import picocli.CommandLine.Spec;
       "  ./erda export --uri erda+shm:/var/lib/erda | jq -r .key"
     })
 public final class ExportCommand implements Callable<Integer> {
-  private static final int BUFFER_BYTES = 1 << 16;
-
   @Spec private CommandSpec spec;
   @Mixin private Connection connection;
 
@@ -38,13 +35,13 @@ public final class ExportCommand implements Callable<Integer> {
     boolean terminal = StandardOutput.errorIsTerminal() && !StandardOutput.isTerminal();
     TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), terminal);
     int damaged;
-    OutputStream out = new BufferedOutputStream(System.out, BUFFER_BYTES);
-    try (ErdaClient client = connection.connect()) {
+    try (OutputStream out = StandardOutput.results();
+        ErdaClient client = connection.connect()) {
       progress.step("export");
       damaged =
-          Reading.all(client, progress, (key, value) -> out.write(JsonLines.line(key, value)));
-    } finally {
-      out.flush();
+          Reading.all(client, progress, at -> out.write(JsonLines.line(at.key(), at.value())));
+    } catch (StandardOutput.Lost e) {
+      return 0;
     }
     if (terminal) {
       progress.done("all printed");

@@ -1,9 +1,6 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
-import io.erda.client.KeyCursor;
-import io.erda.protocol.ErdaException;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.concurrent.Callable;
@@ -30,8 +27,6 @@ import picocli.CommandLine.Option;
       "  ./erda keys --uri erda+shm:/var/lib/erda --null | xargs -0 -n 1 echo"
     })
 public final class KeysCommand implements Callable<Integer> {
-  private static final int BUFFER_BYTES = 1 << 16;
-
   @Mixin private Connection connection;
   @Mixin private ByteForm form;
 
@@ -42,26 +37,18 @@ public final class KeysCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    int damaged = 0;
-    OutputStream out = new BufferedOutputStream(System.out, BUFFER_BYTES);
-    try (ErdaClient client = connection.connect();
-        KeyCursor keys = client.keys()) {
-      boolean more = true;
-      while (more) {
-        try {
-          more = keys.next();
-          if (more) {
-            out.write(form.printed(keys.key()));
-            out.write(zero ? 0 : '\n');
-          }
-        } catch (ErdaException.Damaged e) {
-          damaged++;
-          System.err.println("erda: " + e.getMessage());
-        }
-      }
-    } finally {
-      out.flush();
+    try (OutputStream out = StandardOutput.results();
+        ErdaClient client = connection.connect()) {
+      int damaged =
+          Reading.all(
+              client,
+              at -> {
+                out.write(form.printed(at.key()));
+                out.write(zero ? 0 : '\n');
+              });
+      return damaged == 0 ? 0 : 1;
+    } catch (StandardOutput.Lost e) {
+      return 0;
     }
-    return damaged == 0 ? 0 : 1;
   }
 }

@@ -3,9 +3,14 @@ package io.erda.launcher.commands;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.eval.report.Table;
+import io.erda.protocol.Promise;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,7 +32,7 @@ public final class PingCommand implements Callable<Integer> {
       names = "--timeout",
       paramLabel = "SECONDS",
       defaultValue = "5",
-      description = "How long to wait for it; 5 by default.")
+      description = "How long to wait for it, connecting included; 5 by default.")
   private int timeout;
 
   @Option(
@@ -35,32 +40,65 @@ public final class PingCommand implements Callable<Integer> {
       description = "Fail too when the store takes no more puts and deletes.")
   private boolean writable;
 
+  private volatile boolean connected;
+
+  /**
+   * What a server said.
+   *
+   * @param promise the strongest of its store
+   * @param connectNs what it took to connect
+   * @param answerNs what it took to ask and be answered behind that
+   */
+  private record Answer(Promise promise, ToldFigures told, long connectNs, long answerNs) {}
+
   @Override
-  public Integer call() {
+  public Integer call() throws ExecutionException, InterruptedException {
     if (timeout < 1) {
       throw new UserError("--timeout must be at least 1: " + timeout, 2);
     }
+    Answer answer = askInTime();
+    ToldFigures told = answer.told();
+    String readOnly = told.text("store.readonly.reason");
+    spec.commandLine()
+        .getOut()
+        .println(
+            "answers: version %s, promise %s, up %s%s (connected in %s, answered in %s)"
+                .formatted(
+                    told.text("server.version"),
+                    answer.promise().name().toLowerCase(Locale.ROOT),
+                    told.uptime(),
+                    readOnly == null ? "" : ", read-only because " + readOnly,
+                    Table.time(answer.connectNs()),
+                    Table.time(answer.answerNs())));
+    return writable && readOnly != null ? 1 : 0;
+  }
+
+  /** A client has one time for connecting and one for an operation: this bounds both together. */
+  private Answer askInTime() throws ExecutionException, InterruptedException {
+    FutureTask<Answer> asking = new FutureTask<>(this::ask);
+    Thread thread = new Thread(asking, "ping");
+    thread.setDaemon(true);
+    thread.start();
+    try {
+      return asking.get(timeout, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      throw new UserError(
+          "%s does not answer in %d s%s"
+              .formatted(connection.uri(), timeout, connected ? ", though it let us connect" : ""));
+    }
+  }
+
+  private Answer ask() {
     Duration longest = Duration.ofSeconds(timeout);
     ClientOptions options =
         ClientOptions.DEFAULT.withConnectTimeout(longest).withOperationTimeout(longest);
     long begunNs = System.nanoTime();
     try (ErdaClient client = connection.connect(options)) {
+      connected = true;
       long connectedNs = System.nanoTime();
       ToldFigures told = new ToldFigures(client.stats());
-      long answeredNs = System.nanoTime();
-      String readOnly = told.text("store.readonly.reason");
-      spec.commandLine()
-          .getOut()
-          .println(
-              "answers: version %s, promise %s, up %s%s (connected in %s, answered in %s)"
-                  .formatted(
-                      told.text("server.version"),
-                      client.promise().name().toLowerCase(Locale.ROOT),
-                      told.uptime(),
-                      readOnly == null ? "" : ", read-only because " + readOnly,
-                      Table.time(connectedNs - begunNs),
-                      Table.time(answeredNs - connectedNs)));
-      return writable && readOnly != null ? 1 : 0;
+      return new Answer(
+          client.promise(), told, connectedNs - begunNs, System.nanoTime() - connectedNs);
     }
   }
 }

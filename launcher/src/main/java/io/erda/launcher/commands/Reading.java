@@ -4,12 +4,13 @@ import io.erda.client.ErdaClient;
 import io.erda.client.KeyCursor;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;
+import java.util.function.LongConsumer;
 
-/** Reads all keys of a store, for the commands that take them elsewhere. */
+/** Reads all keys of a store, for the commands that print them or take them elsewhere. */
 final class Reading {
-  /** Takes a key with its value. */
+  /** Takes the key, or more, that a cursor has come to. */
   interface Taker {
-    void take(byte[] key, byte[] value) throws IOException;
+    void take(KeyCursor at) throws IOException;
   }
 
   /** Keys between two looks at the clock. */
@@ -18,11 +19,21 @@ final class Reading {
   private static final long SHOWN_EVERY_NS = 200_000_000;
 
   /**
-   * Gives every key once. One whose object is damaged is told on standard error and left out.
+   * Gives every key once, and shows how many it has given. One whose object is damaged is told on
+   * standard error and left out.
    *
    * @return how many were damaged
    */
   static int all(ErdaClient client, TerminalProgress progress, Taker taker) throws IOException {
+    return all(client, count -> progress.at("%,d keys".formatted(count)), taker);
+  }
+
+  /** The same without showing anything. */
+  static int all(ErdaClient client, Taker taker) throws IOException {
+    return all(client, count -> {}, taker);
+  }
+
+  private static int all(ErdaClient client, LongConsumer shown, Taker taker) throws IOException {
     int damaged = 0;
     long count = 0;
     long shownNs = System.nanoTime();
@@ -32,7 +43,7 @@ final class Reading {
         try {
           more = keys.next();
           if (more) {
-            taker.take(keys.key(), keys.value());
+            taker.take(keys);
             count++;
           }
         } catch (ErdaException.Damaged e) {
@@ -41,7 +52,7 @@ final class Reading {
         }
         if (count % KEYS_A_LOOK == 0 && System.nanoTime() - shownNs > SHOWN_EVERY_NS) {
           shownNs = System.nanoTime();
-          progress.at("%,d keys".formatted(count));
+          shown.accept(count);
         }
       }
     }

@@ -3,6 +3,7 @@ package io.erda.launcher.commands;
 import io.erda.launcher.watch.FiguresBean;
 import io.erda.launcher.watch.MetricsEndpoint;
 import io.erda.launcher.watch.ServiceManager;
+import io.erda.launcher.watch.ServiceNotices;
 import io.erda.launcher.watch.StandardErrorLog;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
@@ -12,7 +13,6 @@ import io.erda.server.ServerOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,10 +21,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.locks.LockSupport;
 import javax.management.JMException;
 import javax.management.ObjectName;
-import jdk.jfr.FlightRecorder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -45,7 +43,6 @@ import picocli.CommandLine.Spec;
     })
 public final class ServerCommand implements Callable<Integer> {
   private static final Duration METRICS_WAIT_MAX = Duration.ofSeconds(3);
-  private static final long RECORDING_END_NS_MAX = 10_000_000_000L;
 
   @Spec private CommandSpec spec;
 
@@ -242,10 +239,7 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(names = "--debug", description = "Log who connects and who leaves, too.")
   private boolean debug;
 
-  private final ServiceManager manager = ServiceManager.ofEnvironment();
   private System.Logger log;
-  private volatile boolean ending;
-  private volatile Throwable failure;
 
   @Override
   public Integer call() throws InterruptedException {
@@ -260,18 +254,19 @@ public final class ServerCommand implements Callable<Integer> {
       out.println("opening " + data);
       out.flush();
     }
-    InetSocketAddress metricsAddress = metrics == null ? null : metricsAddress(metrics);
+    ServerOptions options = options();
     log = StandardErrorLog.start(spec.commandLine().getErr(), debug);
-    ErdaServer server = ErdaServer.start(data, options().withLog(log));
-    if (metricsAddress != null) {
-      startMetrics(server, metricsAddress);
-    }
+    // Before the store is opened: what nobody can reach is not to be served.
+    MetricsEndpoint endpoint = metrics == null ? null : takeMetricsAddress(metrics);
+    ErdaServer server = start(options.withLog(log), endpoint);
     if (jmx) {
       registerBean(server);
     }
-    endCleanly(server);
+    ServiceNotices notices = new ServiceNotices(ServiceManager.ofEnvironment(), log);
+    ServerEnd end = new ServerEnd(server, notices, spec.commandLine().getErr());
+    end.onSignal();
     if (child) {
-      endWithStandardInput(server);
+      end.withStandardInput();
     }
     out.println(
         "serving "
@@ -282,27 +277,13 @@ public final class ServerCommand implements Callable<Integer> {
             + server.promise().name().toLowerCase(Locale.ROOT)
             + ")");
     out.flush();
-    tell(() -> manager.ready("serves " + data));
-    server.onReadOnly(reason -> tell(() -> manager.status("the store is read-only: " + reason)));
-    failure = server.await();
-    if (failure != null && !ending) {
-      throw new UserError("server failed: " + describe(failure), 1, failure);
+    notices.ready("serves " + data);
+    server.onReadOnly(reason -> notices.status("the store is read-only: " + reason));
+    Throwable failure = server.await();
+    if (failure != null && end.isToBeTold()) {
+      throw new UserError(ServerEnd.failed(failure), 1, failure);
     }
-    return 0;
-  }
-
-  /** Something that the service manager is told. */
-  private interface Notice {
-    void send() throws IOException;
-  }
-
-  /** A service manager that can't be told is no reason not to serve. */
-  private void tell(Notice notice) {
-    try {
-      notice.send();
-    } catch (IOException e) {
-      log.log(System.Logger.Level.WARNING, e.getMessage());
-    }
+    return failure == null ? 0 : 1;
   }
 
   private void registerBean(ErdaServer server) {
@@ -318,82 +299,32 @@ public final class ServerCommand implements Callable<Integer> {
     }
   }
 
-  private static InetSocketAddress metricsAddress(String text) {
+  private static MetricsEndpoint takeMetricsAddress(String text) {
     try {
-      return MetricsEndpoint.address(text);
+      return MetricsEndpoint.bind(MetricsEndpoint.address(text));
     } catch (IllegalArgumentException e) {
       throw new UserError("--metrics: " + e.getMessage(), 2);
-    }
-  }
-
-  /** It ends with the process: its threads are daemons. */
-  private void startMetrics(ErdaServer server, InetSocketAddress address) {
-    try {
-      MetricsEndpoint endpoint =
-          MetricsEndpoint.start(address, () -> server.figures(METRICS_WAIT_MAX));
-      log.log(System.Logger.Level.INFO, "metrics are at " + endpoint.url());
     } catch (IOException e) {
-      server.close();
-      throw new UserError("can't serve metrics at " + metrics + ": " + e.getMessage(), 1, e);
+      throw new UserError("can't serve metrics at " + text + ": " + e.getMessage(), 1, e);
     }
   }
 
-  private static String describe(Throwable failure) {
-    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
-  }
-
-  /**
-   * A JVM that a signal ends exits with 128 + its number, unless the hook says otherwise: a clean
-   * end is a success.
-   */
-  private void endCleanly(ErdaServer server) {
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(
-                () -> {
-                  ending = true;
-                  tell(manager::stopping);
-                  boolean failed = failure != null;
-                  server.close();
-                  awaitEndOfRecordings();
-                  Runtime.getRuntime().halt(failed ? 1 : 0);
-                },
-                "end-server"));
-  }
-
-  /**
-   * JFR stores and closes its recordings in a hook of its own, at the same time as this one, and
-   * halt would cut it short.
-   */
-  private static void awaitEndOfRecordings() {
-    if (!FlightRecorder.isInitialized()) {
-      return;
+  /** The endpoint, if any, ends with the process: its threads are daemons. */
+  private ErdaServer start(ServerOptions options, MetricsEndpoint endpoint) {
+    ErdaServer server;
+    try {
+      server = ErdaServer.start(data, options);
+    } catch (RuntimeException | Error e) {
+      if (endpoint != null) {
+        endpoint.close();
+      }
+      throw e;
     }
-    long endNs = System.nanoTime() + RECORDING_END_NS_MAX;
-    while (!FlightRecorder.getFlightRecorder().getRecordings().isEmpty()
-        && System.nanoTime() - endNs < 0) {
-      LockSupport.parkNanos(1_000_000);
+    if (endpoint != null) {
+      endpoint.serve(() -> server.figures(METRICS_WAIT_MAX));
+      log.log(System.Logger.Level.INFO, "metrics are at " + endpoint.url());
     }
-  }
-
-  /**
-   * Who started us holds the other end of standard input: when it is gone, however that came, so
-   * are we.
-   */
-  private static void endWithStandardInput(ErdaServer server) {
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                while (System.in.read() >= 0) {}
-              } catch (IOException e) {
-                // An end like any other.
-              }
-              server.close();
-            },
-            "standard-input");
-    thread.setDaemon(true);
-    thread.start();
+    return server;
   }
 
   private ServerOptions options() {

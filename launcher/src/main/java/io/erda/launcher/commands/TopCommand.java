@@ -2,7 +2,6 @@ package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
-import java.io.PrintWriter;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -21,12 +20,8 @@ import picocli.CommandLine.Spec;
             + " or a plain one (TERM=dumb), one view follows the other.",
     footer = {"", "  ./erda top --uri erda+shm:/var/lib/erda"})
 public final class TopCommand implements Callable<Integer> {
-  private static final String BEGIN = "\u001b[?1049h\u001b[?25l";
-  private static final String HOME = "\u001b[H";
-  private static final String LINE_END = "\u001b[K\n";
-  private static final String REST_EMPTY = "\u001b[J";
-  private static final String END = "\u001b[?25h\u001b[?1049l";
   private static final long ENDING_MS_MAX = 2_000;
+  private static final long RESTORING_MS_MAX = 1_000;
 
   @Spec private CommandSpec spec;
   @Mixin private Connection connection;
@@ -54,16 +49,14 @@ public final class TopCommand implements Callable<Integer> {
     if (count != null && count < 1) {
       throw new UserError("--count must be at least 1: " + count, 2);
     }
-    boolean screen = StandardOutput.isTerminal() && isCapable(System.getenv("TERM"));
+    boolean terminal = StandardOutput.isTerminal() && isCapable(System.getenv("TERM"));
+    TopScreen screen = new TopScreen(spec.commandLine().getOut(), terminal);
     CountDownLatch ended = new CountDownLatch(1);
-    Thread hook = endCleanly(Thread.currentThread(), ended);
-    PrintWriter out = spec.commandLine().getOut();
+    Thread hook = endCleanly(Thread.currentThread(), ended, screen);
     try (ErdaClient client = connection.connect()) {
-      out.print(screen ? BEGIN : "");
-      show(client, out, screen);
+      show(client, screen);
     } finally {
-      out.print(screen ? END : "");
-      out.flush();
+      screen.end();
       ended.countDown();
       removeHook(hook);
     }
@@ -74,7 +67,7 @@ public final class TopCommand implements Callable<Integer> {
     return terminal != null && !terminal.isEmpty() && !terminal.equals("dumb");
   }
 
-  private void show(ErdaClient client, PrintWriter out, boolean screen) {
+  private void show(ErdaClient client, TopScreen screen) {
     Map<String, Long> before = null;
     long beforeNs = 0;
     for (int views = 0; !ending && (count == null || views < count); views++) {
@@ -93,9 +86,8 @@ public final class TopCommand implements Callable<Integer> {
         before = null;
         view = connection.uri() + " does not answer: " + e.getMessage() + "\n";
       }
-      if (!ending) {
-        out.print(screen ? HOME + view.replace("\n", LINE_END) + REST_EMPTY : view + "\n");
-        out.flush();
+      if (!screen.show(view)) {
+        return;
       }
     }
   }
@@ -113,16 +105,19 @@ public final class TopCommand implements Callable<Integer> {
 
   /**
    * A signal is how this command ends: the connection is closed, the terminal is as it was, and
-   * that is a success.
+   * that is a success. Where the connection does not end in time, since the server is away, the
+   * process ends without it.
    */
-  private Thread endCleanly(Thread worker, CountDownLatch ended) {
+  private Thread endCleanly(Thread worker, CountDownLatch ended, TopScreen screen) {
     Thread hook =
         new Thread(
             () -> {
               ending = true;
               worker.interrupt();
               try {
-                ended.await(ENDING_MS_MAX, TimeUnit.MILLISECONDS);
+                if (!ended.await(ENDING_MS_MAX, TimeUnit.MILLISECONDS)) {
+                  restore(screen);
+                }
               } catch (InterruptedException e) {
                 // The process ends either way.
               }
@@ -131,6 +126,14 @@ public final class TopCommand implements Callable<Integer> {
             "end-top");
     Runtime.getRuntime().addShutdownHook(hook);
     return hook;
+  }
+
+  /** In a thread of its own: a terminal that takes nothing must not keep the process. */
+  private static void restore(TopScreen screen) throws InterruptedException {
+    Thread restoring = new Thread(screen::end, "restore-screen");
+    restoring.setDaemon(true);
+    restoring.start();
+    restoring.join(RESTORING_MS_MAX);
   }
 
   private static void removeHook(Thread hook) {

@@ -1,26 +1,27 @@
 package io.erda.launcher.watch;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import io.erda.protocol.ErdaException;
-import io.erda.server.figures.OpenMetrics;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * Answers {@code GET /metrics} with a server's figures as OpenMetrics text. It has threads of its
- * own, as many as connections at most, so that somebody who sends or reads slowly holds up nobody
- * else; he is cut off after some seconds. Nothing in it needs the server's thread but the figures,
- * which are asked for once for all who ask at a time.
+ * Answers {@code GET /metrics} with a server's figures as OpenMetrics text, one request a
+ * connection. It has threads of its own, as many as connections at most, so that somebody who sends
+ * or reads slowly holds up nobody else. Where all connections are taken, the oldest one that has
+ * asked nothing makes room for a new one, and each is cut off after some seconds. Nothing in it
+ * needs the server's thread but the figures, which are asked for once for all who ask at a time.
  */
 public final class MetricsEndpoint implements AutoCloseable {
   /** Where the figures come from. */
@@ -34,60 +35,67 @@ public final class MetricsEndpoint implements AutoCloseable {
     Map<String, Long> figures() throws InterruptedException;
   }
 
+  static final int CONNECTIONS_MAX = 16;
   private static final String PATH = "/metrics";
-  private static final int CONNECTIONS_MAX = 16;
-  private static final int BACKLOG = 16;
+  private static final int BACKLOG = 64;
+  private static final long CONNECTION_NS_MAX = 10_000_000_000L;
+  private static final long NO_DESCRIPTOR_PAUSE_NS = 100_000_000;
   private static final long THREAD_IDLE_S = 10;
 
-  private final HttpServer http;
+  private final ServerSocket socket;
+  private final long connectionNsMax;
   private final ExecutorService threads;
 
-  private MetricsEndpoint(HttpServer http, ExecutorService threads) {
-    this.http = http;
-    this.threads = threads;
-  }
+  /** Those that are open, the oldest first. Guarded by this. */
+  private final List<MetricsConnection> connections = new ArrayList<>();
 
-  /**
-   * Starts to answer.
-   *
-   * @throws IOException when the address can't be taken
-   */
-  public static MetricsEndpoint start(InetSocketAddress address, Source source) throws IOException {
-    limit();
-    HttpServer http = HttpServer.create(address, BACKLOG);
-    ThreadPoolExecutor threads =
+  private MetricsEndpoint(ServerSocket socket, long connectionNsMax) {
+    this.socket = socket;
+    this.connectionNsMax = connectionNsMax;
+    ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
             CONNECTIONS_MAX,
             CONNECTIONS_MAX,
             THREAD_IDLE_S,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            work -> {
-              Thread thread = new Thread(work, "erda-metrics");
-              thread.setDaemon(true);
-              return thread;
-            });
-    threads.allowCoreThreadTimeOut(true);
-    http.setExecutor(threads);
-    http.createContext("/", exchange -> answer(exchange, source));
-    http.start();
-    return new MetricsEndpoint(http, threads);
+            MetricsEndpoint::daemon);
+    pool.allowCoreThreadTimeOut(true);
+    this.threads = pool;
   }
 
-  /** The JDK's server takes its limits from these, once; what somebody has set stays. */
-  private static void limit() {
-    limit("jdk.httpserver.maxConnections", CONNECTIONS_MAX);
-    limit("sun.net.httpserver.maxReqTime", 5);
-    limit("sun.net.httpserver.maxRspTime", 5);
-    limit("sun.net.httpserver.idleInterval", 30);
-    limit("sun.net.httpserver.maxIdleConnections", CONNECTIONS_MAX);
-    limit("sun.net.httpserver.maxReqHeaderSize", 16 << 10);
+  /**
+   * Takes an address. Whoever connects waits until {@link #serve}.
+   *
+   * @throws IOException when the address can't be taken
+   */
+  public static MetricsEndpoint bind(InetSocketAddress address) throws IOException {
+    return bind(address, CONNECTION_NS_MAX);
   }
 
-  private static void limit(String name, int value) {
-    if (System.getProperty(name) == null) {
-      System.setProperty(name, Integer.toString(value));
+  /**
+   * @param connectionNsMax when a connection is cut off
+   */
+  static MetricsEndpoint bind(InetSocketAddress address, long connectionNsMax) throws IOException {
+    ServerSocket socket = new ServerSocket();
+    try {
+      socket.bind(address, BACKLOG);
+    } catch (IOException | RuntimeException e) {
+      socket.close();
+      throw e;
     }
+    return new MetricsEndpoint(socket, connectionNsMax);
+  }
+
+  /** Answers from now on. To be called once. */
+  public void serve(Source source) {
+    daemon(() -> accept(source)).start();
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "erda-metrics");
+    thread.setDaemon(true);
+    return thread;
   }
 
   /**
@@ -123,52 +131,78 @@ public final class MetricsEndpoint implements AutoCloseable {
 
   /** What a scraper is told to ask for. */
   public String url() {
-    InetSocketAddress address = http.getAddress();
-    String host = address.getAddress().getHostAddress();
+    String host = socket.getInetAddress().getHostAddress();
     return "http://%s:%d%s"
-        .formatted(host.contains(":") ? "[" + host + "]" : host, address.getPort(), PATH);
+        .formatted(host.contains(":") ? "[" + host + "]" : host, socket.getLocalPort(), PATH);
   }
 
-  private static void answer(HttpExchange exchange, Source source) throws IOException {
-    try (exchange) {
-      if (!exchange.getRequestURI().getPath().equals(PATH)) {
-        say(exchange, 404, "text/plain; charset=utf-8", "The figures are at " + PATH + "\n");
-        return;
-      }
-      String method = exchange.getRequestMethod();
-      if (!method.equals("GET") && !method.equals("HEAD")) {
-        exchange.getResponseHeaders().set("Allow", "GET, HEAD");
-        say(exchange, 405, "text/plain; charset=utf-8", "GET and HEAD are what there is\n");
-        return;
-      }
+  private void accept(Source source) {
+    while (!socket.isClosed()) {
       try {
-        say(exchange, 200, OpenMetrics.CONTENT_TYPE, OpenMetrics.text(source.figures()));
-      } catch (ErdaException e) {
-        say(exchange, 503, "text/plain; charset=utf-8", e.getMessage() + "\n");
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+        socket.setSoTimeout(cutOffLateOnes());
+        admit(socket.accept(), source);
+      } catch (SocketTimeoutException e) {
+        // It is time to cut somebody off.
+      } catch (IOException e) {
+        // The endpoint is closed, or the process has no descriptor left just now.
+        LockSupport.parkNanos(NO_DESCRIPTOR_PAUSE_NS);
       }
     }
   }
 
-  private static void say(HttpExchange exchange, int status, String type, String text)
-      throws IOException {
-    byte[] body = text.getBytes(UTF_8);
-    exchange.getResponseHeaders().set("Content-Type", type);
-    if (exchange.getRequestMethod().equals("HEAD")) {
-      exchange.getResponseHeaders().set("Content-Length", Integer.toString(body.length));
-      exchange.sendResponseHeaders(status, -1);
+  /** Returns the milliseconds until the next one is late; 0 where there is none. */
+  private synchronized int cutOffLateOnes() {
+    long nowNs = System.nanoTime();
+    while (!connections.isEmpty() && connections.getFirst().endNs() - nowNs <= 0) {
+      connections.removeFirst().close();
+    }
+    return connections.isEmpty()
+        ? 0
+        : (int) TimeUnit.NANOSECONDS.toMillis(connections.getFirst().endNs() - nowNs) + 1;
+  }
+
+  private synchronized void admit(Socket accepted, Source source) {
+    if (connections.size() >= CONNECTIONS_MAX && !makeRoom() || threads.isShutdown()) {
+      MetricsConnection.close(accepted);
       return;
     }
-    exchange.sendResponseHeaders(status, body.length);
-    try (OutputStream out = exchange.getResponseBody()) {
-      out.write(body);
+    MetricsConnection connection =
+        new MetricsConnection(accepted, PATH, source, System.nanoTime() + connectionNsMax);
+    connections.add(connection);
+    threads.execute(() -> {
+      try {
+        connection.run();
+      } finally {
+        remove(connection);
+      }
+    });
+  }
+
+  /** Returns whether there was one that nobody waits for. */
+  private synchronized boolean makeRoom() {
+    for (MetricsConnection each : connections) {
+      if (!each.answers()) {
+        each.close();
+        connections.remove(each);
+        return true;
+      }
     }
+    return false;
+  }
+
+  private synchronized void remove(MetricsConnection connection) {
+    connections.remove(connection);
   }
 
   @Override
-  public void close() {
-    http.stop(0);
+  public synchronized void close() {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      // It is closed all the same.
+    }
+    connections.forEach(MetricsConnection::close);
+    connections.clear();
     threads.shutdownNow();
   }
 }

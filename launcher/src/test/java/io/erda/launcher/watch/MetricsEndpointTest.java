@@ -101,8 +101,47 @@ class MetricsEndpointTest {
     }
   }
 
+  /** The oldest makes room when there are too many; those who came later stay. */
+  @Test
+  void connectionsThatSayNothingMakeRoomForOthers() throws Exception {
+    List<Socket> silent = new ArrayList<>();
+    try (MetricsEndpoint endpoint = start(() -> Map.of("puts", 7L))) {
+      int port = URI.create(endpoint.url()).getPort();
+      for (int i = 0; i < MetricsEndpoint.CONNECTIONS_MAX; i++) {
+        silent.add(new Socket("127.0.0.1", port));
+      }
+      assertEquals(200, ask(endpoint.url(), "GET").statusCode());
+      awaitEnd(silent.getFirst());
+      Socket latest = silent.getLast();
+      latest.getOutputStream().write("GET /metrics HTTP/1.0\r\n\r\n".getBytes(US_ASCII));
+      String said = new String(latest.getInputStream().readAllBytes(), UTF_8);
+      assertTrue(said.startsWith("HTTP/1.1 200 OK\r\n"), said);
+    } finally {
+      for (Socket each : silent) {
+        each.close();
+      }
+    }
+  }
+
+  @Test
+  void whoSendsNoRequestIsCutOff() throws Exception {
+    try (MetricsEndpoint endpoint = MetricsEndpoint.bind(MetricsEndpoint.address("0"), 1_000_000)) {
+      endpoint.serve(() -> Map.of("puts", 7L));
+      try (Socket silent = new Socket("127.0.0.1", URI.create(endpoint.url()).getPort())) {
+        awaitEnd(silent);
+      }
+    }
+  }
+
+  private static void awaitEnd(Socket socket) throws IOException {
+    socket.setSoTimeout(60_000);
+    assertEquals(-1, socket.getInputStream().read());
+  }
+
   private static MetricsEndpoint start(MetricsEndpoint.Source source) throws IOException {
-    return MetricsEndpoint.start(MetricsEndpoint.address("0"), source);
+    MetricsEndpoint endpoint = MetricsEndpoint.bind(MetricsEndpoint.address("0"));
+    endpoint.serve(source);
+    return endpoint;
   }
 
   private HttpResponse<String> ask(String url, String method) throws Exception {

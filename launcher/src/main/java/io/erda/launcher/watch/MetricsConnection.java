@@ -1,0 +1,151 @@
+package io.erda.launcher.watch;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.erda.protocol.ErdaException;
+import io.erda.server.figures.OpenMetrics;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.net.URI;
+import java.net.URISyntaxException;
+
+/**
+ * A connection of the endpoint's: reads one HTTP request, answers it, and waits until the other end
+ * has taken the answer. Owns the socket. One thread runs it; any thread may ask and close it.
+ */
+final class MetricsConnection implements Runnable {
+  private static final int HEAD_BYTES_MAX = 16 << 10;
+  private static final int BODY_BYTES_MAX = 64 << 10;
+  private static final String PLAIN = "text/plain; charset=utf-8";
+
+  private final Socket socket;
+  private final String path;
+  private final MetricsEndpoint.Source source;
+  private final long endNs;
+  private volatile boolean answers;
+
+  /**
+   * @param path where the figures are
+   * @param endNs when it is to be cut off
+   */
+  MetricsConnection(Socket socket, String path, MetricsEndpoint.Source source, long endNs) {
+    this.socket = socket;
+    this.path = path;
+    this.source = source;
+    this.endNs = endNs;
+  }
+
+  /** When it is to be cut off. */
+  long endNs() {
+    return endNs;
+  }
+
+  /** Whether a request has come whose answer is not on its way yet. */
+  boolean answers() {
+    return answers;
+  }
+
+  @Override
+  public void run() {
+    try {
+      InputStream in = new BufferedInputStream(socket.getInputStream());
+      String request = head(in);
+      answers = true;
+      answer(request);
+      answers = false;
+      // What is closed with bytes unread is reset, and the answer may get lost.
+      socket.shutdownOutput();
+      byte[] ignored = in.readNBytes(BODY_BYTES_MAX);
+    } catch (IOException e) {
+      // The other end has left, or was cut off.
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      close();
+    }
+  }
+
+  /** The first line of a request, all of whose lines have come then. */
+  private static String head(InputStream in) throws IOException {
+    StringBuilder head = new StringBuilder();
+    int lineBegin = 0;
+    while (head.length() < HEAD_BYTES_MAX) {
+      int next = in.read();
+      if (next < 0) {
+        throw new IOException("half a request");
+      }
+      if (next == '\n') {
+        if (head.length() == lineBegin) {
+          return head.substring(0, Math.max(0, head.indexOf("\n")));
+        }
+        lineBegin = head.length() + 1;
+      }
+      if (next != '\r') {
+        head.append((char) next);
+      }
+    }
+    return "";
+  }
+
+  private void answer(String request) throws IOException, InterruptedException {
+    String[] words = request.split(" ", -1);
+    String asked = words.length == 3 && words[2].startsWith("HTTP/1.") ? path(words[1]) : null;
+    if (asked == null) {
+      say("GET", "400 Bad Request", PLAIN, "This is no request\n");
+    } else if (!asked.equals(path)) {
+      say(words[0], "404 Not Found", PLAIN, "The figures are at " + path + "\n");
+    } else if (!words[0].equals("GET") && !words[0].equals("HEAD")) {
+      say(words[0], "405 Method Not Allowed", PLAIN, "There is GET and HEAD\n");
+    } else {
+      figures(words[0]);
+    }
+  }
+
+  /** The path of a request's target, or null. */
+  private static String path(String target) {
+    try {
+      return new URI(target).getPath();
+    } catch (URISyntaxException e) {
+      return null;
+    }
+  }
+
+  private void figures(String method) throws IOException, InterruptedException {
+    String text;
+    try {
+      text = OpenMetrics.text(source.figures());
+    } catch (ErdaException e) {
+      say(method, "503 Service Unavailable", PLAIN, e.getMessage() + "\n");
+      return;
+    }
+    say(method, "200 OK", OpenMetrics.CONTENT_TYPE, text);
+  }
+
+  private void say(String method, String status, String type, String text) throws IOException {
+    byte[] body = text.getBytes(UTF_8);
+    String head =
+        "HTTP/1.1 %s\r\n".formatted(status)
+            + "Content-Type: %s\r\nContent-Length: %d\r\n".formatted(type, body.length)
+            + "Allow: GET, HEAD\r\nConnection: close\r\n\r\n";
+    byte[] headBytes = head.getBytes(ISO_8859_1);
+    byte[] all = new byte[headBytes.length + (method.equals("HEAD") ? 0 : body.length)];
+    System.arraycopy(headBytes, 0, all, 0, headBytes.length);
+    System.arraycopy(body, 0, all, headBytes.length, all.length - headBytes.length);
+    socket.getOutputStream().write(all);
+  }
+
+  void close() {
+    close(socket);
+  }
+
+  static void close(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      // It is closed all the same.
+    }
+  }
+}
