@@ -27,7 +27,7 @@ final class Publishing {
   private static final int BATCH_ENOUGH = 64;
 
   /** A batch waits for others at most this part of the time that the batch before took. */
-  private static final int GATHERING_PART = 8;
+  private static final int GATHERING_PART = 3;
 
   private static final long GATHERING_NS_MAX = 5_000_000;
 

@@ -303,10 +303,10 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /**
-   * From now on closing records no stop: what a drain that failed should have made durable may be
-   * lost, whatever a later one says, so the next opening recovers as after a kill.
+   * As {@link #abandon}, but closing waits for the device once more, and throws where that fails:
+   * who closes the store hears of it.
    */
-  void recordNoStop() {
+  void becomeFailed() {
     failed = true;
   }
 
@@ -323,7 +323,7 @@ public final class StoreEngine implements AutoCloseable {
     closed = true;
     boolean durable = false;
     try {
-      if (!abandoned) {
+      if (!abandoned && !failed) {
         if (announced != null) {
           announced.close();
         }
@@ -331,11 +331,13 @@ public final class StoreEngine implements AutoCloseable {
         log.storeLowMarks();
         tables.drain();
         durable = true;
+      } else if (!abandoned) {
+        tables.drain();
       }
     } finally {
       try {
-        log.close(!abandoned);
-        if (durable && !looking && !failed) {
+        log.close(!abandoned && !failed);
+        if (durable && !looking) {
           recordStop();
         }
       } finally {

@@ -106,9 +106,12 @@ final class StoreFailures {
     }
   }
 
-  /** What it should have made durable may be lost, and nobody knows what that is. */
+  /**
+   * What it should have made durable may be lost, whatever a later drain says, and work on the
+   * store was cut off in the middle.
+   */
   private String failedFile(UncheckedIOException e) {
-    engine.recordNoStop();
+    engine.becomeFailed();
     return inWords(e);
   }
 

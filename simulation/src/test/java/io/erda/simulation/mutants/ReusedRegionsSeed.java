@@ -1,8 +1,8 @@
 package io.erda.simulation.mutants;
 
 import io.erda.simulation.system.Configuration;
-import io.erda.simulation.system.Scenarios;
 import io.erda.simulation.system.Fault;
+import io.erda.simulation.system.Scenarios;
 import io.erda.simulation.system.SystemSimulation;
 import java.util.EnumSet;
 import java.util.SplittableRandom;
