@@ -56,7 +56,7 @@ class PingTimeoutTest {
               long begunNs = System.nanoTime();
               Thread there = Thread.ofPlatform().daemon().start(() -> copyThere(client, server));
               copyBack(server, client, begunNs);
-              server.close();
+              client.shutdownOutput();
               there.join();
             } catch (IOException | InterruptedException e) {
               // The client has left, as it may.
