@@ -25,7 +25,10 @@ final class FileThreads implements FileWork, AutoCloseable {
   /** How far ahead of a head's point of appending, bytes. */
   private static final long AHEAD_BYTES = 256L << 20;
 
-  /** The same where pages are written to a device, which others wait for meanwhile. */
+  /**
+   * How far ahead pages are prepared that are written to a device, bytes: less, because a drain of
+   * the same file waits until they are written.
+   */
   private static final long AHEAD_ON_DEVICE_BYTES = 4 << 20;
 
   /**

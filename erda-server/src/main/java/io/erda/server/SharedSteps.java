@@ -105,7 +105,8 @@ final class SharedSteps implements Steps {
       fail(e);
       throw e;
     } finally {
-      // Who asked for a step meanwhile gets it: the server's thread takes one before it sleeps.
+      // Whether somebody asked for a step meanwhile makes no difference: the server's thread, which
+      // calls this, takes one before it sleeps.
       if (failure == null) {
         release();
       }

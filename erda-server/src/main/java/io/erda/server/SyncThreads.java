@@ -37,7 +37,7 @@ final class SyncThreads implements Syncs, AutoCloseable {
   /** What a drain of the group threw first. */
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-  /** Who waits in {@link #await}. */
+  /** The thread that waits in {@link #await}, or null. */
   private volatile Thread waiting;
 
   private volatile boolean closing;

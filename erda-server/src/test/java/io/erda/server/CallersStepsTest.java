@@ -174,7 +174,8 @@ class CallersStepsTest {
       steps.help();
       assertEquals(0, wakeups.get());
       assertThrows(IllegalStateException.class, steps::arm);
-      // Whoever ends them hears of it, or would close a store in order that has failed.
+      // The thread that ends the steps hears of the failure: it would close a failed store in
+      // order otherwise.
       assertThrows(IllegalStateException.class, steps::end);
     }
   }

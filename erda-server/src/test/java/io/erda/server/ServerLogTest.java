@@ -127,7 +127,8 @@ class ServerLogTest {
   }
 
   /**
-   * Whoever reads the log has stopped: the server's thread goes on, and it is said what is lost.
+   * The reader of the log has stopped: the server's thread goes on, and the log says later how many
+   * lines are missing.
    */
   @Test
   void aLogThatNobodyReadsHoldsUpNobody() {

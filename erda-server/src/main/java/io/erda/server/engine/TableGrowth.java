@@ -259,7 +259,7 @@ public final class TableGrowth {
     if (tables.doubling() != null) {
       boolean owed = tables.owed() > 0;
       move();
-      // Whoever was only to wait for entries that can't be moved now need not.
+      // An insertion that waits only for entries that can't be moved now is not to wait longer.
       return tables.doubling() == null || !tables.doubling().stuck() || owed;
     }
     HashTable table = tables.current().table();

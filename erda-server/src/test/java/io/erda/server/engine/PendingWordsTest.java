@@ -120,7 +120,9 @@ class PendingWordsTest {
     store.requireOk(store.put("another", new byte[] {2}));
   }
 
-  /** Whoever finds no room asks again: the word may be decided any moment. */
+  /**
+   * An insertion that finds no room beside a live word asks again: it may be decided any moment.
+   */
   @Test
   void noRoomBesideALiveWordIsNoFullTable() {
     growUntilStuck();

@@ -39,7 +39,7 @@ class StoreFuzzTest {
     return value;
   }
 
-  /** As a kill leaves it, with marks open, or as a stop does, with its record. */
+  /** Makes a store as a stop leaves it, with its record, or as a kill does, with marks open. */
   private static Map<String, byte[]> store(boolean stopped) throws IOException {
     HeapDirectory directory = new HeapDirectory();
     StoreHarness store = StoreHarness.open(directory);
