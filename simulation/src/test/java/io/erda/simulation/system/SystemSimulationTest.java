@@ -48,18 +48,6 @@ final class SystemSimulationTest {
     }
   }
 
-  /**
-   * A region was swept although what clients had published there could not be made durable: the
-   * drain failed under the cleaner, which went on in a store that had failed.
-   */
-  @Test
-  void aDrainFailsWhileTheCleanerEndsTheWritersOfARegion() {
-    for (long seed : new long[] {800005858, 800068174}) {
-      RunResult result = SystemSimulation.of(seed).run();
-      assertNull(result.failure(), result::report);
-    }
-  }
-
   /** Contention finds what size does not. */
   @Test
   void aFifthOfTheRunsAreLongAndContended() {
