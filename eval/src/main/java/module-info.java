@@ -11,7 +11,6 @@ module io.erda.eval {
   requires io.erda.pmem;
   requires io.erda.protocol;
   requires io.erda.rdma;
-  requires java.desktop;
   requires java.management;
   requires transitive com.fasterxml.jackson.databind;
 

@@ -3,8 +3,10 @@ package io.erda.eval;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
+import io.erda.eval.report.Part;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** A measurement that shows something, or shows that it is not so. */
 public interface Experiment {
@@ -24,7 +26,6 @@ public interface Experiment {
    * @param rounds how often each thing is measured, 0: as often as the experiment holds right; only
    *     some ask
    * @param quick fewer rounds and objects: to see that it works, not to believe the numbers
-   * @param out where plots go, or null
    */
   record Context(
       Children children,
@@ -32,8 +33,7 @@ public interface Experiment {
       Path temporaryDirectory,
       Progress progress,
       int rounds,
-      boolean quick,
-      Path out) {
+      boolean quick) {
     /**
      * Makes a directory that is gone when {@code children} is closed.
      *
@@ -47,13 +47,27 @@ public interface Experiment {
   /**
    * What came out.
    *
-   * @param text for people
+   * @param parts for people, in their order
    * @param json for programs
    * @param missed what was to be shown and was not, one line each; empty when all was
    */
-  record Report(String text, ObjectNode json, List<String> missed) {
+  record Report(List<Part> parts, ObjectNode json, List<String> missed) {
     public Report {
+      parts = List.copyOf(parts);
       missed = List.copyOf(missed);
+    }
+
+    /** One part, a table for most. */
+    public Report(Part part, ObjectNode json, List<String> missed) {
+      this(List.of(part), json, missed);
+    }
+
+    /** What of it a terminal can show. */
+    public String text() {
+      return parts.stream()
+          .map(Part::text)
+          .filter(text -> !text.isEmpty())
+          .collect(Collectors.joining("\n"));
     }
   }
 }

@@ -235,6 +235,10 @@ class CommandsTest {
     Files.writeString(data.resolve("letter.txt"), "dear");
     assertFails(1, "letter.txt", "server", "--data", data.toString());
     assertFails(2, "no experiment 'flor'", "eval", "run", "flor");
+    assertFails(2, "--out DIR is missing", "eval", "all");
+    Path file = Files.writeString(directory.resolve("file"), "kept");
+    assertFails(2, "--out is no directory", "eval", "all", "--out", file.toString());
+    assertEquals("kept", Files.readString(file));
     assertFails(2, "no device 'verbs'", "quickstart", "--device", "verbs");
     assertFails(2, "--value-bytes must be at most", "quickstart", "--value-bytes", "100M");
     // Before the work, not after it.

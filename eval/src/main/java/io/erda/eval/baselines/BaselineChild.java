@@ -4,44 +4,56 @@ import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Jvm;
+import io.erda.eval.process.ProcessException;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.rdma.Device;
+import io.erda.rdma.Listener;
 import io.erda.rdma.Poller;
 import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
+import io.erda.rdma.tcp.TcpClientDevice;
+import io.erda.rdma.tcp.TcpOptions;
+import io.erda.rdma.tcp.TcpServerDevice;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
 /**
- * A process that serves a baseline over shared memory, polling as Erda's server does. Owned by the
- * {@link Children} it was started with.
+ * A process that serves a baseline over shared memory or TCP, polling as Erda's server does. Owned
+ * by the {@link Children} it was started with.
  */
 public final class BaselineChild {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(20);
-  private static final String SERVING = "serving";
+  private static final String SERVING = "serving ";
   private static final String BYTES = "bytes ";
   private static final String END = "end";
   private static final String SHM = "shm";
 
-  private final Child child;
-  private final Path data;
+  private static final String LOOPBACK = "127.0.0.1:0";
 
-  private BaselineChild(Child child, Path data) {
+  private final Child child;
+  private final String device;
+  private final String address;
+
+  private BaselineChild(Child child, String device, String address) {
     this.child = child;
-    this.data = data;
+    this.device = device;
+    this.address = address;
   }
 
   /**
    * Starts it; it serves when this returns.
    *
+   * @param device by which it is reached: {@code shm} or {@code tcp}
    * @param objects that the store is to hold, of at most {@code objectBytes} of key and value
    * @param lagBytes as in {@link BaselineServer#open}
    * @param counted whether {@link #nvmBytes} is there; counting compares what is stored, which
@@ -52,6 +64,7 @@ public final class BaselineChild {
       Jvm jvm,
       BaselineKind kind,
       Path data,
+      String device,
       long objects,
       int objectBytes,
       long lagBytes,
@@ -67,17 +80,29 @@ public final class BaselineChild {
                     BaselineChild.class,
                     kind.name(),
                     data.toString(),
+                    device,
                     Long.toString(objects),
                     Integer.toString(objectBytes),
                     Long.toString(lagBytes),
                     Boolean.toString(counted)));
-    child.await(SERVING, START_TIMEOUT);
-    return new BaselineChild(child, data);
+    String address = child.await(SERVING, START_TIMEOUT).substring(SERVING.length());
+    return new BaselineChild(child, device, address);
   }
 
-  /** Where its clients connect to, over shared memory. */
+  /** Where its clients connect to. */
   public String address() {
-    return data.resolve(SHM).toAbsolutePath().toString();
+    return address;
+  }
+
+  /** Opens a device for a client of it. */
+  public Device openClientDevice() {
+    try {
+      return device.equals(SHM)
+          ? ShmDevice.open(ShmOptions.toConnect(System::nanoTime))
+          : TcpClientDevice.open(TcpOptions.of(System::nanoTime, new SecureRandom()));
+    } catch (IOException e) {
+      throw new ProcessException("can't open a device: " + e.getMessage(), e);
+    }
   }
 
   public CpuTime cpu() {
@@ -102,10 +127,14 @@ public final class BaselineChild {
     Path data = Path.of(args[1]);
     Files.createDirectories(data);
     BaselineGeometry geometry =
-        BaselineGeometry.forObjects(Long.parseLong(args[2]), Integer.parseInt(args[3]));
-    try (ShmDevice device =
-            ShmDevice.open(ShmOptions.toServe(data.resolve(SHM), System::nanoTime));
-        MemoryDirectory files = directory(data, Boolean.parseBoolean(args[5]))) {
+        BaselineGeometry.forObjects(Long.parseLong(args[3]), Integer.parseInt(args[4]));
+    Path shm = data.resolve(SHM).toAbsolutePath();
+    boolean overShm = args[2].equals(SHM);
+    try (Device device =
+            overShm
+                ? ShmDevice.open(ShmOptions.toServe(shm, System::nanoTime))
+                : TcpServerDevice.open(TcpOptions.of(System::nanoTime, new SecureRandom()));
+        MemoryDirectory files = directory(data, Boolean.parseBoolean(args[6]))) {
       if (!files.lock()) {
         throw new IOException(data + " is in use");
       }
@@ -114,11 +143,12 @@ public final class BaselineChild {
               kind,
               files,
               geometry,
-              Long.parseLong(args[4]),
+              Long.parseLong(args[5]),
               System::nanoTime,
               new SplittableRandom())) {
-        server.listen(device, device.listen(data.resolve(SHM).toString()), false);
-        new Serving(server, device, files).run();
+        Listener listener = device.listen(overShm ? shm.toString() : LOOPBACK);
+        server.listen(device, listener, false);
+        new Serving(server, device, files).run(listener.address());
       }
     }
   }
@@ -131,24 +161,24 @@ public final class BaselineChild {
   /** The server's thread, and what it is told meanwhile. */
   private static final class Serving {
     private final BaselineServer server;
-    private final ShmDevice device;
+    private final Device device;
     private final MemoryDirectory files;
     private final Poller poller =
         new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, Poller.DEFAULT_BUDGET_NS);
     private volatile boolean ending;
     private volatile boolean asked;
 
-    Serving(BaselineServer server, ShmDevice device, MemoryDirectory files) {
+    Serving(BaselineServer server, Device device, MemoryDirectory files) {
       this.server = server;
       this.device = device;
       this.files = files;
     }
 
-    void run() {
+    void run(String address) {
       Thread listener = new Thread(this::listen, "listener");
       listener.setDaemon(true);
       listener.start();
-      System.out.println(SERVING);
+      System.out.println(SERVING + address);
       while (!ending) {
         if (asked) {
           asked = false;

@@ -5,16 +5,16 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
-import io.erda.eval.plot.TimePlot;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
-import java.io.IOException;
+import io.erda.eval.report.Words;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -86,9 +86,6 @@ final class CleaningExperiment implements Experiment {
         windows.settle(control, load);
       }
       context.progress().done("");
-    }
-    if (context.out() != null) {
-      plot(windows, context.out().resolve("cleaning.png"));
     }
     return report(windows, fullRate);
   }
@@ -281,20 +278,20 @@ final class CleaningExperiment implements Experiment {
     json.putObject("fromDue")
         .put("withoutNs", lateness(windows.off))
         .put("cleaningNs", lateness(windows.on));
-    String text =
-        table
-            + String.format(
+    Words words =
+        new Words(
+            String.format(
                 Locale.ROOT,
                 "%,.0f operations/s, half of the full rate; cleaning at work %.0f%% of its windows,"
                     + " %,d MB copied; %,d of %,d regions' files used again; %.2f page faults of"
-                    + " the server for each page copied%n",
+                    + " the server for each page copied",
                 fullRate / 2,
                 100 * windows.busyShare(),
                 windows.bytesCopied >> 20,
                 windows.reused,
                 windows.cleanings,
-                windows.faultsPerPageCopied());
-    return new Report(text, json, missed);
+                windows.faultsPerPageCopied()));
+    return new Report(List.of(table, words, plot(windows)), json, missed);
   }
 
   /** Grows without bound where a store can't keep up with the rate. */
@@ -307,20 +304,21 @@ final class CleaningExperiment implements Experiment {
     windows.forEach(times -> array.add(p99(times, puts)));
   }
 
-  private static void plot(Windows windows, Path file) {
+  private static LinePlot plot(Windows windows) {
     double[] seconds = windows.points.stream().mapToDouble(point -> point[0]).toArray();
-    TimePlot plot =
-        new TimePlot("Latency of one client at half its full rate, 99th percentile", "ns")
+    LinePlot plot =
+        new LinePlot(
+                "Latency of one client at half its full rate, 99th percentile;"
+                    + " shaded: the log is cleaned",
+                "seconds",
+                "ns")
+            .logarithmic()
+            .panel("")
             .curve("get", seconds, column(windows, 1))
             .curve("put", seconds, column(windows, 2))
             .curve("either, from when it was due", seconds, column(windows, 3));
-    windows.spans.forEach(span -> plot.shade("cleaning at work", span[0], span[1]));
-    try {
-      Files.createDirectories(file.toAbsolutePath().getParent());
-      plot.write(file);
-    } catch (IOException e) {
-      throw new ProcessException("can't write " + file + ": " + e.getMessage(), e);
-    }
+    windows.spans.forEach(span -> plot.shade(span[0], span[1]));
+    return plot;
   }
 
   private static double[] column(Windows windows, int column) {

@@ -1,6 +1,10 @@
 package io.erda.eval.experiments;
 
 import io.erda.eval.Experiment;
+import io.erda.eval.paper.BaselinesExperiment;
+import io.erda.eval.paper.BytesExperiment;
+import io.erda.eval.paper.ClientsExperiment;
+import io.erda.eval.paper.SizesExperiment;
 import io.erda.eval.peers.PeersExperiment;
 import java.util.List;
 
@@ -25,7 +29,11 @@ public final class Experiments {
           new MultiGetExperiment(),
           new TcpExperiment(),
           new PeersExperiment(),
-          new BaselinesExperiment());
+          new BaselinesExperiment("shm"),
+          new BaselinesExperiment("tcp"),
+          new SizesExperiment(),
+          new ClientsExperiment(),
+          new BytesExperiment());
 
   private Experiments() {}
 }

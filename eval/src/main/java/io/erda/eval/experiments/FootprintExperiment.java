@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
-import io.erda.eval.plot.TimePlot;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
@@ -14,7 +16,6 @@ import io.erda.server.ServerOptions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,9 +70,6 @@ final class FootprintExperiment implements Experiment {
       figures = client.stats();
     } catch (IOException e) {
       throw new ProcessException("footprint: " + e.getMessage(), e);
-    }
-    if (context.out() != null) {
-      plot(course, context.out().resolve("footprint.png"));
     }
     return report(course, figures);
   }
@@ -191,19 +189,13 @@ final class FootprintExperiment implements Experiment {
               + Table.count(first)
               + " of the first");
     }
-    return new Report(table.toString(), json, missed);
+    return new Report(List.of(table, plot(course)), json, missed);
   }
 
-  private static void plot(Course course, Path file) {
-    TimePlot plot =
-        new TimePlot("A store that is overwritten", "thousand puts/s, MiB")
-            .curve("thousand puts/s", course.seconds(), course.thousandPuts())
-            .curve("files, MiB", course.seconds(), course.fileMebibytes());
-    try {
-      Files.createDirectories(file.toAbsolutePath().getParent());
-      plot.write(file);
-    } catch (IOException e) {
-      throw new ProcessException("can't write " + file + ": " + e.getMessage(), e);
-    }
+  private static LinePlot plot(Course course) {
+    return new LinePlot("A store that is overwritten", "seconds", "thousand puts/s, MiB")
+        .panel("")
+        .curve("thousand puts/s", course.seconds(), course.thousandPuts())
+        .curve("files, MiB", course.seconds(), course.fileMebibytes());
   }
 }

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.Progress;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
@@ -238,6 +240,6 @@ final class GrowthExperiment implements Experiment {
     if (buckets < objects) {
       missed.add("the table has " + Table.count(buckets) + " buckets for more objects");
     }
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 }

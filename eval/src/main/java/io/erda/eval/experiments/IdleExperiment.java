@@ -64,6 +64,6 @@ final class IdleExperiment implements Experiment {
         new Table("process", "share of a core")
             .row("server", ServerCpuExperiment.percent(server))
             .row("client", ServerCpuExperiment.percent(client));
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 }

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
@@ -86,7 +88,7 @@ final class MultiGetExperiment implements Experiment {
                 RATIO_MAX));
       }
     }
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 
   /** Of each round: what the two took in it. */

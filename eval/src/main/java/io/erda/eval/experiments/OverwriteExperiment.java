@@ -7,6 +7,7 @@ import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.Progress;
 import io.erda.eval.load.OverwriteWorker;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Rounds;
@@ -83,7 +84,7 @@ final class OverwriteExperiment implements Experiment {
         throw new ProcessException("overwrite: " + e.getMessage(), e);
       }
     }
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 
   /** One store and its processes. */

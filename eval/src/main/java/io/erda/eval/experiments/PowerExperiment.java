@@ -73,6 +73,6 @@ final class PowerExperiment implements Experiment {
                     "eight clients update %.2f times as fast as one, expected at least %.1f",
                     ratio,
                     RATIO_MIN));
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 }

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.AwakeCores;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.redis.RedisBenchmark;
@@ -12,6 +14,7 @@ import io.erda.eval.redis.RedisException;
 import io.erda.eval.redis.RedisServer;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
+import io.erda.eval.report.Words;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -120,7 +123,7 @@ final class RedisExperiment implements Experiment {
               updates,
               UPDATE_RATIO_MIN));
     }
-    return new Report(table + benchmark, json, missed);
+    return new Report(List.of(table, new Words(benchmark)), json, missed);
   }
 
   private static void row(

@@ -4,8 +4,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
@@ -121,7 +123,7 @@ final class RestartExperiment implements Experiment {
     List<String> missed = new ArrayList<>();
     add("cold", cold, table, json, missed);
     add("warm", warm, table, json, missed);
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 
   private static void add(

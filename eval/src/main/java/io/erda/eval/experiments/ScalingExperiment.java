@@ -87,6 +87,6 @@ final class ScalingExperiment implements Experiment {
                     "two threads read %.2f times as fast as one, expected at least %.1f",
                     ratio,
                     RATIO_MIN));
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 }

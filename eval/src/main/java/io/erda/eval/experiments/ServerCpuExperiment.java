@@ -102,7 +102,7 @@ final class ServerCpuExperiment implements Experiment {
     if (oneSided.errors() + control.errors() > 0) {
       missed.add(oneSided.errors() + control.errors() + " operations failed");
     }
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 
   private static void add(String name, Measured measured, Table table, ObjectNode json) {

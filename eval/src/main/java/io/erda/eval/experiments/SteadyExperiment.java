@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
@@ -160,6 +161,6 @@ final class SteadyExperiment implements Experiment {
                 + ServerCpuExperiment.percent(rate.achieved()));
       }
     }
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 }

@@ -2,9 +2,11 @@ package io.erda.eval.experiments;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.LoadResult;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.BareTcpChild;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.ProcessException;

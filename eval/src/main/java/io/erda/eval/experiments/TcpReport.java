@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
+import io.erda.eval.report.Words;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -48,7 +49,18 @@ final class TcpReport {
         .put("firstReads", first.readsPerGet())
         .put("againRoundTrips", again.perGet())
         .put("againReads", again.readsPerGet());
-    String times = times();
+    Words trips =
+        new Words(
+            String.format(
+                Locale.ROOT,
+                "A first get takes %.2f round trips with %.2f READs, one of a key that the client"
+                    + " has met %.2f with %.2f; %d bytes for an object.",
+                first.perGet(),
+                first.readsPerGet(),
+                again.perGet(),
+                again.readsPerGet(),
+                first.objectBytes()));
+    Table times = times();
     perRoundTrip("first get of a key", TcpExperiment.FIRST, first, TcpExperiment.BARE_TWO, 2);
     perRoundTrip("get of a key met before", TcpExperiment.AGAIN, again, TcpExperiment.BARE_ONE, 1);
     atOnce(TcpExperiment.PIPELINED, "16 in flight");
@@ -67,11 +79,11 @@ final class TcpReport {
     if (errors > 0) {
       missed.add(errors + " operations of YCSB failed");
     }
-    return new Report(times + "\n" + goals + "\n" + costsText(), json, missed);
+    return new Report(List.of(trips, times, goals, new Words(costsText())), json, missed);
   }
 
   /** What each thing takes. */
-  private String times() {
+  private Table times() {
     Table table = new Table("", "each", "min…max", "per second");
     ObjectNode ns = json.putObject("ns");
     time(table, ns, "two bare requests and answers, median", TcpExperiment.BARE_TWO);
@@ -82,16 +94,7 @@ final class TcpReport {
     time(table, ns, "a get of 16 in flight", TcpExperiment.PIPELINED);
     time(table, ns, "a get of a getAll of 16", TcpExperiment.GET_ALL);
     time(table, ns, "a GET of 16, Redis", TcpExperiment.REDIS);
-    return String.format(
-            Locale.ROOT,
-            "A first get takes %.2f round trips with %.2f READs, one of a key that the client has"
-                + " met %.2f with %.2f; %d bytes for an object.%n",
-            first.perGet(),
-            first.readsPerGet(),
-            again.perGet(),
-            again.readsPerGet(),
-            first.objectBytes())
-        + table;
+    return table;
   }
 
   private void time(Table table, ObjectNode ns, String what, String name) {
@@ -141,7 +144,7 @@ final class TcpReport {
     return String.format(
         Locale.ROOT,
         "YCSB-C, one thread: %s gets/s, processor time of the server's I/O thread %s a get."
-            + " %d connections together: %s gets/s.%n",
+            + " %d connections together: %s gets/s.",
         Table.count(gets),
         Table.time(io),
         TcpExperiment.CONNECTIONS,

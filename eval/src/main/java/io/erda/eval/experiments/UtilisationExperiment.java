@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
@@ -63,7 +65,7 @@ final class UtilisationExperiment implements Experiment {
         missed.add("a store that is " + percent + "% live does not go on: " + measured.full);
       }
     }
-    return new Report(table.toString(), json, missed);
+    return new Report(table, json, missed);
   }
 
   private record Measured(

@@ -4,8 +4,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.EchoChild;
 import io.erda.eval.report.Table;
+import io.erda.eval.report.Words;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -144,12 +146,12 @@ final class WakeupExperiment implements Experiment {
     json.put("sleepingToByte", ratio);
     long allowedNs = Math.max(SLEEPING_P50_NS_MAX, (long) (SLEEPING_RATIO_MAX * bareNs));
     require(sleeping, allowedNs, "a sleeping server", missed);
-    String text =
-        table
-            + "A request to a sleeping server takes "
-            + Table.decimal(ratio)
-            + " times what a byte to a sleeping process and back takes.\n";
-    return new Report(text, json, missed);
+    Words words =
+        new Words(
+            "A request to a sleeping server takes "
+                + Table.decimal(ratio)
+                + " times what a byte to a sleeping process and back takes.");
+    return new Report(List.of(table, words), json, missed);
   }
 
   private static void add(

@@ -3,6 +3,7 @@ package io.erda.eval.experiments;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
+import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.ServerChild;
 import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;

@@ -7,17 +7,15 @@ import io.erda.eval.Experiment.Report;
 import io.erda.eval.peers.PeerFigures.Spread;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.plot.BarPlot;
-import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Part;
 import io.erda.eval.report.Table;
-import java.io.IOException;
-import java.nio.file.Path;
+import io.erda.eval.report.Words;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /** The figures as text, as JSON and as a plot, and what they were to show. */
 final class PeersReport {
-  private static final String PLOT = "peers.svg";
   private static final int COLUMNS_PER_TABLE = 4;
 
   private final Stage stage;
@@ -31,32 +29,29 @@ final class PeersReport {
   }
 
   Report report() {
-    StringBuilder text = new StringBuilder();
-    text.append("median (min–max) of ")
-        .append(stage.rounds())
-        .append(" rounds, µs an operation; gets and puts after ")
-        .append(stage.sizes().firstPuts().toMillis() / 1e3)
-        .append(" s of puts\n\n");
+    List<Part> parts = new ArrayList<>();
+    parts.add(
+        new Words(
+            String.format(
+                Locale.ROOT,
+                "Median (min–max) of %d rounds, µs an operation; gets and puts after %.1f s of"
+                    + " puts.",
+                stage.rounds(),
+                stage.sizes().firstPuts().toMillis() / 1e3)));
     Column[] columns = Column.values();
     for (int from = 0; from < columns.length; from += COLUMNS_PER_TABLE) {
-      text.append(table(List.of(columns).subList(from, from + COLUMNS_PER_TABLE))).append('\n');
+      parts.add(table(List.of(columns).subList(from, from + COLUMNS_PER_TABLE)));
     }
-    text.append(durability()).append('\n').append(goals());
+    parts.add(durability());
+    parts.add(goals());
     for (PeerSystem system : PeerSystem.values()) {
       stage
           .libraries()
           .missing(system)
-          .ifPresent(why ->
-              text.append("left out: ")
-                  .append(system.title())
-                  .append(": ")
-                  .append(why)
-                  .append('\n'));
+          .ifPresent(why -> parts.add(new Words("left out: " + system.title() + ": " + why)));
     }
-    if (stage.context().out() != null) {
-      text.append("plot: ").append(plot(stage.context().out())).append('\n');
-    }
-    return new Report(text.toString(), json(), missed());
+    parts.add(plot());
+    return new Report(parts, json(), missed());
   }
 
   private Table table(List<Column> columns) {
@@ -97,7 +92,7 @@ final class PeersReport {
     return table;
   }
 
-  private String goals() {
+  private Table goals() {
     Table table = new Table("beside Chronicle Map", "ratio", "at most", "");
     for (Goal goal : Goal.ALL) {
       table.row(
@@ -106,7 +101,7 @@ final class PeersReport {
           Table.decimal(goal.ratioMax()),
           verdict(goal));
     }
-    return table.toString();
+    return table;
   }
 
   private String what(Goal goal) {
@@ -187,7 +182,7 @@ final class PeersReport {
     return json;
   }
 
-  private Path plot(Path directory) {
+  private BarPlot plot() {
     BarPlot plot = new BarPlot("Erda and its peers: µs an operation, median and range", "µs");
     for (Column column : Column.values()) {
       plot.panel(column.title(stage.sizes()));
@@ -198,12 +193,6 @@ final class PeersReport {
         }
       }
     }
-    Path file = directory.resolve(PLOT);
-    try {
-      plot.write(file);
-    } catch (IOException e) {
-      throw new ProcessException("can't write " + file + ": " + e.getMessage(), e);
-    }
-    return file;
+    return plot;
   }
 }

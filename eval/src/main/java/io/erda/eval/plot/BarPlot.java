@@ -1,28 +1,20 @@
 package io.erda.eval.plot;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Horizontal bars in panels, each with a scale of its own that begins at zero, with a line from the
- * least to the most that was measured. As SVG, which is written here: what draws on a {@code
- * Graphics2D} would need another library for it. One thread.
+ * least to the most that was measured. As SVG. One thread.
  */
-public final class BarPlot {
-  private static final int WIDTH = 900;
+public final class BarPlot extends Plot {
   private static final int NAMES_WIDTH = 300;
   private static final int BARS_WIDTH = 450;
   private static final int BAR_HEIGHT = 14;
   private static final int ROW_HEIGHT = 22;
   private static final int PANEL_GAP = 44;
   private static final int TITLE_HEIGHT = 36;
-  private static final String[] COLOURS = {"#1b6ca8", "#5aa9dd", "#d9822b", "#8a8f98", "#b9bec6"};
 
-  private final String title;
   private final String unit;
   private final List<Panel> panels = new ArrayList<>();
   private final List<String> names = new ArrayList<>();
@@ -36,7 +28,7 @@ public final class BarPlot {
   }
 
   public BarPlot(String title, String unit) {
-    this.title = title;
+    super(title);
     this.unit = unit;
   }
 
@@ -55,13 +47,8 @@ public final class BarPlot {
     return this;
   }
 
-  /** Writes it, and the directory where there is none. */
-  public void write(Path file) throws IOException {
-    Files.createDirectories(file.toAbsolutePath().getParent());
-    Files.writeString(file, svg());
-  }
-
-  String svg() {
+  @Override
+  public String svg() {
     StringBuilder body = new StringBuilder();
     int y = TITLE_HEIGHT;
     for (Panel panel : panels) {
@@ -73,54 +60,26 @@ public final class BarPlot {
         y += ROW_HEIGHT;
       }
     }
-    y += ROW_HEIGHT / 2;
-    return String.format(
-            Locale.ROOT,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-10 0 %d %d\""
-                + " font-family=\"sans-serif\" font-size=\"13\">%n",
-            WIDTH + 20,
-            y)
-        + String.format(
-            Locale.ROOT,
-            "<rect x=\"-10\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>%n",
-            WIDTH + 20,
-            y)
-        + text(0, TITLE_HEIGHT - 12, "font-size=\"16\"", title)
-        + body
-        + "</svg>\n";
+    return document(y + ROW_HEIGHT / 2, body.toString());
   }
 
   private String bar(Bar bar, int y, double pixels) {
     double middle = y + BAR_HEIGHT / 2.0;
     return text(NAMES_WIDTH - 8, y + BAR_HEIGHT - 3, "text-anchor=\"end\"", bar.name())
-        + String.format(
-            Locale.ROOT,
+        + format(
             "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>%n",
             NAMES_WIDTH,
             y,
             bar.median() * pixels,
             BAR_HEIGHT,
             COLOURS[names.indexOf(bar.name()) % COLOURS.length])
-        + String.format(
-            Locale.ROOT,
+        + format(
             "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#222222\" stroke-width=\"1.5\"/>%n",
-            NAMES_WIDTH + bar.min() * pixels,
-            middle,
-            NAMES_WIDTH + bar.max() * pixels)
+            NAMES_WIDTH + bar.min() * pixels, middle, NAMES_WIDTH + bar.max() * pixels)
         + text(
             NAMES_WIDTH + (int) (bar.max() * pixels) + 8,
             y + BAR_HEIGHT - 3,
             "",
-            String.format(Locale.ROOT, "%.2f %s", bar.median(), unit));
-  }
-
-  private static String text(int x, int y, String attributes, String text) {
-    return String.format(
-        Locale.ROOT,
-        "<text x=\"%d\" y=\"%d\" %s>%s</text>%n",
-        x,
-        y,
-        attributes,
-        text.replace("&", "&amp;").replace("<", "&lt;"));
+            format("%.2f %s", bar.median(), unit));
   }
 }

@@ -8,7 +8,7 @@ import java.util.Locale;
  * A table for people: the first column to the left, the others to the right, as wide as they need
  * to be.
  */
-public final class Table {
+public final class Table implements Part {
   private final List<String[]> rows = new ArrayList<>();
 
   public Table(String... header) {
@@ -25,7 +25,7 @@ public final class Table {
   }
 
   @Override
-  public String toString() {
+  public String text() {
     int columns = rows.getFirst().length;
     int[] widths = new int[columns];
     for (String[] row : rows) {
@@ -43,6 +43,48 @@ public final class Table {
       text.append(line.toString().stripTrailing()).append('\n');
     }
     return text.toString();
+  }
+
+  @Override
+  public String toString() {
+    return text();
+  }
+
+  @Override
+  public String html() {
+    StringBuilder html = new StringBuilder("<div class=\"table\"><table>\n");
+    for (int i = 0; i < rows.size(); i++) {
+      String cell = i == 0 ? "th" : "td";
+      html.append("<tr>");
+      for (int column = 0; column < rows.get(i).length; column++) {
+        html.append("<" + cell + (isOfWords(column) ? " class=\"words\">" : ">"))
+            .append(Html.escape(rows.get(i)[column]))
+            .append("</" + cell + ">");
+      }
+      html.append("</tr>\n");
+    }
+    return html.append("</table></div>\n").toString();
+  }
+
+  /** Whether no row has a number there. */
+  private boolean isOfWords(int column) {
+    return rows.stream()
+        .skip(1)
+        .map(row -> row[column])
+        .noneMatch(cell -> cell.matches("[-–∞<>≥≤]?[ 0-9].*|[-–∞]"));
+  }
+
+  /** As CSV (RFC 4180). */
+  @Override
+  public Extract extract() {
+    StringBuilder csv = new StringBuilder();
+    for (String[] row : rows) {
+      for (int i = 0; i < row.length; i++) {
+        csv.append(i == 0 ? "\"" : ",\"").append(row[i].replace("\"", "\"\"")).append('"');
+      }
+      csv.append("\r\n");
+    }
+    return new Extract("csv", csv.toString());
   }
 
   /** A count with separators between thousands. */

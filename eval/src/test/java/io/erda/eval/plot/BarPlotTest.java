@@ -3,21 +3,13 @@ package io.erda.eval.plot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.StringReader;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
-import org.xml.sax.InputSource;
 
 class BarPlotTest {
-  @TempDir Path directory;
-
   @Test
   void barsAreAsLongAsTheirMediansAndStayInTheirPanel() throws Exception {
     BarPlot plot =
@@ -28,7 +20,7 @@ class BarPlotTest {
             .panel("put")
             .bar("one", 500, 400, 1000);
 
-    Document svg = parse(plot.svg());
+    Document svg = Svg.parse(plot.svg());
     NodeList bars = svg.getElementsByTagName("rect"); // the first is the paper
     assertEquals(4, bars.getLength());
     double one = number(bars.item(1), "width");
@@ -38,19 +30,6 @@ class BarPlotTest {
     assertEquals("a < b & c", svg.getElementsByTagName("text").item(0).getTextContent());
     String[] box = svg.getDocumentElement().getAttribute("viewBox").split(" ");
     assertTrue(number(bars.item(3), "y") < Double.parseDouble(box[3]));
-  }
-
-  @Test
-  void itsDirectoryIsMade() throws Exception {
-    Path file = directory.resolve("new/plot.svg");
-    new BarPlot("title", "s").panel("empty").write(file);
-    parse(Files.readString(file));
-  }
-
-  private static Document parse(String svg) throws Exception {
-    return DocumentBuilderFactory.newInstance()
-        .newDocumentBuilder()
-        .parse(new InputSource(new StringReader(svg)));
   }
 
   private static String attribute(Node node, String name) {

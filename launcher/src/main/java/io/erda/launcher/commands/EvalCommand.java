@@ -1,21 +1,16 @@
 package io.erda.launcher.commands;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.experiments.Experiments;
-import io.erda.eval.process.Children;
-import io.erda.eval.process.Jvm;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -25,13 +20,17 @@ import picocli.CommandLine.Spec;
     name = "eval",
     description =
         "Run the experiments: what is measured, beside what it is measured against, in one run.",
-    subcommands = {EvalCommand.ListCommand.class, EvalCommand.RunCommand.class})
+    subcommands = {
+      EvalCommand.ListCommand.class,
+      EvalCommand.RunCommand.class,
+      EvalCommand.AllCommand.class
+    })
 public final class EvalCommand implements Runnable {
   @Spec private CommandSpec spec;
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "list or run?");
+    throw new ParameterException(spec.commandLine(), "list, run or all?");
   }
 
   /** {@code erda eval list}. */
@@ -53,7 +52,7 @@ public final class EvalCommand implements Runnable {
   @Command(
       name = "run",
       description = "Run experiments. Exit code 1 when one fails or does not show what it must.",
-      footer = {"", "  ./erda eval run floor", "  ./erda eval run all --json report.json"})
+      footer = {"", "  ./erda eval run floor", "  ./erda eval run floor redis --json report.json"})
   static final class RunCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
 
@@ -63,73 +62,15 @@ public final class EvalCommand implements Runnable {
         description = "Experiments (./erda eval list), or all.")
     private List<String> names;
 
-    @Option(
-        names = "--json",
-        paramLabel = "FILE",
-        description = "Write the results to a file, too.")
-    private Path json;
-
-    @Option(
-        names = "--out",
-        paramLabel = "DIR",
-        description = "Write plots there, of the experiments that have some.")
-    private Path out;
-
-    @Option(
-        names = "--quick",
-        description = "Fewer objects and rounds: to see that it runs, not to believe the numbers.")
-    private boolean quick;
-
-    @Option(
-        names = "--rounds",
-        paramLabel = "N",
-        defaultValue = "0",
-        description =
-            "How often each thing is measured, side by side, where the experiment asks (peers);"
-                + " default: as it holds right.")
-    private int rounds;
-
-    @Option(
-        names = "--directory",
-        paramLabel = "DIR",
-        defaultValue = "${sys:java.io.tmpdir}",
-        description = "Where stores go while it runs (default: ${DEFAULT-VALUE}).")
-    private Path directory;
+    @Mixin private Measuring measuring;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-      List<Experiment> chosen = chosen();
-      PrintWriter text = spec.commandLine().getOut();
-      ResultFile.requireWritable(json);
-      ObjectNode results = new ObjectMapper().createObjectNode();
-      List<String> missed = new ArrayList<>();
-      for (Experiment experiment : chosen) {
-        Experiment.Report report = run(experiment);
-        text.println(experiment.name() + ": " + experiment.what());
-        text.println();
-        text.println(report.text());
-        report.missed().forEach(what -> text.println("missed: " + what + System.lineSeparator()));
-        text.flush();
-        report.missed().forEach(what -> missed.add(experiment.name() + ": " + what));
-        ObjectNode node = results.putObject(experiment.name());
-        node.setAll(report.json());
-        report.missed().forEach(node.putArray("missed")::add);
-      }
-      ResultFile.write(json, results);
+      List<String> missed = measuring.run(chosen(), spec.commandLine());
       if (!missed.isEmpty()) {
         throw new UserError(String.join("; ", missed));
       }
       return 0;
-    }
-
-    private Experiment.Report run(Experiment experiment) throws InterruptedException {
-      try (Children children = new Children()) {
-        Jvm jvm = LaunchSettings.load().jvm();
-        TerminalProgress progress =
-            new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
-        return experiment.run(
-            new Experiment.Context(children, jvm, directory, progress, rounds, quick, out));
-      }
     }
 
     private List<Experiment> chosen() {
@@ -150,6 +91,31 @@ public final class EvalCommand implements Runnable {
 
     private static String allNames() {
       return Experiments.ALL.stream().map(Experiment::name).collect(Collectors.joining(", "));
+    }
+  }
+
+  /** {@code erda eval all}. */
+  @Command(
+      name = "all",
+      description = {
+        "Run all experiments and write a report: one HTML page with all tables and plots.",
+        "It takes some two hours, and up to 40 GB of disk for stores; ten minutes with --quick."
+      },
+      footer = {"", "  ./erda eval all --out report --quick"})
+  static final class AllCommand implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+
+    @Mixin private Measuring measuring;
+
+    /** Goals that are missed stand on the page; only what can't be measured is a failure. */
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+      if (!measuring.writesPage()) {
+        throw new ParameterException(
+            spec.commandLine(), "--out DIR is missing: where does the report go?");
+      }
+      measuring.run(Experiments.ALL, spec.commandLine());
+      return 0;
     }
   }
 }

@@ -1,8 +1,7 @@
-package io.erda.eval.experiments;
+package io.erda.eval.load;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.load.LoadChild;
 import io.erda.eval.process.ServerChild;
 import java.nio.file.Path;
 import java.util.List;
@@ -11,7 +10,7 @@ import java.util.List;
  * A store in a directory of its own, and the process that serves it. Closing ends the server; the
  * directory is removed with the experiment's processes.
  */
-final class ServedStore implements AutoCloseable {
+public final class ServedStore implements AutoCloseable {
   private final Context context;
   private ServerChild server;
 
@@ -26,44 +25,44 @@ final class ServedStore implements AutoCloseable {
    * @param experiment what its directory is called after
    * @param creation options of {@code ./erda server} for a new store
    */
-  static ServedStore create(Context context, String experiment, List<String> creation) {
+  public static ServedStore create(Context context, String experiment, List<String> creation) {
     Path data = context.newDirectory(experiment);
     return new ServedStore(
         context, ServerChild.start(context.children(), context.jvm(), data, creation));
   }
 
   /** The process that serves it, or was the last to. */
-  ServerChild server() {
+  public ServerChild server() {
     return server;
   }
 
-  Path data() {
+  public Path data() {
     return server.data();
   }
 
-  ErdaClient connect() {
+  public ErdaClient connect() {
     return ErdaClient.connect(server.uri());
   }
 
   /** Puts all objects, by a client of its own. */
-  void load(Dataset dataset) {
+  public void load(Dataset dataset) {
     try (ErdaClient client = connect()) {
       dataset.load(client, context.progress());
     }
   }
 
   /** Starts a process that will load it. */
-  LoadChild newLoad() {
+  public LoadChild newLoad() {
     return LoadChild.start(context.children(), context.jvm(), server.uri());
   }
 
   /** Starts the next server when the last has ended; it may not serve yet when this returns. */
-  void spawnAgain() {
+  public void spawnAgain() {
     server = ServerChild.spawn(context.children(), context.jvm(), data(), List.of());
   }
 
   /** Starts the next server when the last has ended, and returns when it serves. */
-  void startAgain() {
+  public void startAgain() {
     spawnAgain();
     server.awaitServing();
   }

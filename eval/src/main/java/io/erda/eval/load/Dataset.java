@@ -1,4 +1,4 @@
-package io.erda.eval.experiments;
+package io.erda.eval.load;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.Progress;
@@ -15,8 +15,8 @@ import java.util.SplittableRandom;
  * sequence of them that every contender goes through alike. Immutable but for the scratch value;
  * one thread.
  */
-final class Dataset {
-  static final int KEY_BYTES = 16;
+public final class Dataset {
+  public static final int KEY_BYTES = 16;
 
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final HexFormat HEX = HexFormat.of();
@@ -25,26 +25,26 @@ final class Dataset {
   private final int valueBytes;
   private final MemorySegment value;
 
-  Dataset(int objects, int valueBytes) {
+  public Dataset(int objects, int valueBytes) {
     this.objects = objects;
     this.valueBytes = valueBytes;
     this.value = Arena.ofAuto().allocate(valueBytes, 8);
   }
 
-  int objects() {
+  public int objects() {
     return objects;
   }
 
-  int valueBytes() {
+  public int valueBytes() {
     return valueBytes;
   }
 
-  static byte[] key(long number) {
+  public static byte[] key(long number) {
     return HEX.toHexDigits(number).getBytes(StandardCharsets.US_ASCII);
   }
 
   /** The value of an object, valid until the next call. */
-  MemorySegment value(long number) {
+  public MemorySegment value(long number) {
     SplittableRandom random = new SplittableRandom(number);
     for (long at = 0; at + 8 <= valueBytes; at += 8) {
       value.set(LONG, at, random.nextLong());
@@ -53,12 +53,12 @@ final class Dataset {
   }
 
   /** The value that {@link #value} made last. */
-  MemorySegment sameValue() {
+  public MemorySegment sameValue() {
     return value;
   }
 
   /** Puts all objects. */
-  void load(ErdaClient client, Progress progress) {
+  public void load(ErdaClient client, Progress progress) {
     progress.step(
         "load " + Table.count(objects) + " objects of " + Table.count(valueBytes) + " bytes");
     MemorySegment key = Arena.ofAuto().allocate(KEY_BYTES, 8);
@@ -73,7 +73,7 @@ final class Dataset {
   }
 
   /** Random object numbers; the same for the same seed. */
-  int[] sequence(int length, long seed) {
+  public int[] sequence(int length, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     int[] numbers = new int[length];
     for (int i = 0; i < length; i++) {
@@ -83,7 +83,7 @@ final class Dataset {
   }
 
   /** The keys of a sequence, one after the other in memory. */
-  static MemorySegment[] keys(int[] sequence) {
+  public static MemorySegment[] keys(int[] sequence) {
     MemorySegment all = Arena.ofAuto().allocate((long) KEY_BYTES * sequence.length, 8);
     MemorySegment[] keys = new MemorySegment[sequence.length];
     for (int i = 0; i < sequence.length; i++) {

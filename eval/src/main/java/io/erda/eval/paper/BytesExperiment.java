@@ -1,0 +1,156 @@
+package io.erda.eval.paper;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.report.Table;
+import io.erda.eval.report.Words;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Bytes of persistent memory that an operation stores, the server's and the client's together, as
+ * the pmem layer and the devices count them: the paper's Table 1.
+ */
+public final class BytesExperiment implements Experiment {
+  private static final int[] SIZES = {64, 1024};
+  private static final int LOADED = 1_000;
+  private static final double UPDATE_RATIO_MAX = 0.55;
+  private static final int UPDATE_RATIO_SIZE = 1024;
+
+  private static final String DIFFERENCE =
+      "Where the difference to the paper comes from, byte by byte. Erda: an object has 10 bytes of"
+          + " checksum and lengths before its key, where the paper has 5, and is padded to a"
+          + " multiple of 8; the table keeps a word of 8 bytes for the key instead of the key"
+          + " itself, so a create stores the object and 16 bytes, an update or a delete the object"
+          + " (a delete's has no value) and 8. The baselines: 18 bytes of position, checksum and"
+          + " lengths before a pair in the log, 8 of lengths before it in its place, 16 of the"
+          + " table's; an update leaves lengths and key in the place as they are; a delete is a"
+          + " record with the key, which the paper's baselines do not have: without one an older"
+          + " record would bring the key back.";
+
+  private enum Operation {
+    CREATE,
+    UPDATE,
+    DELETE;
+
+    /** What Table 1 says, for a key and a value of so many bytes. */
+    int paper(Scheme scheme, int key, int value) {
+      int pair = key + value;
+      boolean erda = scheme == Scheme.ERDA;
+      return switch (this) {
+        case CREATE -> erda ? key + 10 + pair : key + 12 + 2 * pair;
+        case UPDATE -> erda ? 9 + pair : 4 + 2 * pair;
+        case DELETE -> erda ? key + 9 : key + 8;
+      };
+    }
+  }
+
+  @Override
+  public String name() {
+    return "bytes";
+  }
+
+  @Override
+  public String what() {
+    return "the paper's Table 1: bytes of persistent memory that a create, an update and a delete"
+        + " store; of an update of 1 KiB Erda stores at most 0.55 of what the baselines do";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    int count = context.quick() ? 2_000 : 20_000;
+    Table table =
+        new Table("operation", "value", "scheme", "bytes", "paper", "beside Erda's", "paper");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    List<String> missed = new ArrayList<>();
+    for (int size : SIZES) {
+      double[][] bytes = new double[Operation.values().length][Scheme.values().length];
+      List<ServedScheme> schemes =
+          ServedScheme.startAll(context, new Dataset(LOADED, size), "shm", count, true);
+      try {
+        context.progress().step("values of " + size + " bytes");
+        for (ServedScheme scheme : schemes) {
+          context.progress().at(scheme.scheme.title);
+          for (Operation operation : Operation.values()) {
+            bytes[operation.ordinal()][scheme.scheme.ordinal()] = bytes(scheme, operation, count);
+          }
+        }
+        context.progress().done("");
+      } finally {
+        schemes.forEach(ServedScheme::close);
+      }
+      for (Operation operation : Operation.values()) {
+        report(operation, size, bytes[operation.ordinal()], table, json, missed);
+      }
+    }
+    return new Report(List.of(table, new Words(DIFFERENCE)), json, missed);
+  }
+
+  /** Of each of so many operations, on keys that the store had not before the first. */
+  private static double bytes(ServedScheme scheme, Operation operation, int count)
+      throws InterruptedException {
+    Dataset dataset = new Dataset(LOADED + count, scheme.valueBytes);
+    MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
+    long before;
+    try (Caller caller = scheme.connect()) {
+      scheme.settle();
+      before = scheme.nvmBytes();
+      for (int i = LOADED; i < LOADED + count; i++) {
+        MemorySegment.copy(Dataset.key(i), 0, key, ValueLayout.JAVA_BYTE, 0, Dataset.KEY_BYTES);
+        switch (operation) {
+          case CREATE -> caller.put(key, dataset.value(i));
+          case UPDATE -> caller.put(key, dataset.value(-i));
+          case DELETE -> caller.delete(key);
+        }
+      }
+    }
+    scheme.settle(); // what is applied later counts too
+    return (scheme.nvmBytes() - before) / (double) count;
+  }
+
+  private static void report(
+      Operation operation,
+      int size,
+      double[] bytes,
+      Table table,
+      ObjectNode json,
+      List<String> missed) {
+    String name = operation.name().toLowerCase(Locale.ROOT);
+    ObjectNode node = json.withObject("/" + size).putObject(name);
+    double erda = bytes[Scheme.ERDA.ordinal()];
+    int erdaOfPaper = operation.paper(Scheme.ERDA, Dataset.KEY_BYTES, size);
+    for (Scheme scheme : Scheme.values()) {
+      double each = bytes[scheme.ordinal()];
+      int paper = operation.paper(scheme, Dataset.KEY_BYTES, size);
+      boolean other = scheme != Scheme.ERDA;
+      table.row(
+          name,
+          size + " B",
+          scheme.title,
+          String.format(Locale.ROOT, "%.1f", each),
+          paper,
+          other ? Table.decimal(each / erda) + " times" : "",
+          other ? Table.decimal(paper / (double) erdaOfPaper) + " times" : "");
+      node.put(scheme.title, each);
+      if (other
+          && operation == Operation.UPDATE
+          && size == UPDATE_RATIO_SIZE
+          && erda / each > UPDATE_RATIO_MAX) {
+        missed.add(
+            String.format(
+                Locale.ROOT,
+                "an update of %d bytes stores %.3f of the bytes of %s, expected at most %.2f",
+                size,
+                erda / each,
+                scheme.title,
+                UPDATE_RATIO_MAX));
+      }
+    }
+  }
+}

@@ -1,0 +1,174 @@
+package io.erda.eval.paper;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.plot.LinePlot;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Table;
+import io.erda.eval.report.Words;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Throughput and the server's processor time by the number of clients: the paper's figures 18 to
+ * 25. Clients, servers and whatever else runs here share the cores of this machine, where the
+ * paper's clients have machines of their own.
+ */
+public final class ClientsExperiment implements Experiment {
+  private static final int VALUE_BYTES = 1024;
+  private static final int[] CLIENTS = {1, 2, 4, 8};
+
+  @Override
+  public String name() {
+    return "clients";
+  }
+
+  @Override
+  public String what() {
+    return "the paper's figures 18 to 25 over shared memory: throughput and the server's processor"
+        + " time with 1 to 8 clients, values of 1 KiB; Erda's gain has the paper's sign";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    int objects = context.quick() ? 10_000 : 100_000;
+    int operations = context.quick() ? 20_000 : 200_000;
+    int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 2 : 5;
+    Dataset dataset = new Dataset(objects, VALUE_BYTES);
+    Told told = new Told();
+    List<ServedScheme> schemes = ServedScheme.startAll(context, dataset, "shm", 0, false);
+    try {
+      for (Workload workload : Workload.values()) {
+        List<List<Series>> byClients = new ArrayList<>();
+        for (int clients : CLIENTS) {
+          context.progress().step(workload.label + ", clients: " + clients);
+          byClients.add(
+              new SideBySide(context, schemes, dataset, workload, clients, operations, rounds)
+                  .run());
+          context.progress().done("");
+        }
+        told.add(workload, byClients);
+      }
+    } finally {
+      schemes.forEach(ServedScheme::close);
+    }
+    return told.report();
+  }
+
+  /** What is told of all workloads. */
+  private static final class Told {
+    private final Table throughput =
+        new Table("op/s", "scheme", "1 client", "2", "4", "8", "Erda, mean", "paper");
+    private final Table cpu =
+        new Table("server CPU/op", "scheme", "1 client", "2", "4", "8", "to Erda's", "paper");
+    private final LinePlot throughputPlot =
+        new LinePlot("Throughput by clients", "clients", "thousand operations/s").inSteps();
+    private final LinePlot cpuPlot =
+        new LinePlot("The server's processor time an operation", "clients", "µs").inSteps();
+    private final ObjectNode json = new ObjectMapper().createObjectNode();
+    private final List<String> missed = new ArrayList<>();
+
+    void add(Workload workload, List<List<Series>> byClients) {
+      throughputPlot.panel(workload.label);
+      cpuPlot.panel(workload.label);
+      double erdaPerSecond = 0;
+      double erdaCpuNs = 0;
+      for (Scheme scheme : Scheme.values()) {
+        double[] perSecond = new double[CLIENTS.length];
+        double[] cpuNs = new double[CLIENTS.length];
+        double[] clients = new double[CLIENTS.length];
+        for (int i = 0; i < CLIENTS.length; i++) {
+          Series series = byClients.get(i).get(scheme.ordinal());
+          clients[i] = CLIENTS[i];
+          perSecond[i] = Rounds.median(series.perSecond);
+          cpuNs[i] = Rounds.median(series.cpuNs);
+        }
+        double meanPerSecond = mean(perSecond);
+        double meanCpuNs = mean(cpuNs);
+        if (scheme == Scheme.ERDA) {
+          erdaPerSecond = meanPerSecond;
+          erdaCpuNs = meanCpuNs;
+        }
+        boolean other = scheme != Scheme.ERDA;
+        double faster = erdaPerSecond / meanPerSecond;
+        throughput.row(
+            row(
+                workload,
+                scheme,
+                perSecond,
+                false,
+                other ? Table.decimal(faster) + " times" : "",
+                other ? Table.decimal(workload.paperThroughputRatio(scheme)) : ""));
+        cpu.row(
+            row(
+                workload,
+                scheme,
+                cpuNs,
+                true,
+                other ? Table.decimal(meanCpuNs / erdaCpuNs) + " times" : "",
+                other ? workload.paperCpuRatio(scheme) : ""));
+        throughputPlot.curve(scheme.title, clients, scaled(perSecond));
+        cpuPlot.curve(scheme.title, clients, scaled(cpuNs));
+        ObjectNode node = json.withObject("/" + workload.label).putObject(scheme.title);
+        for (int i = 0; i < CLIENTS.length; i++) {
+          node.putObject(CLIENTS[i] + " clients")
+              .put("opsPerSecond", perSecond[i])
+              .put("serverCpuNsPerOperation", cpuNs[i]);
+        }
+        if (other && faster < 1 && workload.paperThroughputRatio(scheme) > 1) {
+          missed.add(
+              String.format(
+                  Locale.ROOT,
+                  "%s: Erda is %.2f times as fast as %s, in the paper %.2f",
+                  workload.label,
+                  faster,
+                  scheme.title,
+                  workload.paperThroughputRatio(scheme)));
+        }
+      }
+    }
+
+    Report report() {
+      return new Report(
+          List.of(
+              new Words(
+                  "Clients and servers share this machine's cores ("
+                      + Runtime.getRuntime().availableProcessors()
+                      + "), so curves are flat from as many clients on."),
+              throughput,
+              throughputPlot,
+              cpu,
+              cpuPlot),
+          json,
+          missed);
+    }
+
+    private static Object[] row(
+        Workload workload,
+        Scheme scheme,
+        double[] values,
+        boolean times,
+        String ratio,
+        String paper) {
+      List<Object> row = new ArrayList<>(List.of(workload.label, scheme.title));
+      for (double value : values) {
+        row.add(times ? Table.time(value) : Table.count(value));
+      }
+      row.add(ratio);
+      row.add(paper);
+      return row.toArray();
+    }
+
+    private static double[] scaled(double[] values) {
+      return Arrays.stream(values).map(value -> value / 1e3).toArray();
+    }
+
+    private static double mean(double[] values) {
+      return Arrays.stream(values).average().orElseThrow();
+    }
+  }
+}

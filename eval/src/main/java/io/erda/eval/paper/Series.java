@@ -1,0 +1,35 @@
+package io.erda.eval.paper;
+
+import io.erda.eval.report.Rounds;
+import org.HdrHistogram.Histogram;
+
+/** What one scheme did, round by round. */
+final class Series {
+  static final long HIGHEST_NS = 60_000_000_000L;
+
+  final Scheme scheme;
+  final Histogram latencies = new Histogram(HIGHEST_NS, 3);
+  final double[] perSecond;
+  final double[] meanNs;
+  final double[] p50Ns;
+
+  /** Of all threads of the server, an operation. */
+  final double[] cpuNs;
+
+  Series(Scheme scheme, int rounds) {
+    this.scheme = scheme;
+    perSecond = new double[rounds];
+    meanNs = new double[rounds];
+    p50Ns = new double[rounds];
+    cpuNs = new double[rounds];
+  }
+
+  /** The median of the ratios of each round. */
+  static double ratio(double[] of, double[] to) {
+    double[] ratios = new double[of.length];
+    for (int i = 0; i < of.length; i++) {
+      ratios[i] = of[i] / to[i];
+    }
+    return Rounds.median(ratios);
+  }
+}

@@ -1,0 +1,244 @@
+package io.erda.eval.paper;
+
+import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment.Context;
+import io.erda.eval.baselines.BaselineCalls;
+import io.erda.eval.baselines.BaselineChild;
+import io.erda.eval.baselines.BaselineKind;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.process.CpuTime;
+import io.erda.eval.process.ProcessException;
+import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.Table;
+import io.erda.rdma.Device;
+import io.erda.rdma.Poller;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A store of one of the schemes that are compared, served by a process of its own. */
+abstract class ServedScheme implements AutoCloseable {
+  private static final long TIMEOUT_NS = 10_000_000_000L;
+  private static final long SETTLE_MS = 20;
+
+  final Scheme scheme;
+  final int valueBytes;
+
+  private ServedScheme(Scheme scheme, int valueBytes) {
+    this.scheme = scheme;
+    this.valueBytes = valueBytes;
+  }
+
+  /** Connects a client, which belongs to one thread. */
+  abstract Caller connect();
+
+  abstract CpuTime cpu();
+
+  /** What server and clients have stored so far. */
+  abstract long nvmBytes();
+
+  @Override
+  public abstract void close();
+
+  /** The server has done what it does later, and sleeps. */
+  final void settle() throws InterruptedException {
+    Thread.sleep(SETTLE_MS);
+  }
+
+  private void load(Context context, Dataset dataset) {
+    context
+        .progress()
+        .step(
+            "load "
+                + scheme.title
+                + ": "
+                + Table.count(dataset.objects())
+                + " objects of "
+                + Table.count(valueBytes)
+                + " bytes");
+    MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
+    try (Caller caller = connect()) {
+      for (int i = 0; i < dataset.objects(); i++) {
+        MemorySegment.copy(Dataset.key(i), 0, key, ValueLayout.JAVA_BYTE, 0, Dataset.KEY_BYTES);
+        caller.put(key, dataset.value(i));
+      }
+    }
+    context.progress().done("");
+  }
+
+  /**
+   * All of them, in the order of {@link Scheme}, loaded.
+   *
+   * @param device by which they are reached: {@code shm} or {@code tcp}
+   * @param room for so many objects beside those that are loaded
+   * @param counted whether {@link #nvmBytes} is there, which slows stores down
+   */
+  static List<ServedScheme> startAll(
+      Context context, Dataset dataset, String device, long room, boolean counted) {
+    List<ServedScheme> all = new ArrayList<>();
+    try {
+      for (Scheme scheme : Scheme.values()) {
+        all.add(
+            scheme == Scheme.ERDA
+                ? new Erda(context, dataset.valueBytes(), device, counted)
+                : new Baseline(
+                    context,
+                    scheme,
+                    dataset.objects() + room,
+                    dataset.valueBytes(),
+                    device,
+                    counted));
+        all.getLast().load(context, dataset);
+      }
+    } catch (RuntimeException | Error e) {
+      all.forEach(ServedScheme::close);
+      throw e;
+    }
+    return all;
+  }
+
+  /** Erda as it is created without being told more. */
+  private static final class Erda extends ServedScheme {
+    private final ServedStore store;
+
+    Erda(Context context, int valueBytes, String device, boolean counted) {
+      super(Scheme.ERDA, valueBytes);
+      List<String> options = new ArrayList<>();
+      try {
+        options.addAll(ServerChild.reachedBy(device));
+      } catch (IOException e) {
+        throw new ProcessException("no port of loopback is free: " + e.getMessage(), e);
+      }
+      if (counted) {
+        options.add("--counted");
+      }
+      store = ServedStore.create(context, "paper", options);
+    }
+
+    @Override
+    Caller connect() {
+      ErdaClient client = store.connect();
+      return new Caller(valueBytes) {
+        @Override
+        void get(MemorySegment key) {
+          requireLength(client.get(key, into));
+        }
+
+        @Override
+        void put(MemorySegment key, MemorySegment value) {
+          client.put(key, value);
+        }
+
+        @Override
+        void delete(MemorySegment key) {
+          requireExisted(client.delete(key));
+        }
+
+        @Override
+        public void close() {
+          client.close();
+        }
+      };
+    }
+
+    @Override
+    CpuTime cpu() {
+      return store.server().cpu();
+    }
+
+    @Override
+    long nvmBytes() {
+      try (ErdaClient client = store.connect()) {
+        return ServerFigures.nvmBytes(client.stats());
+      }
+    }
+
+    @Override
+    public void close() {
+      store.close();
+    }
+  }
+
+  private static final class Baseline extends ServedScheme {
+    private final BaselineKind kind;
+    private final BaselineChild server;
+
+    Baseline(
+        Context context,
+        Scheme scheme,
+        long objects,
+        int valueBytes,
+        String device,
+        boolean counted) {
+      super(scheme, valueBytes);
+      kind =
+          scheme == Scheme.REDO_LOGGING ? BaselineKind.REDO_LOGGING : BaselineKind.READ_AFTER_WRITE;
+      server =
+          BaselineChild.start(
+              context.children(),
+              context.jvm(),
+              kind,
+              context.newDirectory("paper"),
+              device,
+              objects,
+              Dataset.KEY_BYTES + valueBytes,
+              0,
+              counted);
+    }
+
+    @Override
+    Caller connect() {
+      Device device = server.openClientDevice();
+      BaselineCalls calls =
+          new BaselineCalls(
+              kind,
+              device,
+              server.address(),
+              TIMEOUT_NS,
+              Poller.DEFAULT_BUDGET_NS,
+              System::nanoTime);
+      return new Caller(valueBytes) {
+        @Override
+        void get(MemorySegment key) {
+          requireLength(calls.get(key, into));
+        }
+
+        @Override
+        void put(MemorySegment key, MemorySegment value) {
+          calls.put(key, value);
+        }
+
+        @Override
+        void delete(MemorySegment key) {
+          requireExisted(calls.delete(key));
+        }
+
+        @Override
+        public void close() {
+          calls.close();
+          device.close();
+        }
+      };
+    }
+
+    @Override
+    CpuTime cpu() {
+      return server.cpu();
+    }
+
+    @Override
+    long nvmBytes() {
+      return server.nvmBytes();
+    }
+
+    @Override
+    public void close() {
+      server.stop();
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package io.erda.eval.plot;
+
+import io.erda.eval.report.Html;
+import io.erda.eval.report.Part;
+import java.util.Locale;
+
+/** A picture: SVG that stands alone in a file and in a page. */
+public abstract class Plot implements Part {
+  static final int WIDTH = 900;
+
+  /**
+   * Of series, in their order; they differ in brightness too, for those who print without colours.
+   */
+  static final String[] COLOURS = {
+    "#1b6ca8", "#d9822b", "#5b8c3e", "#8a8f98", "#7a4b9d", "#5aa9dd"
+  };
+
+  private final String title;
+
+  Plot(String title) {
+    this.title = title;
+  }
+
+  /** What is above it. */
+  public final String title() {
+    return title;
+  }
+
+  /** A document of its own. */
+  public abstract String svg();
+
+  @Override
+  public final String text() {
+    return "";
+  }
+
+  @Override
+  public final String html() {
+    return "<figure>" + svg() + "</figure>\n";
+  }
+
+  @Override
+  public final Extract extract() {
+    return new Extract("svg", svg());
+  }
+
+  /** Puts the paper below what was drawn, and the title on it. */
+  final String document(int height, String body) {
+    return format(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-10 0 %d %d\""
+                + " font-family=\"sans-serif\" font-size=\"13\">%n",
+            WIDTH + 20, height)
+        + format(
+            "<rect x=\"-10\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>%n", WIDTH + 20, height)
+        + text(0, 24, "font-size=\"16\"", title)
+        + body
+        + "</svg>\n";
+  }
+
+  static String text(double x, double y, String attributes, String text) {
+    return format(
+        "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>%n", x, y, attributes, Html.escape(text));
+  }
+
+  static String format(String format, Object... arguments) {
+    return String.format(Locale.ROOT, format, arguments);
+  }
+}

@@ -1,0 +1,55 @@
+package io.erda.eval.report;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** What this machine is, in words. */
+public final class Machine {
+  /**
+   * What a figure depends on, by what it is called, in an order for reading.
+   *
+   * @param stores where stores are made
+   */
+  public static Map<String, String> describe(Path stores) throws IOException {
+    Map<String, String> machine = new LinkedHashMap<>();
+    machine.put(
+        "when",
+        DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm 'UTC'", Locale.ROOT)
+            .format(Instant.now().atOffset(ZoneOffset.UTC)));
+    machine.put(
+        "processor", value("/proc/cpuinfo", "model name") + ", " + processors() + " cores for us");
+    machine.put("memory", value("/proc/meminfo", "MemTotal"));
+    machine.put("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+    machine.put("file system of stores", Files.getFileStore(stores).type());
+    machine.put(
+        "Java", System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
+    return machine;
+  }
+
+  private static int processors() {
+    return Runtime.getRuntime().availableProcessors();
+  }
+
+  /** Of the first line that begins with a name. */
+  private static String value(String file, String name) {
+    try (Stream<String> lines = Files.lines(Path.of(file))) {
+      return lines
+          .filter(line -> line.startsWith(name))
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .findFirst()
+          .orElse("unknown");
+    } catch (IOException e) {
+      return "unknown";
+    }
+  }
+
+  private Machine() {}
+}

@@ -1,0 +1,121 @@
+package io.erda.launcher.commands;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
+import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
+import io.erda.eval.report.Machine;
+import io.erda.eval.report.Page;
+import io.erda.eval.report.ReportDirectory;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+
+/** How experiments are run, and where what they tell goes: options, and the run itself. */
+final class Measuring {
+  @Option(names = "--json", paramLabel = "FILE", description = "Write the results to a file, too.")
+  private Path json;
+
+  @Option(
+      names = "--out",
+      paramLabel = "DIR",
+      description =
+          "Write a page there (index.html), with its tables as CSV, its plots as SVG and all"
+              + " results as JSON beside it.")
+  private Path out;
+
+  @Option(
+      names = "--quick",
+      description = "Fewer objects and rounds: to see that it runs, not to believe the numbers.")
+  private boolean quick;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "How often each thing is measured, side by side, where the experiment asks (peers,"
+              + " baselines); default: as it holds right.")
+  private int rounds;
+
+  @Option(
+      names = "--directory",
+      paramLabel = "DIR",
+      defaultValue = "${sys:java.io.tmpdir}",
+      description = "Where stores go while it runs (default: ${DEFAULT-VALUE}).")
+  private Path directory;
+
+  boolean writesPage() {
+    return out != null;
+  }
+
+  /** Runs experiments and tells what came out. Returns what was missed, one line each. */
+  List<String> run(List<Experiment> experiments, CommandLine commandLine)
+      throws IOException, InterruptedException {
+    PrintWriter text = commandLine.getOut();
+    ResultFile.requireWritable(json);
+    ReportDirectory page = out == null ? null : newPage();
+    ObjectNode results = new ObjectMapper().createObjectNode();
+    List<String> missed = new ArrayList<>();
+    for (Experiment experiment : experiments) {
+      Experiment.Report report = run(experiment, commandLine.getErr());
+      text.println(experiment.name() + ": " + experiment.what());
+      text.println();
+      text.println(report.text());
+      report.missed().forEach(what -> text.println("missed: " + what + System.lineSeparator()));
+      text.flush();
+      report.missed().forEach(what -> missed.add(experiment.name() + ": " + what));
+      ObjectNode node = results.putObject(experiment.name());
+      node.setAll(report.json());
+      report.missed().forEach(node.putArray("missed")::add);
+      if (page != null) {
+        page.add(
+            new Page.Section(
+                experiment.name(),
+                experiment.what(),
+                "./erda eval run " + experiment.name() + (quick ? " --quick" : ""),
+                report.parts(),
+                report.missed()),
+            report.json());
+      }
+    }
+    ResultFile.write(json, results);
+    if (page != null) {
+      text.println("report: " + page.page());
+    }
+    return missed;
+  }
+
+  /** Before all the work: a page that can't be written is told of at once. */
+  private ReportDirectory newPage() throws IOException {
+    if (Files.exists(out) && !Files.isDirectory(out)) {
+      throw new UserError("--out is no directory: " + out, 2);
+    }
+    return new ReportDirectory(
+        out,
+        "Each experiment measures Erda beside what it is compared with, in one run on this"
+            + " machine, with the options that a user gets without asking. The ratios are what"
+            + " counts."
+            + (quick
+                ? " This is a quick run: it shows that everything runs, and its numbers are not to"
+                    + " be believed."
+                : ""),
+        Machine.describe(directory));
+  }
+
+  private Experiment.Report run(Experiment experiment, PrintWriter err)
+      throws InterruptedException {
+    try (Children children = new Children()) {
+      Jvm jvm = LaunchSettings.load().jvm();
+      TerminalProgress progress = new TerminalProgress(err, StandardOutput.errorIsTerminal());
+      return experiment.run(
+          new Experiment.Context(children, jvm, directory, progress, rounds, quick));
+    }
+  }
+}
