@@ -88,7 +88,7 @@ public final class BaselinesExperiment implements Experiment {
           Table.time(each.latencies.getValueAtPercentile(99)),
           Table.time(Rounds.median(each.cpuNs)),
           other ? Table.decimal(faster) + " times as fast" : "",
-          other ? Table.decimal(workload.paperThroughputRatio(each.scheme)) : "");
+          other ? Table.decimal(PaperFigures.throughputRatio(workload, each.scheme)) : "");
       json.putObject(each.scheme.title)
           .put("opsPerSecond", Rounds.median(each.perSecond))
           .put("meanNs", Rounds.median(each.meanNs))

@@ -102,7 +102,7 @@ public final class ClientsExperiment implements Experiment {
                 perSecond,
                 false,
                 other ? Table.decimal(faster) + " times" : "",
-                other ? Table.decimal(workload.paperThroughputRatio(scheme)) : ""));
+                other ? Table.decimal(PaperFigures.throughputRatio(workload, scheme)) : ""));
         cpu.row(
             row(
                 workload,
@@ -110,7 +110,7 @@ public final class ClientsExperiment implements Experiment {
                 cpuNs,
                 true,
                 other ? Table.decimal(meanCpuNs / erdaCpuNs) + " times" : "",
-                other ? workload.paperCpuRatio(scheme) : ""));
+                other ? PaperFigures.cpuRatio(workload, scheme) : ""));
         throughputPlot.curve(scheme.title, clients, scaled(perSecond));
         cpuPlot.curve(scheme.title, clients, scaled(cpuNs));
         ObjectNode node = json.withObject("/" + workload.label).putObject(scheme.title);
@@ -119,7 +119,7 @@ public final class ClientsExperiment implements Experiment {
               .put("opsPerSecond", perSecond[i])
               .put("serverCpuNsPerOperation", cpuNs[i]);
         }
-        if (other && faster < 1 && workload.paperThroughputRatio(scheme) > 1) {
+        if (other && faster < 1 && PaperFigures.throughputRatio(workload, scheme) > 1) {
           missed.add(
               String.format(
                   Locale.ROOT,
@@ -127,7 +127,7 @@ public final class ClientsExperiment implements Experiment {
                   workload.label,
                   faster,
                   scheme.title,
-                  workload.paperThroughputRatio(scheme)));
+                  PaperFigures.throughputRatio(workload, scheme)));
         }
       }
     }

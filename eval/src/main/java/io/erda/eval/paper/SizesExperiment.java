@@ -85,7 +85,7 @@ public final class SizesExperiment implements Experiment {
         Arrays.stream(ns).forEach(node.putArray(scheme.title + "MeanNs")::add);
         if (scheme != Scheme.ERDA) {
           double ours = mean(means.get(Scheme.ERDA)) / mean(ns);
-          double paper = workload.paperLatencyRatio(scheme);
+          double paper = PaperFigures.latencyRatio(workload, scheme);
           ratios.row(workload.label, scheme.title, Table.decimal(ours), Table.decimal(paper));
           if (ours > 1 && paper < 1) {
             missed.add(

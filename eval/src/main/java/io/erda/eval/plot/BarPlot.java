@@ -2,6 +2,7 @@ package io.erda.eval.plot;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Horizontal bars in panels, each with a scale of its own that begins at zero, with a line from the
@@ -66,20 +67,24 @@ public final class BarPlot extends Plot {
   private String bar(Bar bar, int y, double pixels) {
     double middle = y + BAR_HEIGHT / 2.0;
     return text(NAMES_WIDTH - 8, y + BAR_HEIGHT - 3, "text-anchor=\"end\"", bar.name())
-        + format(
+        + String.format(
+            Locale.ROOT,
             "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>%n",
             NAMES_WIDTH,
             y,
             bar.median() * pixels,
             BAR_HEIGHT,
             COLOURS[names.indexOf(bar.name()) % COLOURS.length])
-        + format(
+        + String.format(
+            Locale.ROOT,
             "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#222222\" stroke-width=\"1.5\"/>%n",
-            NAMES_WIDTH + bar.min() * pixels, middle, NAMES_WIDTH + bar.max() * pixels)
+            NAMES_WIDTH + bar.min() * pixels,
+            middle,
+            NAMES_WIDTH + bar.max() * pixels)
         + text(
             NAMES_WIDTH + (int) (bar.max() * pixels) + 8,
             y + BAR_HEIGHT - 3,
             "",
-            format("%.2f %s", bar.median(), unit));
+            String.format(Locale.ROOT, "%.2f %s", bar.median(), unit));
   }
 }

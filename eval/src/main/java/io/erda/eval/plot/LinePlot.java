@@ -4,6 +4,7 @@ import io.erda.eval.report.Html;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.DoubleStream;
 
 /**
@@ -113,16 +114,23 @@ public final class LinePlot extends Plot {
     for (double[] shade : panel.shades()) {
       double from = x(places, shade[0], left, right);
       drawn.append(
-          format(
+          String.format(
+              Locale.ROOT,
               "<rect class=\"shade\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\""
                   + " fill=\"#336699\" fill-opacity=\"0.2\"/>%n",
-              from, ceiling, x(places, shade[1], left, right) - from, floor - ceiling));
+              from,
+              ceiling,
+              x(places, shade[1], left, right) - from,
+              floor - ceiling));
     }
     for (double tick : y.ticks()) {
       drawn.append(
-          format(
+          String.format(
+              Locale.ROOT,
               "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#dddddd\"/>%n",
-              left + MARGIN_LEFT, y.at(tick), right));
+              left + MARGIN_LEFT,
+              y.at(tick),
+              right));
       drawn.append(
           text(left + MARGIN_LEFT - 6, y.at(tick) + 4, "text-anchor=\"end\"", Axis.name(tick)));
     }
@@ -138,10 +146,13 @@ public final class LinePlot extends Plot {
             "text-anchor=\"middle\" fill=\"#555555\"",
             xAxis));
     drawn.append(
-        format(
+        String.format(
+            Locale.ROOT,
             "<text transform=\"translate(%.1f %.1f) rotate(-90)\" text-anchor=\"middle\""
                 + " fill=\"#555555\">%s</text>%n",
-            left + 10, (floor + ceiling) / 2, Html.escape(yAxis)));
+            left + 10,
+            (floor + ceiling) / 2,
+            Html.escape(yAxis)));
     panel.curves().forEach(curve -> drawn.append(curve(curve, places, y, left, right)));
     return drawn.toString();
   }
@@ -176,16 +187,23 @@ public final class LinePlot extends Plot {
     for (int i = 0; i < curve.x().length; i++) {
       double across = x(places, curve.x()[i], left, right);
       double up = y.at(curve.y()[i]);
-      path.append(format("%s%.1f %.1f", i == 0 ? "M" : "L", across, up));
+      path.append(String.format(Locale.ROOT, "%s%.1f %.1f", i == 0 ? "M" : "L", across, up));
       if (steps) {
         marks.append(
-            format(
-                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>%n", across, up, colour));
+            String.format(
+                Locale.ROOT,
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>%n",
+                across,
+                up,
+                colour));
       }
     }
-    return format(
+    return String.format(
+            Locale.ROOT,
             "<path class=\"curve\" d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"/>%n",
-            path, colour, steps ? "2" : "1.2")
+            path,
+            colour,
+            steps ? "2" : "1.2")
         + marks;
   }
 
@@ -194,9 +212,12 @@ public final class LinePlot extends Plot {
     double x = MARGIN_LEFT;
     for (int i = 0; i < names.size(); i++) {
       legend.append(
-          format(
+          String.format(
+              Locale.ROOT,
               "<rect x=\"%.1f\" y=\"%d\" width=\"14\" height=\"10\" fill=\"%s\"/>%n",
-              x, y + 4, COLOURS[i % COLOURS.length]));
+              x,
+              y + 4,
+              COLOURS[i % COLOURS.length]));
       legend.append(text(x + 20, y + 13, "", names.get(i)));
       x += 48 + 7.2 * names.get(i).length();
     }

@@ -46,23 +46,29 @@ public abstract class Plot implements Part {
 
   /** Puts the paper below what was drawn, and the title on it. */
   final String document(int height, String body) {
-    return format(
+    return String.format(
+            Locale.ROOT,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-10 0 %d %d\""
                 + " font-family=\"sans-serif\" font-size=\"13\">%n",
-            WIDTH + 20, height)
-        + format(
-            "<rect x=\"-10\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>%n", WIDTH + 20, height)
+            WIDTH + 20,
+            height)
+        + String.format(
+            Locale.ROOT,
+            "<rect x=\"-10\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>%n",
+            WIDTH + 20,
+            height)
         + text(0, 24, "font-size=\"16\"", title)
         + body
         + "</svg>\n";
   }
 
   static String text(double x, double y, String attributes, String text) {
-    return format(
-        "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>%n", x, y, attributes, Html.escape(text));
-  }
-
-  static String format(String format, Object... arguments) {
-    return String.format(Locale.ROOT, format, arguments);
+    return String.format(
+        Locale.ROOT,
+        "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>%n",
+        x,
+        y,
+        attributes,
+        Html.escape(text));
   }
 }

@@ -1,0 +1,46 @@
+package io.erda.eval.paper;
+
+/** What the paper measured (§5, figures 14 to 25), as ratios: its machines are not ours. */
+final class PaperFigures {
+  /** The mean time that an operation takes with Erda beside that with another scheme. */
+  static double latencyRatio(Workload workload, Scheme other) {
+    return switch (workload) {
+      case YCSB_C -> ratio(62.84, 92.7, 92.48, other);
+      case YCSB_B -> ratio(62.76, 94.71, 94.25, other);
+      case YCSB_A -> ratio(74.64, 100, 100.18, other);
+      case UPDATES -> ratio(102.1, 103.89, 105.47, other);
+    };
+  }
+
+  /** The operations a second with Erda beside those with another scheme. */
+  static double throughputRatio(Workload workload, Scheme other) {
+    return switch (workload) {
+      case YCSB_C -> ratio(96.35, 62.93, 63.28, other);
+      case YCSB_B -> ratio(92.57, 61.78, 62.57, other);
+      case YCSB_A -> ratio(79.77, 57.60, 58.32, other);
+      case UPDATES -> 1; // "about equal"
+    };
+  }
+
+  /** The server's processor time with another scheme beside that with Erda. */
+  static String cpuRatio(Workload workload, Scheme other) {
+    boolean redo = other == Scheme.REDO_LOGGING;
+    return switch (workload) {
+      case YCSB_C -> "∞";
+      case YCSB_B -> redo ? "20.09" : "20.81";
+      case YCSB_A -> redo ? "1.89" : "1.96";
+      case UPDATES -> redo ? "1.17" : "1.11";
+    };
+  }
+
+  private static double ratio(
+      double erda, double redoLogging, double readAfterWrite, Scheme other) {
+    return switch (other) {
+      case ERDA -> 1;
+      case REDO_LOGGING -> erda / redoLogging;
+      case READ_AFTER_WRITE -> erda / readAfterWrite;
+    };
+  }
+
+  private PaperFigures() {}
+}
