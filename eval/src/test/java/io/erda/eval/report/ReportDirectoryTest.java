@@ -45,7 +45,8 @@ class ReportDirectoryTest {
     for (String part :
         List.of(
             "<p>Read this.</p>",
-            "<td>a &lt; b</td>",
+            "<td class=\"words\">a &lt; b</td>",
+            "<td>1.5</td>",
             plot.svg(),
             "<li>too slow</li>",
             "<a href=\"#floor\">",
