@@ -122,6 +122,25 @@ public record NetworkModel(
     return new NetworkModelBuilder(this).spreadNs(withinNs).piecesMax(SLOW_PIECES).build();
   }
 
+  /**
+   * The same without chance, to measure: every hop takes its time and no more, nothing is torn, and
+   * NICs store past the cache.
+   *
+   * @param longestMessageBytes longest SEND
+   */
+  public NetworkModel steady(int longestMessageBytes) {
+    return new NetworkModelBuilder(this)
+        .spreadNs(0)
+        .piecesMax(1)
+        .jitterPercent(0)
+        .slowOdds(0)
+        .messageBytesMax(longestMessageBytes)
+        .writeCompletesEarly(false)
+        .ddio(false)
+        .resendsMessages(false)
+        .build();
+  }
+
   /** The same, but an end notices after so long that the other is gone. */
   public NetworkModel noticing(long afterNs) {
     return new NetworkModelBuilder(this).detectNs(afterNs).build();

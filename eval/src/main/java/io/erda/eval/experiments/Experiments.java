@@ -4,6 +4,7 @@ import io.erda.eval.Experiment;
 import io.erda.eval.paper.BaselinesExperiment;
 import io.erda.eval.paper.BytesExperiment;
 import io.erda.eval.paper.ClientsExperiment;
+import io.erda.eval.paper.SimulatedExperiment;
 import io.erda.eval.paper.SizesExperiment;
 import io.erda.eval.peers.PeersExperiment;
 import java.util.List;
@@ -33,7 +34,8 @@ public final class Experiments {
           new BaselinesExperiment("tcp"),
           new SizesExperiment(),
           new ClientsExperiment(),
-          new BytesExperiment());
+          new BytesExperiment(),
+          new SimulatedExperiment());
 
   private Experiments() {}
 }

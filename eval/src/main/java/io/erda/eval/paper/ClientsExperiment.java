@@ -110,7 +110,7 @@ public final class ClientsExperiment implements Experiment {
                 cpuNs,
                 true,
                 other ? Table.decimal(meanCpuNs / erdaCpuNs) + " times" : "",
-                other ? PaperFigures.cpuRatio(workload, scheme) : ""));
+                other ? PaperFigures.text(PaperFigures.cpuRatio(workload, scheme)) : ""));
         throughputPlot.curve(scheme.title, clients, scaled(perSecond));
         cpuPlot.curve(scheme.title, clients, scaled(cpuNs));
         ObjectNode node = json.withObject("/" + workload.label).putObject(scheme.title);

@@ -1,5 +1,7 @@
 package io.erda.eval.paper;
 
+import io.erda.eval.report.Table;
+
 /** What the paper measured (§5, figures 14 to 25), as ratios: its machines are not ours. */
 final class PaperFigures {
   /** The mean time that an operation takes with Erda beside that with another scheme. */
@@ -22,15 +24,20 @@ final class PaperFigures {
     };
   }
 
-  /** The server's processor time with another scheme beside that with Erda. */
-  static String cpuRatio(Workload workload, Scheme other) {
+  /** The server's processor time with another scheme beside that with Erda; may be infinite. */
+  static double cpuRatio(Workload workload, Scheme other) {
     boolean redo = other == Scheme.REDO_LOGGING;
     return switch (workload) {
-      case YCSB_C -> "∞";
-      case YCSB_B -> redo ? "20.09" : "20.81";
-      case YCSB_A -> redo ? "1.89" : "1.96";
-      case UPDATES -> redo ? "1.17" : "1.11";
+      case YCSB_C -> Double.POSITIVE_INFINITY;
+      case YCSB_B -> redo ? 20.09 : 20.81;
+      case YCSB_A -> redo ? 1.89 : 1.96;
+      case UPDATES -> redo ? 1.17 : 1.11;
     };
+  }
+
+  /** A ratio as text. */
+  static String text(double ratio) {
+    return Double.isInfinite(ratio) ? "∞" : Table.decimal(ratio);
   }
 
   private static double ratio(

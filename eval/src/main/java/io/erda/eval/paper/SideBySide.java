@@ -4,10 +4,13 @@ import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.ProcessException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -132,10 +135,12 @@ final class SideBySide {
     public void run() {
       try {
         start.await();
+        Consumer<MemorySegment> get = caller::get;
+        BiConsumer<MemorySegment, MemorySegment> put = caller::put;
         beganNs = System.nanoTime();
         long lastNs = beganNs;
         for (int i = 0; i < operations; i++) {
-          keys.operate(caller, i);
+          keys.operate(get, put, i);
           long nowNs = System.nanoTime();
           latencies.recordValue(nowNs - lastNs);
           lastNs = nowNs;
