@@ -101,6 +101,7 @@ public final class EvalCommand implements Runnable {
       List<Experiment> chosen = chosen();
       PrintWriter text = spec.commandLine().getOut();
       ResultFile.requireWritable(json);
+      requirePlots();
       ObjectNode results = new ObjectMapper().createObjectNode();
       List<String> missed = new ArrayList<>();
       for (Experiment experiment : chosen) {
@@ -120,6 +121,14 @@ public final class EvalCommand implements Runnable {
         throw new UserError(String.join("; ", missed));
       }
       return 0;
+    }
+
+    /** The runtime of a distribution has no graphics. */
+    private void requirePlots() {
+      if (out != null && ModuleLayer.boot().findModule("java.desktop").isEmpty()) {
+        throw new UserError(
+            "--out: plots need a Java with the module java.desktop; name one in ERDA_JAVA_HOME");
+      }
     }
 
     private Experiment.Report run(Experiment experiment) throws InterruptedException {
