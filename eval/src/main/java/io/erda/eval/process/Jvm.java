@@ -22,6 +22,10 @@ public record Jvm(Path java, List<String> flags, List<String> serverFlags, Strin
     serverFlags = List.copyOf(serverFlags);
   }
 
+  /** Flags of this process that one with the same class path needs too. */
+  private static final List<String> HANDED_ON =
+      List.of("-XX:AOTCache=", "-Xlog:", "-XX:+IgnoreUnrecognizedVMOptions");
+
   /**
    * The JVM and class path of this process, with these flags and this process's class cache, which
    * makes starting quick.
@@ -29,7 +33,7 @@ public record Jvm(Path java, List<String> flags, List<String> serverFlags, Strin
   public static Jvm current(List<String> flags, List<String> serverFlags) {
     List<String> all = new ArrayList<>(flags);
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-        .filter(argument -> argument.startsWith("-XX:AOTCache=") || argument.startsWith("-Xlog:"))
+        .filter(argument -> HANDED_ON.stream().anyMatch(argument::startsWith))
         .forEach(all::add);
     return new Jvm(
         Path.of(System.getProperty("java.home"), "bin", "java"),

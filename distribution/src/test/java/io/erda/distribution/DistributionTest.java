@@ -1,0 +1,221 @@
+package io.erda.distribution;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What was packed is unpacked and used, with nothing else but a shell. */
+class DistributionTest {
+  private static final Map<String, String> NOTHING = Map.of();
+
+  @TempDir static Path directory;
+  private static UnpackedTree tree;
+  private static Map<String, String> filesAtFirst;
+
+  @TempDir Path stores;
+
+  @BeforeAll
+  static void unpack() throws Exception {
+    Path archive = Path.of(System.getProperty("erda.distribution", "none"));
+    assumeTrue(Files.exists(archive), "no distribution was packed: " + archive);
+    Path scratch = Files.createDirectory(directory.resolve("scratch"));
+    tree = UnpackedTree.of(archive, Files.createDirectory(directory.resolve("a place")), scratch);
+    filesAtFirst = tree.files();
+  }
+
+  /** It may be another user's, and read-only. */
+  @AfterAll
+  static void nothingWasWrittenThere() throws IOException {
+    if (tree != null) {
+      assertEquals(filesAtFirst, tree.files());
+    }
+  }
+
+  @Test
+  void aLinkToTheCommandRunsItWithTheRuntimeBesideIt() throws Exception {
+    Path link = Files.createSymbolicLink(stores.resolve("erda"), tree.resolve("bin/erda"));
+    Path linkToLink = Files.createSymbolicLink(stores.resolve("e"), Path.of("erda"));
+    Map<String, String> showing = Map.of("ERDA_JAVA_OPTS", "-XshowSettings:properties");
+    for (Path command : List.of(link, linkToLink)) {
+      UnpackedTree.Ended version = tree.end(tree.start(command, showing, "--version"));
+      assertEquals(0, version.exitCode(), version::err);
+      assertTrue(version.out().startsWith("erda "), version::out);
+      assertTrue(version.err().contains("java.home = " + tree.resolve("runtime")), version::err);
+    }
+  }
+
+  /** The JVM refuses to start when it must use a cache that does not fit. */
+  @Test
+  void theClassCacheFitsAfterUnpackingElsewhere() throws Exception {
+    UnpackedTree.Ended help = tree.run(Map.of("ERDA_JAVA_OPTS", "-XX:AOTMode=on"), "--help");
+    assertEquals(0, help.exitCode(), help::toString);
+    assertTrue(help.out().contains("quickstart"), help::out);
+  }
+
+  @Test
+  void aServerServesAndEnds() throws Exception {
+    Path data = stores.resolve("data");
+    String uri = "erda+shm:" + data;
+    Process server =
+        tree.start(
+            NOTHING,
+            "server",
+            "--data",
+            data.toString(),
+            "--region-bytes",
+            "1M",
+            "--capacity",
+            "64M",
+            "--buckets",
+            "4096",
+            "--listen",
+            "127.0.0.1:0");
+    try {
+      tree.await(server, "serving ");
+      assertEquals(0, tree.run(NOTHING, "put", "--uri", uri, "schlüssel", "hällo").exitCode());
+      UnpackedTree.Ended get = tree.run(NOTHING, "get", "--uri", uri, "schlüssel");
+      assertEquals("hällo", get.out(), get::err);
+      assertEquals(3, tree.run(NOTHING, "get", "--uri", uri, "none").exitCode());
+      server.destroy();
+      UnpackedTree.Ended ended = tree.end(server);
+      assertEquals(0, ended.exitCode(), ended::err);
+    } finally {
+      server.destroyForcibly();
+    }
+  }
+
+  @Test
+  void quickstartFromEndToEnd() throws Exception {
+    UnpackedTree.Ended quickstart =
+        tree.run(
+            NOTHING,
+            "quickstart",
+            "--records",
+            "200",
+            "--operations",
+            "500",
+            "--value-bytes",
+            "100",
+            "--directory",
+            stores.toString());
+    assertEquals(0, quickstart.exitCode(), quickstart::err);
+    assertTrue(quickstart.out().contains("update-only"), quickstart::out);
+    try (Stream<Path> left = Files.list(stores)) {
+      assertEquals(List.of(), left.toList());
+    }
+  }
+
+  @Test
+  void anotherJavaIsTakenFromTwentyFiveOn() throws Exception {
+    Map<String, String> ours = Map.of("ERDA_JAVA_HOME", System.getProperty("java.home"));
+    assertEquals(0, tree.run(ours, "--version").exitCode());
+
+    Path java = javaThatSays("26.0.1", "#!/bin/sh\necho \"$@\"\n");
+    UnpackedTree.Ended later = tree.run(Map.of("ERDA_JAVA_HOME", java.toString()), "server", "-h");
+    assertEquals(0, later.exitCode(), later::err);
+    assertTrue(later.out().contains("-XX:+IgnoreUnrecognizedVMOptions"), later::out);
+    assertTrue(later.out().endsWith("io.erda.launcher.Main server -h\n"), later::out);
+
+    Path earlier = javaThatSays("24.0.2", "#!/bin/sh\n");
+    UnpackedTree.Ended refused =
+        tree.run(Map.of("ERDA_JAVA_HOME", earlier.toString()), "--version");
+    assertEquals(1, refused.exitCode());
+    assertEquals(
+        "erda: ERDA_JAVA_HOME is no Java of version 25 or later: " + earlier + "\n", refused.err());
+  }
+
+  @Test
+  void aJvmThatCanNotStartIsSaidSo() throws Exception {
+    Path java = javaThatSays("25", "#!/nonexistent/ld.so\n");
+    UnpackedTree.Ended ended = tree.run(Map.of("ERDA_JAVA_HOME", java.toString()), "--version");
+    assertEquals(1, ended.exitCode(), ended::toString);
+    assertTrue(
+        ended.err().contains("erda: " + java + "/bin/java can't be started here"), ended::err);
+  }
+
+  /** The classes without the module descriptors: what they need is looked for on the class path. */
+  @Test
+  void theRuntimeHasTheModulesThatTheJarsNeed() throws Exception {
+    Path classes = Files.createDirectory(stores.resolve("classes"));
+    for (Path jar : jars()) {
+      unpackClasses(jar, classes);
+    }
+    StringWriter out = new StringWriter();
+    int exitCode =
+        ToolProvider.findFirst("jdeps")
+            .orElseThrow()
+            .run(
+                new PrintWriter(out, true),
+                new PrintWriter(out, true),
+                "--ignore-missing-deps",
+                "--print-module-deps",
+                classes.toString());
+    assertEquals(0, exitCode, out::toString);
+    Set<String> needed = new TreeSet<>(List.of(out.toString().strip().split(",")));
+    assertTrue(needed.contains("jdk.jfr"), needed::toString);
+    needed.removeAll(List.of(System.getProperty("erda.runtime.modules").split(",")));
+    needed.remove("java.desktop"); // of which Jackson uses an annotation where it is there
+    assertEquals(Set.of(), needed);
+  }
+
+  @Test
+  void everyLibraryIsNamedWithItsLicence() throws IOException {
+    String page = Files.readString(tree.resolve("THIRD-PARTY.md"));
+    for (Path jar : jars()) {
+      String name = jar.getFileName().toString().replaceFirst("-\\d.*", "");
+      boolean ours = Files.exists(Path.of("..", name, "pom.xml"));
+      assertTrue(ours || page.contains("`" + name + "`"), name);
+    }
+  }
+
+  private static List<Path> jars() throws IOException {
+    try (Stream<Path> jars = Files.list(tree.resolve("app/lib"))) {
+      return jars.sorted().toList();
+    }
+  }
+
+  private static void unpackClasses(Path jar, Path into) throws IOException {
+    try (ZipFile zip = new ZipFile(jar.toFile())) {
+      Enumeration<? extends ZipEntry> entries = zip.entries();
+      while (entries.hasMoreElements()) {
+        ZipEntry entry = entries.nextElement();
+        String name = entry.getName();
+        Path file = into.resolve(name).normalize();
+        boolean isClass = name.endsWith(".class") && !name.endsWith("module-info.class");
+        if (isClass && !name.startsWith("META-INF/") && file.startsWith(into)) {
+          Files.createDirectories(file.getParent());
+          Files.write(file, zip.getInputStream(entry).readAllBytes());
+        }
+      }
+    }
+  }
+
+  private Path javaThatSays(String version, String script) throws IOException {
+    Path home = Files.createDirectory(stores.resolve("java-" + version));
+    Files.writeString(home.resolve("release"), "JAVA_VERSION=\"" + version + "\"\n");
+    Path java = Files.createDirectory(home.resolve("bin")).resolve("java");
+    Files.writeString(java, script);
+    Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwxr-xr-x"));
+    return home;
+  }
+}

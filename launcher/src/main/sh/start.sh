@@ -1,0 +1,76 @@
+# How a JVM of Erda is started, read by ./erda in a source tree and by bin/erda of a distribution.
+#
+# A build is a directory with the jars in lib/, `classpath` (their names, in order), `flags` (two lines: of every JVM,
+# and of a server besides), and, where it could be recorded, `erda.aot`, the class cache.
+
+# The JVM names files, and writes text, in the locale's characters. In the C locale of cron jobs and services these are
+# ASCII alone, and in an old one they are not what is in the store.
+case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
+  *UTF-8* | *utf-8* | *UTF8* | *utf8*) ;;
+  *) export LC_ALL=C.UTF-8 ;;
+esac
+
+die() {
+  printf 'erda: %s\n' "$1" >&2
+  exit 1
+}
+
+# Sets `major` to the first number of the version of the Java in $1, from its release file: starting it would take
+# longer. Fails when there is no Java.
+java_major() {
+  major=
+  [ -x "$1/bin/java" ] && [ -r "$1/release" ] || return 1
+  while IFS='=' read -r key value; do
+    if [ "$key" = JAVA_VERSION ]; then
+      value=${value#\"}
+      major=${value%%[!0-9]*}
+      return
+    fi
+  done < "$1/release"
+  return 1
+}
+
+# Sets `classpath`, `flags` and `server_flags` from the build in $1.
+launch_settings() {
+  classpath=
+  while read -r jar; do
+    classpath=$classpath${classpath:+:}$1/lib/$jar
+  done < "$1/classpath"
+  server_flags=
+  { read -r flags && read -r server_flags || :; } < "$1/flags"
+}
+
+# Says why there is no JVM, behind the shell's own line.
+cannot_start() {
+  die "$java can't be started here. Is the C library that it needs (glibc) installed, and may programs be run from where \
+it lies? ERDA_JAVA_HOME names another Java."
+}
+
+# Becomes the JVM of the command $3… with the Java in $1 and the build in $2. `more_flags` are flags of the caller's.
+become_erda() {
+  java=$1/bin/java
+  build=$2
+  shift 2
+  launch_settings "$build"
+  # A command that is over in a moment gains from a small heap set-up and the fast compiler alone.
+  case ${1:-} in
+    '' | -* | help | get | put | delete | ping | stats | top | classpath | doctor)
+      flags="$flags -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+      ;;
+    # What comments state of the code is asserted there.
+    simulate) flags="$flags -ea" ;;
+    # Who asks for another collector gets it.
+    server) case ${ERDA_JAVA_OPTS:-} in *-XX:+Use*GC*) ;; *) flags="$flags $server_flags" ;; esac ;;
+  esac
+  set -- -cp "$classpath" io.erda.launcher.Main "$@"
+  if [ -r "$build/peers/classpath" ]; then
+    set -- "-Derda.peers=$build/peers/classpath" "$@"
+  fi
+  if [ -r "$build/erda.aot" ]; then
+    # Quiet where the cache doesn't fit, for example with other flags from ERDA_JAVA_OPTS.
+    set -- "-XX:AOTCache=$build/erda.aot" -Xlog:aot=off -Xlog:cds=off "$@"
+  fi
+  # A shell whose exec fails ends; nothing is left to trap when it succeeds.
+  trap cannot_start EXIT
+  exec "$java" $flags ${more_flags:-} ${ERDA_JAVA_OPTS:-} "$@"
+}
