@@ -17,6 +17,9 @@ final class CmEvents {
   /** IB_CM_REJ_INVALID_SERVICE_ID. */
   private static final int NO_SUCH_SERVICE = 8;
 
+  /** IB_CM_REJ_CONSUMER_DEFINED. */
+  private static final int REFUSED = 28;
+
   static boolean isFailure(int event) {
     return switch (event) {
       case ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL -> true;
@@ -32,11 +35,19 @@ final class CmEvents {
   static String text(int event, int status) {
     String text =
         switch (event) {
-          case ADDR_ERROR -> "no RDMA device has a way there, or its address is not found";
+          case ADDR_ERROR ->
+              "no RDMA device has a way there, or nobody has that address (compare ip route, ip"
+                  + " neighbour and rdma link)";
           case ROUTE_ERROR -> "there is no route";
           case UNREACHABLE -> "nobody answers";
           case REJECTED ->
-              status == NO_SUCH_SERVICE ? "nobody listens there" : "the other end refuses";
+              switch (status) {
+                case NO_SUCH_SERVICE -> "nobody listens there";
+                case REFUSED ->
+                    "a program listens at that port, and at another address, or it has no memory"
+                        + " or queue pair for one more connection";
+                default -> "the other end refuses";
+              };
           case DEVICE_REMOVAL -> "the RDMA device was removed";
           default -> "connecting failed";
         };

@@ -5,6 +5,7 @@ import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvPd;
 import io.erda.verbs.ffm.FfmCm;
 import io.erda.verbs.ffm.FfmVerbs;
+import io.erda.verbs.ffm.VerbsException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -12,6 +13,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -23,6 +25,7 @@ import java.util.Set;
  * @param channel where completion queues tell of completions
  */
 record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel) {
+  private static final int ENODEV = 19;
   private static final Path CLASS = Path.of("/sys/class/infiniband");
 
   /**
@@ -35,7 +38,7 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel) {
   static Hca open(FfmCm cm, FfmVerbs verbs, String name) throws IOException {
     List<String> names = new ArrayList<>();
     Set<String> own = name == null ? ownAddresses() : Set.of();
-    for (IbvContext each : cm.devices()) {
+    for (IbvContext each : devices(cm)) {
       String called = verbs.name(each);
       names.add(called);
       if (name == null ? isHere(called, own) : called.equals(name)) {
@@ -43,9 +46,7 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel) {
       }
     }
     if (names.isEmpty()) {
-      throw new IOException(
-          "this machine has no RDMA device (for soft RDMA over an Ethernet device: modprobe"
-              + " rdma_rxe; rdma link add rxe0 type rxe netdev DEVICE)");
+      throw new IOException(none(ofKernel()));
     }
     throw new IOException(
         (name == null
@@ -69,6 +70,41 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel) {
       verbs.deallocPd(pd);
       throw e;
     }
+  }
+
+  /** What is said when the libraries find no device. */
+  static String none(List<String> ofKernel) {
+    return ofKernel.isEmpty()
+        ? "this machine has no RDMA device (for soft RDMA over an Ethernet device: modprobe"
+            + " rdma_rxe; rdma link add rxe0 type rxe netdev DEVICE)"
+        : "the kernel has "
+            + String.join(", ", ofKernel)
+            + ", and rdma-core finds no RDMA device: is there a driver for it (Debian: apt-get"
+            + " install ibverbs-providers), and are the kernel's modules loaded (modprobe"
+            + " ib_uverbs; modprobe rdma_ucm)?";
+  }
+
+  private static List<IbvContext> devices(FfmCm cm) throws IOException {
+    try {
+      return cm.devices();
+    } catch (VerbsException e) {
+      if (e.errno() == ENODEV) {
+        throw new IOException(none(ofKernel()), e);
+      }
+      throw e;
+    }
+  }
+
+  /** The RDMA devices that the kernel knows, whether the libraries do or not. */
+  private static List<String> ofKernel() throws IOException {
+    List<String> names = new ArrayList<>();
+    if (Files.isDirectory(CLASS)) {
+      try (DirectoryStream<Path> each = Files.newDirectoryStream(CLASS)) {
+        each.forEach(path -> names.add(path.getFileName().toString()));
+      }
+      Collections.sort(names);
+    }
+    return names;
   }
 
   private static boolean isHere(String device, Set<String> own) throws IOException {

@@ -266,7 +266,7 @@ public final class VerbsDevice implements Device {
       VerbsQueuePair queuePair = new VerbsQueuePair(this, id, address, greeting, deadlineNs);
       queuePairs.put(id, queuePair);
       try {
-        id.resolveAddr(null, Addresses.parse(address), remainingMs(deadlineNs));
+        queuePair.connect(Addresses.parse(address));
       } catch (IOException e) {
         queuePair.failed(e);
       }

@@ -8,6 +8,7 @@ import io.erda.rdma.Opcode;
 import io.erda.rdma.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 
 /**
  * A connection over two hardware queue pairs: {@link MessageQueue} and {@link DataQueue}. It
@@ -35,6 +36,7 @@ final class VerbsQueuePair extends PostingQueuePair {
   private final boolean connecting;
   private final long deadlineNs;
   private final byte[] greeting;
+  private final WayFinder way;
   private Link link;
   private MessageQueue messages;
   private DataQueue data;
@@ -67,6 +69,7 @@ final class VerbsQueuePair extends PostingQueuePair {
     this.connecting = connecting;
     this.greeting = greeting;
     this.deadlineNs = deadlineNs;
+    this.way = new WayFinder(device, id, deadlineNs);
   }
 
   /**
@@ -108,6 +111,10 @@ final class VerbsQueuePair extends PostingQueuePair {
 
   // Connecting.
 
+  void connect(InetSocketAddress to) throws IOException {
+    way.look(to);
+  }
+
   /**
    * The connection manager says something of this connection.
    *
@@ -119,6 +126,7 @@ final class VerbsQueuePair extends PostingQueuePair {
     }
     switch (event) {
       case CmEvents.ADDR_RESOLVED -> {
+        way.found();
         device.requireOpened(id.getVerbs());
         open();
         id.resolveRoute(device.remainingMs(deadlineNs));
@@ -135,7 +143,7 @@ final class VerbsQueuePair extends PostingQueuePair {
         end(Status.UNREACHABLE, "the other end left");
       }
       default -> {
-        if (CmEvents.isFailure(event)) {
+        if (CmEvents.isFailure(event) && !way.goesOn(event, status)) {
           end(Status.UNREACHABLE, CmEvents.text(event, status));
         }
       }
@@ -154,6 +162,14 @@ final class VerbsQueuePair extends PostingQueuePair {
     }
     state = State.ENDED;
     outgoing.endAll();
+  }
+
+  private void tooLate() {
+    if (way.isLooking()) {
+      end(Status.UNREACHABLE, WayFinder.notFound());
+    } else {
+      end(Status.TIMEOUT, "no answer in time");
+    }
   }
 
   @Override
@@ -370,7 +386,7 @@ final class VerbsQueuePair extends PostingQueuePair {
         idlePolls = 0;
         device.pump(this);
         if (state == State.CONNECTING && connecting && device.isPast(deadlineNs)) {
-          end(Status.TIMEOUT, "no answer in time");
+          tooLate();
         }
       }
     } catch (IOException e) {

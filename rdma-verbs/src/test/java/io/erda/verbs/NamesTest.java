@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Bytes and texts that name something: addresses, GIDs, remote keys, tags. */
@@ -27,6 +28,15 @@ class NamesTest {
     assertEquals(
         "fe80:0000:0000:0000:0000:0000:0000:0001",
         Hca.gid(InetAddress.getByName("fe80::1").getAddress()));
+  }
+
+  @Test
+  void whoFindsNoDeviceIsToldWhatToDo() {
+    assertTrue(Hca.none(List.of()).contains("rdma link add"));
+    String text = Hca.none(List.of("mlx5_0", "rxe0"));
+    assertTrue(text.contains("mlx5_0, rxe0") && text.contains("ibverbs-providers"), text);
+    assertEquals("nobody listens there (status 8)", CmEvents.text(CmEvents.REJECTED, 8));
+    assertTrue(CmEvents.text(CmEvents.REJECTED, 28).contains("at another address"));
   }
 
   /** See FORMAT.md. */

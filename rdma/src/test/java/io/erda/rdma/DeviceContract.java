@@ -1310,7 +1310,7 @@ public abstract class DeviceContract {
       }
       pollBoth();
     }
-    return fail("no connection request");
+    return fail("no connection request; client saw " + tail(atClient) + ", " + requester.failure());
   }
 
   /** The next completion of the client's, skipping nothing. */

@@ -33,13 +33,11 @@ public final class FfmCm extends RdmaCm {
   private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
   private final Librdmacm library;
-  private final Libibverbs verbs;
   private final Map<Long, Pointers.CmId> ids = new ConcurrentHashMap<>();
   private final Map<Long, Pointers.Context> contexts = new ConcurrentHashMap<>();
 
-  FfmCm(Librdmacm library, Libibverbs verbs) {
+  FfmCm(Librdmacm library) {
     this.library = library;
-    this.verbs = verbs;
   }
 
   Librdmacm library() {
@@ -65,7 +63,7 @@ public final class FfmCm extends RdmaCm {
   private Pointers.Context context(long pointer) throws IOException {
     Pointers.Context known = contexts.get(pointer);
     if (known == null) {
-      known = new Pointers.Context(pointer, verbs);
+      known = new Pointers.Context(pointer);
       contexts.put(pointer, known);
     }
     return known;

@@ -15,7 +15,7 @@ public final class FfmProvider extends RdmaProvider {
 
   private FfmProvider() throws IOException {
     Libibverbs libibverbs = new Libibverbs();
-    cm = new FfmCm(new Librdmacm(), libibverbs);
+    cm = new FfmCm(new Librdmacm());
     verbs = new FfmVerbs(libibverbs, cm);
   }
 
@@ -27,8 +27,7 @@ public final class FfmProvider extends RdmaProvider {
    */
   public static synchronized FfmProvider install() throws IOException {
     try {
-      Field field = RdmaProvider.class.getDeclaredField("provider");
-      field.setAccessible(true);
+      Field field = field();
       if (field.get(null) instanceof FfmProvider installed) {
         return installed;
       }
@@ -38,6 +37,13 @@ public final class FfmProvider extends RdmaProvider {
     } catch (ReflectiveOperationException e) {
       throw new IOException("this version of DiSNI keeps its provider elsewhere", e);
     }
+  }
+
+  /** Where DiSNI keeps the provider that it uses. */
+  static Field field() throws ReflectiveOperationException {
+    Field field = RdmaProvider.class.getDeclaredField("provider");
+    field.setAccessible(true);
+    return field;
   }
 
   @Override

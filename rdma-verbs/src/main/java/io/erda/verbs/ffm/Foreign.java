@@ -29,6 +29,8 @@ final class Foreign {
       "librdmacm1t64 libibverbs1 ibverbs-providers; librdmacm1 before Debian 13";
 
   private static final int ENOMEM = 12;
+  private static final int ENODEV = 19;
+  private static final int EADDRNOTAVAIL = 99;
   private static final Linker LINKER = Linker.nativeLinker();
   private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
@@ -85,7 +87,7 @@ final class Foreign {
                     + " has no "
                     + symbol
                     + ": this rdma-core is not one that is known here, which are 44 and"
-                    + " later"));
+                    + " later: install one of these, or take TCP (--listen, erda://HOST:PORT)"));
   }
 
   /** A function whose failure is told by {@code errno}; its first argument is {@link #state}. */
@@ -138,6 +140,13 @@ final class Foreign {
       return "; is there an RDMA device (rdma link), and the kernel's module rdma_ucm (modprobe"
           + " rdma_ucm)?";
     }
+    if (call.equals("rdma_bind_addr") && (errno == EADDRNOTAVAIL || errno == ENODEV)) {
+      return "; the address has to be one of a network device that an RDMA device stands on (ip"
+          + " address; rdma link)";
+    }
+    if (call.equals("rdma_resolve_addr")) {
+      return "; is there a way through an RDMA device (ip route; rdma link)?";
+    }
     return "";
   }
 
@@ -147,7 +156,8 @@ final class Foreign {
       throw new IOException(
           "this rdma-core lays out struct "
               + struct
-              + " in a way that is not known here (known are 44 to 60 on 64-bit machines)");
+              + " in a way that is not known here (known are 44 to 60 on 64-bit machines): install"
+              + " one of these, or take TCP (--listen, erda://HOST:PORT)");
     }
   }
 

@@ -12,7 +12,6 @@ import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.IbvRecvWR;
 import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.IbvWC;
-import com.ibm.disni.verbs.SVCPollCq;
 import java.io.IOException;
 import java.util.LinkedList;
 import java.util.List;
@@ -23,8 +22,8 @@ import java.util.List;
  * nothing, since devices differ; what comes must be right.
  */
 final class LayoutCheck {
-  private static final int FLUSHED = 5;
-  private static final long WR_ID = 0x4552_4441_0102_0304L;
+  static final int FLUSHED = 5;
+  static final long WR_ID = 0x4552_4441_0102_0304L;
   private static final int TO_INIT_MASK = 1 | 1 << 3 | 1 << 4 | 1 << 5;
   private static final int TO_ERROR_MASK = 1;
   private static final byte FIRST_PORT = 1;
@@ -80,16 +79,19 @@ final class LayoutCheck {
     toState(IbvQP.IBV_QPS_INIT, TO_INIT_MASK);
     verbs.postRecv(qp, List.of(receive()), null).execute();
     toState(IbvQP.IBV_QPS_ERR, TO_ERROR_MASK);
+    requireFlushed((Pointers.Cq) cq, qp.getQp_num());
+  }
+
+  /** What comes to a completion queue is the receive, flushed, of a queue pair with this number. */
+  static void requireFlushed(Pointers.Cq cq, int number) throws IOException {
     IbvWC[] completions = {new IbvWC()};
-    SVCPollCq poll = verbs.pollCQ(cq, completions, 1);
+    PollCq poll = new PollCq(cq, completions, 1);
     for (int i = 0; i < TRIES; i++) {
       if (poll.execute().getPolls() > 0) {
         IbvWC got = completions[0];
         Foreign.requireLayout(
             "ibv_wc or ibv_recv_wr",
-            got.getWr_id() == WR_ID
-                && got.getStatus() == FLUSHED
-                && got.getQp_num() == qp.getQp_num());
+            got.getWr_id() == WR_ID && got.getStatus() == FLUSHED && got.getQp_num() == number);
         return;
       }
       Libc.poll(0, 0, 1);

@@ -52,18 +52,54 @@ final class Libibverbs {
     deviceName = library.plain("ibv_get_device_name", function(LONG, LONG));
   }
 
-  /** The functions behind the pointers of an {@code ibv_context}. */
+  /** The functions behind the pointers of an {@code ibv_context}; no library is needed for them. */
   static final class Operations {
     private final MethodHandle pollCq;
     private final MethodHandle reqNotify;
     private final MethodHandle postSend;
     private final MethodHandle postRecv;
 
-    private Operations(long context) {
+    /**
+     * Finds them, after a look at whether the context is laid out as {@link Structs} says.
+     *
+     * @throws IOException when it is not: another version of rdma-core
+     */
+    Operations(long context) throws IOException {
+      requireLayout(context);
       pollCq = behind(context, Structs.Context.POLL_CQ, function(INT, LONG, INT, LONG));
       reqNotify = behind(context, Structs.Context.REQ_NOTIFY_CQ, function(INT, LONG, INT));
       postSend = behind(context, Structs.Context.POST_SEND, function(INT, LONG, LONG, LONG));
       postRecv = behind(context, Structs.Context.POST_RECV, function(INT, LONG, LONG, LONG));
+    }
+
+    private static void requireLayout(long context) throws IOException {
+      int cmdFd = MEMORY.get(INT, context + Structs.Context.CMD_FD);
+      int asyncFd = MEMORY.get(INT, context + Structs.Context.ASYNC_FD);
+      int vectors = MEMORY.get(INT, context + Structs.Context.NUM_COMP_VECTORS);
+      boolean pointers = true;
+      for (int at :
+          new int[] {
+            Structs.Context.POLL_CQ,
+            Structs.Context.REQ_NOTIFY_CQ,
+            Structs.Context.POST_SEND,
+            Structs.Context.POST_RECV
+          }) {
+        long pointer = MEMORY.get(LONG, context + at);
+        pointers &= pointer > 0xffff && pointer >>> 47 == 0;
+      }
+      Foreign.requireLayout(
+          "ibv_context: command fd "
+              + cmdFd
+              + ", event fd "
+              + asyncFd
+              + ", "
+              + vectors
+              + " completion vectors",
+          pointers && isFd(cmdFd) && isFd(asyncFd) && vectors >= 1 && vectors <= 1 << 16);
+    }
+
+    private static boolean isFd(int fd) {
+      return fd >= 0 && fd < 1 << 20;
     }
 
     private static MethodHandle behind(long context, int offset, FunctionDescriptor descriptor) {
@@ -112,42 +148,6 @@ final class Libibverbs {
       }
       check("ibv_post_recv", errno);
     }
-  }
-
-  /**
-   * The operations of a context, after a look at whether it is laid out as {@link Structs} says.
-   *
-   * @throws IOException when it is not: another version of rdma-core
-   */
-  Operations context(long context) throws IOException {
-    int cmdFd = MEMORY.get(INT, context + Structs.Context.CMD_FD);
-    int asyncFd = MEMORY.get(INT, context + Structs.Context.ASYNC_FD);
-    int vectors = MEMORY.get(INT, context + Structs.Context.NUM_COMP_VECTORS);
-    boolean pointers = true;
-    for (int at :
-        new int[] {
-          Structs.Context.POLL_CQ,
-          Structs.Context.REQ_NOTIFY_CQ,
-          Structs.Context.POST_SEND,
-          Structs.Context.POST_RECV
-        }) {
-      long pointer = MEMORY.get(LONG, context + at);
-      pointers &= pointer > 0xffff && pointer >>> 47 == 0;
-    }
-    Foreign.requireLayout(
-        "ibv_context: command fd "
-            + cmdFd
-            + ", event fd "
-            + asyncFd
-            + ", "
-            + vectors
-            + " completion vectors",
-        pointers && isFd(cmdFd) && isFd(asyncFd) && vectors >= 1 && vectors <= 1 << 16);
-    return new Operations(context);
-  }
-
-  private static boolean isFd(int fd) {
-    return fd >= 0 && fd < 1 << 20;
   }
 
   private static void check(String call, int errno) throws IOException {

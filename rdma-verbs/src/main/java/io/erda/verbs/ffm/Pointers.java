@@ -19,12 +19,12 @@ final class Pointers {
     final long pointer;
     final Libibverbs.Operations operations;
 
-    Context(long pointer, Libibverbs library) throws IOException {
+    Context(long pointer) throws IOException {
       super(
           Foreign.MEMORY.get(Foreign.INT, pointer + Structs.Context.CMD_FD),
           Foreign.MEMORY.get(Foreign.INT, pointer + Structs.Context.NUM_COMP_VECTORS));
       this.pointer = pointer;
-      this.operations = library.context(pointer);
+      this.operations = new Libibverbs.Operations(pointer);
     }
   }
 

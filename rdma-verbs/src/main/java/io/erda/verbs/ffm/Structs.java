@@ -2,7 +2,7 @@ package io.erda.verbs.ffm;
 
 /**
  * Offsets in the structs of libibverbs and librdmacm, bytes, on 64-bit machines. The same from
- * rdma-core 44 on. They are checked as structs are met: {@link Libibverbs#context}, {@link
+ * rdma-core 44 on. They are checked as structs are met: {@link Libibverbs.Operations}, {@link
  * Pointers}, {@link LayoutCheck}.
  */
 final class Structs {
