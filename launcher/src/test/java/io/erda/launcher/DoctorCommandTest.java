@@ -23,11 +23,11 @@ class DoctorCommandTest {
     Path data = directory.resolve("data");
     CommandShell.Ended before = doctor("--data '" + data + "'");
     assertEquals(0, before.exitCode(), text(before));
-    assertTrue(text(before).lines().allMatch(line -> line.matches("(ok   |note )  .*")), text(before));
+    assertTrue(
+        text(before).lines().allMatch(line -> line.matches("(ok   |note )  .*")), text(before));
     assertTrue(text(before).contains(data + " is not there and can be made"), text(before));
     assertTrue(Files.notExists(data));
-    ServerOptions small =
-        ServerOptions.DEFAULTS.withCapacityBytes(2 << 20).withBuckets(256);
+    ServerOptions small = ServerOptions.DEFAULTS.withCapacityBytes(2 << 20).withBuckets(256);
     try (ErdaServer server = ErdaServer.start(data, small)) {
       assertTrue(text(doctor("--data '" + data + "'")).contains(data + " holds a store"));
     }
@@ -47,7 +47,8 @@ class DoctorCommandTest {
 
   @Test
   void limitsOfTheShellThatStartsIt() throws Exception {
-    CommandShell.Ended few = doctor("--json --data '" + directory.resolve("data") + "'", "ulimit -n 300; ");
+    CommandShell.Ended few =
+        doctor("--json --data '" + directory.resolve("data") + "'", "ulimit -n 300; ");
     JsonNode finding = finding(few, "open files");
     assertEquals("note", finding.get("state").asText());
     assertTrue(finding.get("found").asText().startsWith("300: "), finding::toString);

@@ -33,7 +33,8 @@ class OperationsPageTest {
     ErdaServer server = null;
     try {
       for (String line : commands(blocks().getFirst())) {
-        String here = line.replace("/var/lib/", directory + "/").replace("/backups/", directory + "/");
+        String here =
+            line.replace("/var/lib/", directory + "/").replace("/backups/", directory + "/");
         if (server != null && (here.startsWith("server ") || here.startsWith("verify "))) {
           server.close();
         }
@@ -70,7 +71,8 @@ class OperationsPageTest {
 
   @Test
   void everyPlaceThatItLinksToIsThere() throws IOException {
-    Matcher links = Pattern.compile("\\]\\(([^)#]*)(?:#([^)]*))?\\)").matcher(Files.readString(PAGE));
+    Matcher links =
+        Pattern.compile("\\]\\(([^)#]*)(?:#([^)]*))?\\)").matcher(Files.readString(PAGE));
     int count = 0;
     while (links.find()) {
       Path page = links.group(1).isEmpty() ? PAGE : PAGE.resolveSibling(links.group(1));

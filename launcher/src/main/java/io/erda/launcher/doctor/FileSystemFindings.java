@@ -88,8 +88,7 @@ final class FileSystemFindings {
     String option = mount.option("dax");
     if (option == null || option.equals("dax=never")) {
       return Finding.ok(
-          "dax",
-          "no: puts survive a kill of any process, and power failures with --promise power");
+          "dax", "no: puts survive a kill of any process, and power failures with --promise power");
     }
     return option.equals("dax=inode")
         ? Finding.note(

@@ -41,7 +41,9 @@ final class MachineFindings {
     long machine = total(surroundings.proc().resolve("meminfo"));
     long heap = surroundings.java().heapBytesMax();
     String found =
-        (machine < 0 ? "unknown" : Sizes.of(machine)) + ", the JVM's heap may have " + Sizes.of(heap);
+        (machine < 0 ? "unknown" : Sizes.of(machine))
+            + ", the JVM's heap may have "
+            + Sizes.of(heap);
     if (group.memoryBytes() == Long.MAX_VALUE) {
       return Finding.ok("memory", found);
     }

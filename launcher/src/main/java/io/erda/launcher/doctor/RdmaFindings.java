@@ -41,7 +41,9 @@ final class RdmaFindings {
             "rdma abilities",
             "on-demand paging, which a store on a disk or on DAX needs, flush and atomic write are"
                 + " told by the device itself; a store on tmpfs needs none of them",
-            "ibv_devinfo -v -d " + all.getFirst().getFileName() + " (of ibverbs-utils) shows them"));
+            "ibv_devinfo -v -d "
+                + all.getFirst().getFileName()
+                + " (of ibverbs-utils) shows them"));
     return findings;
   }
 

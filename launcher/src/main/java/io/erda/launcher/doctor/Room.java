@@ -39,8 +39,7 @@ public record Room(long totalBytes, long usableBytes, long totalFiles, long usab
     MethodHandle statvfs =
         linker.downcallHandle(
             linker.defaultLookup().findOrThrow("statvfs"),
-            FunctionDescriptor.of(
-                ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment struct = arena.allocate(STRUCT_BYTES, Long.BYTES);
       int result = (int) statvfs.invokeExact(arena.allocateFrom(directory.toString()), struct);

@@ -32,8 +32,7 @@ class DoctorTest {
   @TempDir Path directory;
 
   private Path data;
-  private JavaMachine machine =
-      new JavaMachine(25, "25.0.1", FLAGS, 4, GIB, "Linux", "amd64");
+  private JavaMachine machine = new JavaMachine(25, "25.0.1", FLAGS, 4, GIB, "Linux", "amd64");
   private Room room = new Room(100 * GIB, 50 * GIB, 1000, 900);
   private Predicate<String> libraries = library -> true;
   private boolean chosen = true;
@@ -277,7 +276,8 @@ class DoctorTest {
 
   private void mounted(String type, String options) {
     write(
-        "proc/self/mountinfo", "27 1 254:0 / / rw shared:1 - %s /dev/vda %s\n".formatted(type, options));
+        "proc/self/mountinfo",
+        "27 1 254:0 / / rw shared:1 - %s /dev/vda %s\n".formatted(type, options));
   }
 
   private String realDirectory() {
