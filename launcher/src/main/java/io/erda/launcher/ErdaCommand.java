@@ -4,6 +4,7 @@ import io.erda.launcher.commands.BackupCommand;
 import io.erda.launcher.commands.ClasspathCommand;
 import io.erda.launcher.commands.CleanCommand;
 import io.erda.launcher.commands.DeleteCommand;
+import io.erda.launcher.commands.DoctorCommand;
 import io.erda.launcher.commands.EvalCommand;
 import io.erda.launcher.commands.ExportCommand;
 import io.erda.launcher.commands.GetCommand;
@@ -43,6 +44,7 @@ final class ErdaCommand implements Runnable {
   static final List<Class<?>> SUBCOMMANDS =
       List.of(
           QuickstartCommand.class,
+          DoctorCommand.class,
           ServerCommand.class,
           GetCommand.class,
           PutCommand.class,

@@ -1,0 +1,40 @@
+package io.erda.launcher.doctor;
+
+import java.lang.management.ManagementFactory;
+import java.util.List;
+
+/**
+ * A Java virtual machine, as it sees itself.
+ *
+ * @param feature the first number of its version
+ * @param version all of its version
+ * @param arguments what it was started with
+ * @param processors how many it uses
+ * @param heapBytesMax what its heap may grow to
+ * @param system the operating system
+ * @param architecture of the processor
+ */
+public record JavaMachine(
+    int feature,
+    String version,
+    List<String> arguments,
+    int processors,
+    long heapBytesMax,
+    String system,
+    String architecture) {
+  public JavaMachine {
+    arguments = List.copyOf(arguments);
+  }
+
+  /** The one that this runs on. */
+  static JavaMachine current() {
+    return new JavaMachine(
+        Runtime.version().feature(),
+        Runtime.version().toString(),
+        ManagementFactory.getRuntimeMXBean().getInputArguments(),
+        Runtime.getRuntime().availableProcessors(),
+        Runtime.getRuntime().maxMemory(),
+        System.getProperty("os.name"),
+        System.getProperty("os.arch"));
+  }
+}

@@ -1,0 +1,96 @@
+package io.erda.launcher.doctor;
+
+import java.util.List;
+
+/**
+ * The limits that the kernel holds this process to. They are read from {@code /proc/self/limits}: a
+ * JVM raises its own limit of open files to the hard one, as a server's does.
+ */
+final class LimitFindings {
+  private static final long UNLIMITED = Long.MAX_VALUE;
+
+  /** Of a server without clients there are some forty. */
+  private static final long FILES_BESIDE_CLIENTS = 64;
+
+  private static final long CONNECTIONS_DEFAULT = 1024;
+
+  /** A region of the default size; the first table is smaller. */
+  private static final long FILE_BYTES_MIN = 64L << 20;
+
+  /** What kernels begin with. */
+  private static final long MAPPINGS_DEFAULT = 65_530;
+
+  static List<Finding> of(Surroundings surroundings) {
+    List<String> limits = Surroundings.lines(surroundings.proc().resolve("self/limits"));
+    return List.of(
+        openFiles(limit(limits, "Max open files")),
+        fileBytes(limit(limits, "Max file size")),
+        mappings(Surroundings.line(surroundings.proc().resolve("sys/vm/max_map_count"))));
+  }
+
+  /** The soft limit; −1 where it is not told. */
+  static long limit(List<String> limits, String name) {
+    for (String line : limits) {
+      if (line.startsWith(name + " ")) {
+        String soft = line.substring(name.length()).strip().split("\\s+")[0];
+        return soft.equals("unlimited") ? UNLIMITED : number(soft);
+      }
+    }
+    return -1;
+  }
+
+  private static Finding openFiles(long limit) {
+    String mend = "ulimit -n 4096; a service: LimitNOFILE=4096";
+    if (limit < 0) {
+      return Finding.note("open files", "the limit is not told", mend);
+    }
+    if (limit < FILES_BESIDE_CLIENTS) {
+      return Finding.wrong(
+          "open files", limit + ": a server has some forty open without any client", mend);
+    }
+    return limit < FILES_BESIDE_CLIENTS + CONNECTIONS_DEFAULT
+        ? Finding.note(
+            "open files",
+            limit
+                + ": a server has some forty open and one for each client, and refuses clients"
+                + " beyond; it is made for "
+                + CONNECTIONS_DEFAULT
+                + " of them by default",
+            mend)
+        : Finding.ok("open files", limit == UNLIMITED ? "unlimited" : Long.toString(limit));
+  }
+
+  private static Finding fileBytes(long limit) {
+    if (limit < 0 || limit == UNLIMITED) {
+      return Finding.ok("file size", limit < 0 ? "the limit is not told" : "unlimited");
+    }
+    String mend = "ulimit -f unlimited; a service: LimitFSIZE=infinity";
+    return limit < FILE_BYTES_MIN
+        ? Finding.wrong(
+            "file size",
+            Sizes.of(limit) + ": a region of the default size takes " + Sizes.of(FILE_BYTES_MIN),
+            mend)
+        : Finding.note(
+            "file size", Sizes.of(limit) + ": the hash table can't grow beyond it", mend);
+  }
+
+  private static Finding mappings(String text) {
+    long most = number(text);
+    if (most < 0) {
+      return Finding.ok("mappings", "the limit is not told");
+    }
+    return most < MAPPINGS_DEFAULT
+        ? Finding.note(
+            "mappings",
+            most + ": each region of the log and each client takes some of a process",
+            "sysctl -w vm.max_map_count=" + MAPPINGS_DEFAULT)
+        : Finding.ok("mappings", Long.toString(most));
+  }
+
+  /** −1 where it is none. */
+  private static long number(String text) {
+    return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
+  }
+
+  private LimitFindings() {}
+}

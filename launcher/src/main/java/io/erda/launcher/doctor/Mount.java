@@ -1,0 +1,70 @@
+package io.erda.launcher.doctor;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A file system as it is mounted.
+ *
+ * @param at the directory
+ * @param type as the kernel calls it, {@code ext4} for example
+ * @param options of this mount and of the file system
+ */
+record Mount(Path at, String type, List<String> options) {
+  // A line of mountinfo: ID, parent, device, root, directory, options, further words, "-", type,
+  // source, options of the file system.
+  private static final int DIRECTORY = 4;
+  private static final int OPTIONS = 5;
+  private static final String BEHIND = " - ";
+
+  /** The one that a file or directory lies in; null where that is not told. */
+  static Mount of(Path proc, Path file) {
+    Mount nearest = null;
+    for (String line : Surroundings.lines(proc.resolve("self/mountinfo"))) {
+      Mount mount = parse(line);
+      // A later line covers an earlier one of the same directory.
+      if (mount != null
+          && file.startsWith(mount.at)
+          && (nearest == null || mount.at.getNameCount() >= nearest.at.getNameCount())) {
+        nearest = mount;
+      }
+    }
+    return nearest;
+  }
+
+  private static Mount parse(String line) {
+    int behind = line.indexOf(BEHIND);
+    String[] before = line.split(" ", -1);
+    if (behind < 0 || before.length <= OPTIONS) {
+      return null;
+    }
+    String[] words = line.substring(behind + BEHIND.length()).split(" ", -1);
+    List<String> options = new ArrayList<>(List.of(before[OPTIONS].split(",", -1)));
+    if (words.length > 2) {
+      options.addAll(List.of(words[2].split(",", -1)));
+    }
+    return new Mount(Path.of(unescaped(before[DIRECTORY])), words[0], options);
+  }
+
+  private static String unescaped(String path) {
+    return path.replace("\\040", " ")
+        .replace("\\011", "\t")
+        .replace("\\012", "\n")
+        .replace("\\134", "\\");
+  }
+
+  boolean isReadOnly() {
+    return options.contains("ro");
+  }
+
+  /** What an option says, {@code huge=always} for example; null where it is not there. */
+  String option(String name) {
+    for (String each : options) {
+      if (each.equals(name) || each.startsWith(name + "=")) {
+        return each;
+      }
+    }
+    return null;
+  }
+}

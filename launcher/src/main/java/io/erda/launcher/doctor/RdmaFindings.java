@@ -1,0 +1,159 @@
+package io.erda.launcher.doctor;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What RDMA needs. Nothing of it is needed over shared memory and TCP, so nothing is wrong. */
+final class RdmaFindings {
+  private static final String NOT_NEEDED = "; not needed over shared memory and TCP";
+  private static final String PACKAGES =
+      "apt-get install librdmacm1t64 libibverbs1 ibverbs-providers (librdmacm1 before Debian 13)";
+  private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
+  private static final String ACTIVE = "ACTIVE";
+
+  /** Half a gibibyte: with less a small store and its buffers find no room. */
+  private static final long LOCKED_BYTES_MIN = 512L << 20;
+
+  static List<Finding> of(Surroundings surroundings) {
+    Path devices = surroundings.sys().resolve("class/infiniband");
+    List<Path> all = entries(devices);
+    List<Finding> findings = new ArrayList<>();
+    findings.add(libraries(surroundings));
+    if (all.isEmpty()) {
+      findings.add(
+          Finding.note(
+              "rdma devices",
+              "there are none" + NOT_NEEDED,
+              "soft RDMA over Ethernet: modprobe rdma_rxe; modprobe rdma_ucm; rdma link add rxe0"
+                  + " type rxe netdev eth0"));
+      return findings;
+    }
+    findings.add(Finding.ok("rdma devices", names(all)));
+    all.forEach(device -> ports(device, findings));
+    findings.add(deviceFiles(surroundings));
+    findings.add(lockedMemory(surroundings));
+    findings.add(
+        Finding.note(
+            "rdma abilities",
+            "on-demand paging, which a store on a disk or on DAX needs, flush and atomic write are"
+                + " told by the device itself; a store on tmpfs needs none of them",
+            "ibv_devinfo -v -d "
+                + all.getFirst().getFileName()
+                + " (of ibverbs-utils) shows them"));
+    return findings;
+  }
+
+  private static Finding libraries(Surroundings surroundings) {
+    List<String> missing = new ArrayList<>();
+    for (String library : List.of("libibverbs.so.1", "librdmacm.so.1")) {
+      if (!surroundings.libraries().test(library)) {
+        missing.add(library);
+      }
+    }
+    return missing.isEmpty()
+        ? Finding.ok("rdma libraries", "libibverbs.so.1 and librdmacm.so.1 can be loaded")
+        : Finding.note(
+            "rdma libraries",
+            String.join(" and ", missing) + " can't be loaded" + NOT_NEEDED,
+            PACKAGES);
+  }
+
+  private static void ports(Path device, List<Finding> findings) {
+    for (Path port : entries(device.resolve("ports"))) {
+      String name = device.getFileName() + "/" + port.getFileName();
+      String state = Surroundings.line(port.resolve("state"));
+      long gids =
+          entries(port.resolve("gids")).stream()
+              .map(Surroundings::line)
+              .filter(gid -> !gid.isEmpty() && !gid.equals(NO_GID))
+              .count();
+      String layer = Surroundings.line(port.resolve("link_layer"));
+      String found = "%s: %s, %s, %d GIDs".formatted(name, state, layer, gids);
+      if (!state.endsWith(ACTIVE)) {
+        findings.add(
+            Finding.note(
+                "rdma port",
+                found + "; nothing goes through it",
+                layer.equals("Ethernet")
+                    ? "ip link set DEVICE up, for the Ethernet device below it (rdma link)"
+                    : "look to the cable and to the subnet manager (ibstat)"));
+      } else if (gids == 0) {
+        findings.add(
+            Finding.note(
+                "rdma port",
+                found + "; without one nobody can name it",
+                "ip address add ADDRESS dev DEVICE, for the network device of the port"));
+      } else {
+        findings.add(Finding.ok("rdma port", found));
+      }
+    }
+  }
+
+  private static Finding deviceFiles(Surroundings surroundings) {
+    Path directory = surroundings.dev().resolve("infiniband");
+    List<Path> files =
+        entries(directory).stream()
+            .filter(file -> file.getFileName().toString().startsWith("uverbs"))
+            .toList();
+    Path manager = directory.resolve("rdma_cm");
+    if (files.isEmpty() || !Files.exists(manager)) {
+      return Finding.note(
+          "rdma files",
+          (files.isEmpty() ? directory.resolve("uverbs*") : manager) + " is not there",
+          "modprobe ib_uverbs; modprobe rdma_ucm (a container: --device /dev/infiniband)");
+    }
+    for (Path file : files) {
+      if (!canBeOpened(file)) {
+        return notOpened(file);
+      }
+    }
+    return canBeOpened(manager)
+        ? Finding.ok("rdma files", names(files) + " and rdma_cm can be opened")
+        : notOpened(manager);
+  }
+
+  private static boolean canBeOpened(Path file) {
+    return Files.isReadable(file) && Files.isWritable(file);
+  }
+
+  private static Finding notOpened(Path file) {
+    return Finding.note(
+        "rdma files",
+        file + " can't be opened by user " + System.getProperty("user.name"),
+        "chmod 666 " + file + " (as the superuser), or the group that it belongs to");
+  }
+
+  private static Finding lockedMemory(Surroundings surroundings) {
+    List<String> limits = Surroundings.lines(surroundings.proc().resolve("self/limits"));
+    long limit = LimitFindings.limit(limits, "Max locked memory");
+    return limit >= 0 && limit < LOCKED_BYTES_MIN
+        ? Finding.note(
+            "locked memory",
+            Sizes.of(limit) + ": over RDMA the store and the buffers are locked in memory",
+            "ulimit -l unlimited; a service: LimitMEMLOCK=infinity")
+        : Finding.ok(
+            "locked memory", limit == Long.MAX_VALUE ? "unlimited" : "at most " + Sizes.of(limit));
+  }
+
+  private static String names(List<Path> files) {
+    return String.join(", ", files.stream().map(file -> file.getFileName().toString()).toList());
+  }
+
+  /** In the order of their names; none where there is no such directory. */
+  private static List<Path> entries(Path directory) {
+    List<Path> all = new ArrayList<>();
+    try (DirectoryStream<Path> each = Files.newDirectoryStream(directory)) {
+      each.forEach(all::add);
+    } catch (IOException e) {
+      return List.of();
+    }
+    all.sort(null);
+    return all;
+  }
+
+  private RdmaFindings() {}
+}
