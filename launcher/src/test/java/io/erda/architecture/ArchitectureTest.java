@@ -34,7 +34,7 @@ class ArchitectureTest {
           Map.entry("server", and(STRUCTURES, "client", "cleaner")), // ErdaStore offers a client
           Map.entry("ycsb", Set.of("client", "protocol")),
           Map.entry("simulation", and(STRUCTURES, "client", "server", "cleaner")),
-          Map.entry("eval", and(STRUCTURES, "client", "server", "ycsb")));
+          Map.entry("eval", and(STRUCTURES, "client", "server", "cleaner", "ycsb", "simulation")));
 
   /** They are wiring from end to end: they start processes and measure them. */
   private static final Set<String> WIRING_MODULES = Set.of("eval", "launcher");

@@ -6,6 +6,8 @@ import java.util.List;
 /** Looks at everything and changes nothing. */
 public final class Doctor {
   /**
+   * All findings, in an order for reading.
+   *
    * @param flags what a JVM with Erda in it is started with
    */
   public static List<Finding> examine(Surroundings surroundings, List<String> flags) {
