@@ -28,7 +28,7 @@ class DoctorCommandTest {
     assertTrue(text(before).contains(data + " is not there and can be made"), text(before));
     assertTrue(Files.notExists(data));
     ServerOptions small = ServerOptions.DEFAULTS.withCapacityBytes(2 << 20).withBuckets(256);
-    try (ErdaServer server = ErdaServer.start(data, small)) {
+    try (ErdaServer _ = ErdaServer.start(data, small)) {
       assertTrue(text(doctor("--data '" + data + "'")).contains(data + " holds a store"));
     }
   }
