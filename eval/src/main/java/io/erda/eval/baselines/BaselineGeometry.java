@@ -32,10 +32,15 @@ public record BaselineGeometry(long buckets, int logBytes, long slabBytes, int c
 
   /** Room for so many objects of at most so many bytes of key and value, and some to spare. */
   public static BaselineGeometry forObjects(long objects, int objectBytes) {
+    return forObjects(objects, objectBytes, LOG_BYTES);
+  }
+
+  /** The same, with a redo log of so many bytes. */
+  public static BaselineGeometry forObjects(long objects, int objectBytes, int logBytes) {
     long buckets = Long.highestOneBit(Math.max(objects, 8) * 2 - 1) << 1;
     long slot = Slab.slotBytes(Slab.classOf(objectBytes + Slab.HEADER_BYTES));
     long perChunk = Math.max(1, CHUNK_BYTES / slot);
-    long chunks = objects / perChunk + 1 + (2L * LOG_BYTES / CHUNK_BYTES) + Slab.CLASSES;
-    return new BaselineGeometry(buckets, LOG_BYTES, (chunks + 1) * CHUNK_BYTES, CHUNK_BYTES);
+    long chunks = objects / perChunk + 1 + (2L * logBytes / CHUNK_BYTES) + Slab.CLASSES;
+    return new BaselineGeometry(buckets, logBytes, (chunks + 1) * CHUNK_BYTES, CHUNK_BYTES);
   }
 }

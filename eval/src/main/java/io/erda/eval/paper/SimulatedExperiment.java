@@ -79,6 +79,8 @@ public final class SimulatedExperiment implements Experiment {
           rates[scheme.ordinal()][i] = figures.perSecond() / 1e3;
           costs[scheme.ordinal()][i] = figures.serverNs() / 1e3;
         }
+        // Simulated files lie beside the heap, where the collector does not see how large they are.
+        System.gc();
       }
       context.progress().done("");
       latency.add(workload, means, other -> PaperFigures.latencyRatio(workload, other), missed);

@@ -189,6 +189,7 @@ interface SimulatedScheme {
   /** A baseline; a FLUSH of its device reaches the persistence domain. */
   record Baseline(BaselineKind kind, int objects, int objectBytes) implements SimulatedScheme {
     private static final long TIMEOUT_NS = 10_000_000_000L;
+    private static final int LOG_BYTES = 4 << 20;
 
     @Override
     public Server serve(
@@ -203,7 +204,8 @@ interface SimulatedScheme {
           BaselineServer.open(
               kind,
               directory,
-              BaselineGeometry.forObjects(2L * objects, objectBytes), // each put may be a new key
+              // Each put may be a new key.
+              BaselineGeometry.forObjects(2L * objects, objectBytes, LOG_BYTES),
               0,
               nanoTime,
               random);

@@ -19,8 +19,6 @@ import java.util.Map;
 public final class SizesExperiment implements Experiment {
   private static final int[] SIZES = {16, 64, 256, 1024, 4096};
 
-  private final Map<Workload, Map<Scheme, double[]>> meanNs = new EnumMap<>(Workload.class);
-
   @Override
   public String name() {
     return "sizes";
@@ -37,6 +35,7 @@ public final class SizesExperiment implements Experiment {
     int objects = context.quick() ? 5_000 : 50_000;
     int operations = context.quick() ? 10_000 : 100_000;
     int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 2 : 5;
+    Map<Workload, Map<Scheme, double[]>> meanNs = new EnumMap<>(Workload.class);
     for (Workload workload : Workload.values()) {
       Map<Scheme, double[]> means = new EnumMap<>(Scheme.class);
       Arrays.stream(Scheme.values()).forEach(scheme -> means.put(scheme, new double[SIZES.length]));
@@ -58,10 +57,10 @@ public final class SizesExperiment implements Experiment {
         schemes.forEach(ServedScheme::close);
       }
     }
-    return report();
+    return report(meanNs);
   }
 
-  private Report report() {
+  private static Report report(Map<Workload, Map<Scheme, double[]>> meanNs) {
     List<Part> parts = new ArrayList<>();
     parts.add(
         new Words(
