@@ -171,6 +171,7 @@ final class ServerThread implements AutoCloseable {
 
   private void run() {
     try {
+      poller.onShared(new OtherCore()::take);
       serve();
     } catch (Throwable e) {
       failure = e;

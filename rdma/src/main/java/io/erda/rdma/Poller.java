@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -25,6 +26,9 @@ import java.util.function.LongSupplier;
  * milliseconds. Who has lost a whole budget to one sleeps instead of yielding, for some times as
  * long as it took, and longer each time it is met again: the kernel gives a sleeper that is woken
  * its turn much sooner.
+ *
+ * <p>Who finds that it shares its core with somebody can be told to take another one ({@link
+ * #onShared}): the kernel leaves two threads that wait for each other on one core for long.
  */
 public final class Poller {
   /** Several times a round trip between processes that both poll. */
@@ -46,6 +50,17 @@ public final class Poller {
 
   private static final int CONTENDED_MAX = 6;
 
+  /** A yield that takes longer has let somebody else run; alone it takes some hundreds. */
+  private static final long SHARED_NS = 1_500;
+
+  /** So many yields in a row are no chance. */
+  private static final int SHARED_MAX = 4;
+
+  /** From one look for another core to the next; longer where that did not help. */
+  private static final long ASIDE_NS_MIN = 4_000_000;
+
+  private static final long ASIDE_NS_MAX = 256_000_000;
+
   /** A pause that took longer was no time slice: the process was stopped. */
   private static final long SLICE_NS_MAX = 10_000_000;
 
@@ -62,6 +77,15 @@ public final class Poller {
   private int contended;
 
   private long yieldsAgainNs;
+
+  private BooleanSupplier aside = () -> false;
+
+  /** How many yields in a row let somebody else run. */
+  private int shared;
+
+  private long asideNs = ASIDE_NS_MIN;
+  private boolean asideBefore;
+  private long asideSinceNs;
 
   /**
    * @param nanoTime a monotonic clock
@@ -81,6 +105,14 @@ public final class Poller {
     this.yield = yield;
     this.spinNs = spinNs;
     this.budgetNs = budgetNs;
+  }
+
+  /**
+   * Sets what is done, in the polling thread, when it shares its core with somebody: now and then,
+   * more seldom where it goes on sharing one. It returns whether the thread has another core now.
+   */
+  public void onShared(BooleanSupplier stepAside) {
+    aside = stepAside;
   }
 
   /** Says after a turn that did {@code work}: true to poll again, false to sleep. */
@@ -132,12 +164,33 @@ public final class Poller {
     long beganNs = nanoTime.getAsLong();
     yield.run();
     long nowNs = nanoTime.getAsLong();
+    if (idle && stepsAside(nowNs - beganNs, nowNs)) {
+      contended = 0;
+      return;
+    }
     if (nowNs - beganNs < Math.max(CONTENDED_NS, budgetNs)) {
       contended = idle ? 0 : contended;
       return;
     }
     contended = Math.min(contended + 1, CONTENDED_MAX);
     yieldsAgainNs = nowNs + (Math.min(nowNs - beganNs, SLICE_NS_MAX) << contended);
+  }
+
+  private boolean stepsAside(long yieldNs, long nowNs) {
+    if (yieldNs < SHARED_NS) {
+      shared = 0;
+      asideNs = ASIDE_NS_MIN;
+      return false;
+    }
+    shared = yieldNs >= CONTENDED_NS ? SHARED_MAX : shared + 1;
+    if (shared < SHARED_MAX || (asideBefore && nowNs - asideSinceNs < asideNs)) {
+      return false;
+    }
+    asideBefore = true;
+    asideSinceNs = nowNs;
+    asideNs = Math.min(2 * asideNs, ASIDE_NS_MAX);
+    shared = 0;
+    return aside.getAsBoolean();
   }
 
   /** Begins a new budget. */

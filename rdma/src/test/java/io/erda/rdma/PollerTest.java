@@ -106,4 +106,52 @@ final class PollerTest {
     }
     assertTrue(now > 1_000_000_000);
   }
+
+  /** Who lets somebody else run with each yield looks for another core, more and more seldom. */
+  @Test
+  void whoSharesItsCoreStepsAsideNowAndThen() {
+    int[] asked = {0};
+    Poller poller = contended(50_000);
+    poller.onShared(() -> {
+      asked[0]++;
+      return false;
+    });
+    yieldNs = 300;
+    polls(poller);
+    assertEquals(0, asked[0], "alone");
+
+    yieldNs = 3_000;
+    for (int i = 0; i < 1_000; i++) {
+      polls(poller);
+    }
+    int often = asked[0];
+    assertTrue(often >= 3 && often <= 6, often + " times in 50 ms");
+    for (int i = 0; i < 20_000; i++) {
+      polls(poller);
+    }
+    assertTrue(asked[0] - often <= 10, asked[0] + " times in a second");
+
+    yieldNs = 300;
+    polls(poller);
+    yieldNs = 3_000;
+    int before = asked[0];
+    for (int i = 0; i < 200; i++) {
+      polls(poller);
+    }
+    assertTrue(asked[0] > before, "alone for a while, it begins anew");
+  }
+
+  /** Who has another core polls there instead of sleeping for a while. */
+  @Test
+  void whoHasSteppedAsidePolls() {
+    Poller poller = contended(50_000);
+    poller.onShared(() -> {
+      yieldNs = 300;
+      return true;
+    });
+    yieldNs = 3_000_000; // somebody who does not yield
+    polls(poller);
+    assertEquals(300, yieldNs);
+    assertTrue(polls(poller) >= 50_000, "it polls");
+  }
 }
