@@ -92,7 +92,10 @@ public final class BytesExperiment implements Experiment {
     return new Report(List.of(table, new Words(DIFFERENCE)), json, missed);
   }
 
-  /** Of each of so many operations, on keys that the store had not before the first. */
+  /**
+   * Counts what an operation stores in the mean of so many, each on a key of its own that was not
+   * loaded.
+   */
   private static double bytes(ServedScheme scheme, Operation operation, int count)
       throws InterruptedException {
     Dataset dataset = new Dataset(LOADED + count, scheme.valueBytes);

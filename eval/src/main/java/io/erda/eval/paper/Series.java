@@ -13,7 +13,7 @@ final class Series {
   final double[] meanNs;
   final double[] p50Ns;
 
-  /** Of all threads of the server, an operation. */
+  /** Processor time that all threads of the server spent on an operation, in the mean. */
   final double[] cpuNs;
 
   Series(Scheme scheme, int rounds) {

@@ -9,7 +9,8 @@ public abstract class Plot implements Part {
   static final int WIDTH = 900;
 
   /**
-   * Of series, in their order; they differ in brightness too, for those who print without colours.
+   * The series of a plot take these in turn. They differ in brightness too, which a print without
+   * colours shows.
    */
   static final String[] COLOURS = {
     "#1b6ca8", "#d9822b", "#5b8c3e", "#8a8f98", "#7a4b9d", "#5aa9dd"

@@ -38,7 +38,7 @@ public final class Machine {
     return Runtime.getRuntime().availableProcessors();
   }
 
-  /** Of the first line that begins with a name. */
+  /** Returns what stands behind the colon in the first line that begins with a name. */
   private static String value(String file, String name) {
     try (Stream<String> lines = Files.lines(Path.of(file))) {
       return lines

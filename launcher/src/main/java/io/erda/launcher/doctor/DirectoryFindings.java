@@ -19,7 +19,7 @@ final class DirectoryFindings {
   /** A store of the default size with its first objects: table, one region, and what is beside. */
   private static final long BYTES_OF_NEW_STORE = (37L << 20) + (64L << 20);
 
-  /** Of a store without clients: its files, two further regions, queue files made ahead. */
+  /** A store without clients takes so much: its files, two regions more, queue files made ahead. */
   private static final long FILES_OF_NEW_STORE = 64;
 
   static List<Finding> of(Surroundings surroundings) {

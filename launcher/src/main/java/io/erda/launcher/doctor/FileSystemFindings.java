@@ -133,7 +133,7 @@ final class FileSystemFindings {
     return setting.isEmpty() ? "not there" : setting;
   }
 
-  /** Of the choices the kernel puts the one that counts in brackets. */
+  /** Returns the choice that counts: the kernel lists all and puts that one in brackets. */
   private static String chosen(String choices) {
     int from = choices.indexOf('[');
     int to = choices.indexOf(']');

@@ -9,7 +9,7 @@ import java.util.List;
 final class LimitFindings {
   private static final long UNLIMITED = Long.MAX_VALUE;
 
-  /** Of a server without clients there are some forty. */
+  /** A server without clients has some forty descriptors open; each client takes more. */
   private static final long FILES_BESIDE_CLIENTS = 64;
 
   private static final long CONNECTIONS_DEFAULT = 1024;

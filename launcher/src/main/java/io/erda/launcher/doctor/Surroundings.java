@@ -33,7 +33,7 @@ public record Surroundings(
     Predicate<String> libraries) {
   private static final int PIECE_BYTES = 1 << 16;
 
-  /** Those of this process. */
+  /** Returns the surroundings of this process. */
   public static Surroundings ofThisProcess(Path data, boolean chosen) {
     return new Surroundings(
         data,
