@@ -13,6 +13,9 @@ import java.util.concurrent.locks.LockSupport;
 final class ClientCore {
   private static final long AWAIT_WITH_ATTENTION_NS_MAX = 200_000;
 
+  /** A power of two. So seldom that the clock adds nothing to the wait for an answer. */
+  private static final int IDLE_TURNS_PER_CLOCK = 16;
+
   final ClientContext context;
   private final Attention attention;
   private final Connections connections;
@@ -21,6 +24,9 @@ final class ClientCore {
   private final int depth;
   private long nextDeadlineNs;
   private boolean closed;
+
+  /** How often there was nothing to do; the clock is looked at when it passes a multiple. */
+  private int idleTurns;
 
   /**
    * @param depth how many gets, and as many puts, are in flight at most
@@ -148,7 +154,7 @@ final class ClientCore {
     if (attention.isAsked()) {
       work += attend();
     }
-    if (work == 0) {
+    if (work == 0 && (++idleTurns & IDLE_TURNS_PER_CLOCK - 1) == 0) {
       work = expire();
     }
     return work + outcomes.tell();
@@ -161,6 +167,8 @@ final class ClientCore {
 
   /** Sleeps until something completes or the time passes. Real threads only. */
   void await(long timeoutNs) {
+    // The clock is looked at once for each sleep.
+    idleTurns = -1;
     if (!connections.arm() || doWork() > 0) {
       return;
     }
@@ -263,8 +271,8 @@ final class ClientCore {
   }
 
   /**
-   * Ends what waits too long. The clock is read only here, when nothing else is to do. Returns how
-   * many operations ended.
+   * Ends what waits too long. The clock is read only here, now and then when nothing else is to do.
+   * Returns how many operations ended.
    */
   private int expire() {
     if (outcomes.active() == 0) {

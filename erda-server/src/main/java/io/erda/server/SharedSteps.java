@@ -79,7 +79,9 @@ final class SharedSteps implements Steps {
    */
   private boolean stepAndArm() {
     core.doWork();
-    core.doWork();
+    if (core.noteAnswered() > 0) {
+      core.doWork();
+    }
     return core.arm();
   }
 

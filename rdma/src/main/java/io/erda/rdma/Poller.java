@@ -131,7 +131,8 @@ public final class Poller {
     if (budgetNs == 0) {
       return false;
     }
-    if (idleTurns++ == 0) {
+    if (++idleTurns == TURNS_PER_CLOCK) {
+      // An answer that comes at once costs no look at the clock.
       idleSince = nanoTime.getAsLong();
     } else if (yields || (idleTurns & TURNS_PER_CLOCK - 1) == 0) {
       long idleNs = nanoTime.getAsLong() - idleSince;

@@ -245,6 +245,22 @@ public final class ServerCore implements AutoCloseable {
     }
   }
 
+  /**
+   * Takes note that answers went out, as far as that shows by now, without a whole step.
+   *
+   * @return how many requests have come meanwhile, for which a step is to follow
+   */
+  public long noteAnswered() {
+    long before = requests;
+    try {
+      connections.doWork();
+      faults.surface();
+    } catch (InternalError e) {
+      onFault(e);
+    }
+    return requests - before;
+  }
+
   /** Mapped memory went away: a client's that took it away, or a file's of the store. */
   private void onFault(InternalError e) {
     if (!connections.giveUpWhoseMemoryIsLost()) {
@@ -329,8 +345,8 @@ public final class ServerCore implements AutoCloseable {
     // A client that sends a request, or connects, waits until these steps are done: of a busy
     // server they are few, of an idle one they end when they took long, as they do where the store
     // drains to a slow disk.
-    long begunNs = nanoTime.getAsLong();
     boolean busy = stepNs - lastRequestNs < BUSY_NS;
+    long begunNs = busy ? 0 : nanoTime.getAsLong();
     int steps = busy ? cleaner.pace() : CLEANER_STEPS;
     int work = 0;
     for (int step = 0; step < steps; step++) {
@@ -390,7 +406,7 @@ public final class ServerCore implements AutoCloseable {
   /** The bytes come from outside: nothing in them is trusted. */
   private void onMessage(Connection connection, int slot, int received) {
     requests++;
-    lastRequestNs = nanoTime.getAsLong();
+    lastRequestNs = stepNs;
     MemorySegment in = connection.buffers();
     long at = Connection.requestAt(slot);
     if (!Message.wellFormed(in, at, received)
