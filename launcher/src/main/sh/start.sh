@@ -54,7 +54,7 @@ become_erda() {
   launch_settings "$build"
   # A command that is over in a moment gains from a small heap set-up and the fast compiler alone.
   case ${1:-} in
-    '' | -* | help | get | put | delete | ping | stats | top | classpath | doctor)
+    '' | -* | help | get | put | delete | exists | ping | stats | top | shell | classpath | completion | doctor)
       flags="$flags -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
       ;;
     # What comments state of the code is asserted there.

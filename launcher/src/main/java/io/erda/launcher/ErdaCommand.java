@@ -6,6 +6,7 @@ import io.erda.launcher.commands.CleanCommand;
 import io.erda.launcher.commands.DeleteCommand;
 import io.erda.launcher.commands.DoctorCommand;
 import io.erda.launcher.commands.EvalCommand;
+import io.erda.launcher.commands.ExistsCommand;
 import io.erda.launcher.commands.ExportCommand;
 import io.erda.launcher.commands.GetCommand;
 import io.erda.launcher.commands.ImportCommand;
@@ -49,6 +50,7 @@ final class ErdaCommand implements Runnable {
           GetCommand.class,
           PutCommand.class,
           DeleteCommand.class,
+          ExistsCommand.class,
           KeysCommand.class,
           PingCommand.class,
           StatsCommand.class,
@@ -63,7 +65,9 @@ final class ErdaCommand implements Runnable {
           EvalCommand.class,
           TortureCommand.class,
           SimulateCommand.class,
-          ClasspathCommand.class);
+          ClasspathCommand.class,
+          ShellCommand.class,
+          CompletionCommand.class);
 
   private static final String SUFFIX = "Command";
 
@@ -92,6 +96,7 @@ final class ErdaCommand implements Runnable {
     for (Class<?> type : named.isEmpty() ? SUBCOMMANDS : named) {
       commandLine.addSubcommand(type);
     }
+    ProgramName.inHelpOf(commandLine);
     return commandLine;
   }
 

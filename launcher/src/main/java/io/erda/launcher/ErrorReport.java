@@ -74,7 +74,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   int failed(Throwable failure, CommandLine commandLine, boolean verbose) {
     Throwable cause = unwrapped(failure);
     PrintWriter err = commandLine.getErr();
-    err.println("erda: " + message(cause));
+    err.println("erda: " + ProgramName.in(message(cause)));
     if (trace || verbose) {
       failure.printStackTrace(err);
     }

@@ -65,6 +65,27 @@ class CommandsTest {
   }
 
   @Test
+  void severalKeysInOneCall() {
+    try (ErdaServer server = ErdaServer.start(data, SMALL);
+        ErdaClient other = ErdaClient.connect(server.uri())) {
+      other.put("a".getBytes(UTF_8), "1".getBytes(UTF_8));
+      other.put("b".getBytes(UTF_8), new byte[0]);
+      assertEquals(0, run("get", "--uri", server.uri(), "b", "a"));
+      assertEquals("\n1\n", bytes.toString(UTF_8));
+      bytes.reset();
+      assertFails(3, "no such keys: x, y", "get", "-0", "--uri", server.uri(), "a", "x", "b", "y");
+      assertEquals("1\0\0", bytes.toString(UTF_8));
+      bytes.reset();
+      assertEquals(0, run("exists", "--uri", server.uri(), "a", "b"));
+      assertFails(3, "no such key: x", "exists", "--uri", server.uri(), "a", "x");
+      assertFails(3, "no such key: x", "delete", "--uri", server.uri(), "x", "a");
+      assertFails(3, "no such key: a", "exists", "--uri", server.uri(), "b", "a");
+      assertFails(2, "give either KEY or --key-file", "exists", "--uri", server.uri());
+      assertEquals("", bytes.toString(UTF_8));
+    }
+  }
+
+  @Test
   void aStoreThatNobodyServesIsReadByItsFiles() {
     String uri;
     try (ErdaServer server = ErdaServer.start(data, SMALL)) {

@@ -1,5 +1,8 @@
 package io.erda.eval.paper;
 
+import io.erda.eval.baselines.BaselineGeometry;
+import io.erda.eval.baselines.BaselineKind;
+import io.erda.eval.baselines.BaselineUnderTest;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.ProcessException;
 import io.erda.rdma.DeviceStatistics;
@@ -9,6 +12,7 @@ import io.erda.simulation.SimulatedDisk;
 import io.erda.simulation.SimulatedNetwork;
 import io.erda.simulation.StoreStatistics;
 import io.erda.simulation.VirtualTime;
+import io.erda.simulation.system.StoreUnderTest;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,6 +30,7 @@ import java.util.SplittableRandom;
 final class SimulatedRun {
   private static final String ADDRESS = "server";
   private static final long SEED = 20_210_101;
+  private static final int BASELINE_LOG_BYTES = 4 << 20;
 
   /** Between two steps of a server that had nothing to do: its timers go on. */
   private static final long TICK_NS = 1_000_000;
@@ -39,7 +44,7 @@ final class SimulatedRun {
   private final SimulatedDisk disk =
       new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, new SplittableRandom(SEED));
   private final SimulatedDevice serverDevice = network.device(ADDRESS, disk);
-  private final SimulatedScheme scheme;
+  private final StoreUnderTest store;
   private final Dataset dataset;
   private final ServerNode server;
   private final List<ClientNode> clients = new ArrayList<>();
@@ -54,13 +59,26 @@ final class SimulatedRun {
 
   private SimulatedRun(Scheme scheme, Dataset dataset, long puts) throws IOException {
     this.dataset = dataset;
-    int objectBytes = Dataset.KEY_BYTES + dataset.valueBytes();
-    this.scheme =
-        SimulatedScheme.of(scheme, dataset.objects(), objectBytes, puts * (objectBytes + 64L) * 2);
+    this.store = store(scheme, dataset.objects(), Dataset.KEY_BYTES + dataset.valueBytes(), puts);
     this.server =
         new ServerNode(
-            this.scheme.serve(
-                disk.directory(), serverDevice, ADDRESS, time, new SplittableRandom(SEED)));
+            store.start(disk.directory(), serverDevice, ADDRESS, time, new SplittableRandom(SEED)));
+  }
+
+  private static StoreUnderTest store(Scheme scheme, int objects, int objectBytes, long puts) {
+    return switch (scheme) {
+      case ERDA -> new SimulatedErda(objects, puts * (objectBytes + 64L) * 2);
+      case REDO_LOGGING -> baseline(BaselineKind.REDO_LOGGING, objects, objectBytes);
+      case READ_AFTER_WRITE -> baseline(BaselineKind.READ_AFTER_WRITE, objects, objectBytes);
+    };
+  }
+
+  /** A FLUSH of the simulated NICs reaches the persistence domain. */
+  private static StoreUnderTest baseline(BaselineKind kind, int objects, int objectBytes) {
+    // Each put may be a new key.
+    BaselineGeometry geometry =
+        BaselineGeometry.forObjects(2L * objects, objectBytes, BASELINE_LOG_BYTES);
+    return new BaselineUnderTest(kind, geometry, 0, true);
   }
 
   /**
@@ -131,12 +149,12 @@ final class SimulatedRun {
   private void close() {
     clients.forEach(ClientNode::close);
     server.scheduled = true; // no further step
-    server.server.close();
+    server.server.release();
   }
 
   /** The server's processor: a step begins when a message was taken, and keeps it for its cost. */
   private final class ServerNode {
-    private final SimulatedScheme.Server server;
+    private final StoreUnderTest.Server server;
     private boolean scheduled;
     private long freeAtNs;
     private long busyNs;
@@ -144,7 +162,7 @@ final class SimulatedRun {
     /** Messages that its steps have taken. */
     private long taken;
 
-    ServerNode(SimulatedScheme.Server server) {
+    ServerNode(StoreUnderTest.Server server) {
       this.server = server;
       serverDevice.onActivity(this::news);
       tick();
@@ -197,30 +215,30 @@ final class SimulatedRun {
 
   /** What a client asks for next. */
   private interface Next {
-    void begin(SimulatedScheme.Client client, int number);
+    void begin(StoreUnderTest.Client client, int number);
   }
 
   private final class Loading implements Next {
     private final MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
 
     @Override
-    public void begin(SimulatedScheme.Client client, int number) {
+    public void begin(StoreUnderTest.Client client, int number) {
       MemorySegment.copy(Dataset.key(number), 0, key, ValueLayout.JAVA_BYTE, 0, Dataset.KEY_BYTES);
-      client.put(key, dataset.value(number));
+      client.put(0, key, dataset.value(number));
     }
   }
 
   private record Mixed(ZipfianKeys keys) implements Next {
     @Override
-    public void begin(SimulatedScheme.Client client, int number) {
-      keys.operate(client::get, client::put, number);
+    public void begin(StoreUnderTest.Client client, int number) {
+      keys.operate(key -> client.get(0, key), (key, value) -> client.put(0, key, value), number);
     }
   }
 
   /** A client's processor, with one operation at a time. */
-  private final class ClientNode implements SimulatedScheme.Events {
+  private final class ClientNode implements StoreUnderTest.ClientEvents {
     private final SimulatedDevice device;
-    private final SimulatedScheme.Client client;
+    private final StoreUnderTest.Client client;
     private final Next next;
     private int left;
     private int number;
@@ -236,7 +254,7 @@ final class SimulatedRun {
       this.next = next;
       left = operations;
       device = network.device("client");
-      client = scheme.connect(device, ADDRESS, time, this);
+      client = store.connect(device, ADDRESS, time, this);
       device.onActivity(this::news);
       news();
     }
@@ -273,7 +291,30 @@ final class SimulatedRun {
     }
 
     @Override
-    public void ended() {
+    public void got(long token, MemorySegment value) {
+      if (value == null) {
+        fail("a key is not there");
+      } else {
+        ended();
+      }
+    }
+
+    @Override
+    public void done(long token) {
+      ended();
+    }
+
+    @Override
+    public void deleted(long token, boolean existed) {
+      ended();
+    }
+
+    @Override
+    public void compared(long token, boolean done) {
+      ended();
+    }
+
+    private void ended() {
       underWay = false;
       left--;
       endedNs = time.nowNs();
@@ -283,7 +324,21 @@ final class SimulatedRun {
     }
 
     @Override
-    public void failed(String why) {
+    public void failed(long token, RuntimeException why) {
+      fail(why.getMessage());
+    }
+
+    @Override
+    public void unknown(long token, boolean last, RuntimeException why) {
+      fail(why.getMessage());
+    }
+
+    @Override
+    public void broken(long token, RuntimeException why) {
+      fail(why.getMessage());
+    }
+
+    private void fail(String why) {
       if (!closed) {
         throw new ProcessException("simulated: " + why);
       }

@@ -2,18 +2,20 @@ package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code erda delete}: removes a key. */
+/** {@code erda delete}: removes keys. */
 @Command(
     name = "delete",
-    description = "Remove a key and its value.",
+    description = "Remove keys and their values.",
     footer = {
       "",
-      "Exit code 3 when the key had no value.",
+      "Exit code 3 when a key had no value; the others are removed all the same.",
       "",
       "  ./erda delete --uri erda+shm:/var/lib/erda greeting"
     })
@@ -22,17 +24,22 @@ public final class DeleteCommand implements Callable<Integer> {
   @Mixin private ByteForm form;
   @Mixin private KeyFile keyFile;
 
-  @Parameters(paramLabel = "KEY", arity = "0..1", description = "The key, byte for byte.")
-  private String argument;
+  @Parameters(paramLabel = "KEY", arity = "0..*", description = "The keys, byte for byte.")
+  private List<String> arguments = List.of();
 
   @Override
   public Integer call() throws IOException {
-    byte[] key = keyFile.key(argument, form);
+    List<byte[]> keys = keyFile.keys(arguments, form);
+    List<byte[]> absent = new ArrayList<>();
     try (ErdaClient client = connection.connect()) {
-      if (!client.delete(key)) {
-        throw Absent.key(key);
+      boolean[] existed = client.deleteAll(keys);
+      for (int i = 0; i < existed.length; i++) {
+        if (!existed[i]) {
+          absent.add(keys.get(i));
+        }
       }
     }
+    Absent.requireNone(absent);
     return 0;
   }
 }

@@ -3,19 +3,24 @@ package io.erda.launcher.commands;
 import io.erda.client.ErdaClient;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code erda get}: prints a value as it is. */
+/** {@code erda get}: prints values as they are. */
 @Command(
     name = "get",
-    description = "Print the value of a key, byte for byte; a line end follows on a terminal only.",
+    description = {
+      "Print the value of a key, byte for byte; a line end follows on a terminal only.",
+      "Of several keys each value is followed by a line end, in the order of the keys."
+    },
     footer = {
       "",
-      "Exit code 3 when the key has no value.",
+      "Exit code 3 when a key has no value; the others' are printed all the same.",
       "",
       "  ./erda get --uri erda+shm:/var/lib/erda greeting",
       "  ./erda get --uri erda+shm:/var/lib/erda --hex 00ff"
@@ -30,25 +35,37 @@ public final class GetCommand implements Callable<Integer> {
       description = "Let a line end follow in any case.")
   private boolean newline;
 
-  @Parameters(paramLabel = "KEY", arity = "0..1", description = "The key, byte for byte.")
-  private String argument;
+  @Option(
+      names = {"-0", "--null"},
+      description = "End each value with a zero byte instead of a line end.")
+  private boolean zero;
+
+  @Parameters(paramLabel = "KEY", arity = "0..*", description = "The keys, byte for byte.")
+  private List<String> arguments = List.of();
 
   @Override
   public Integer call() throws IOException {
-    byte[] key = keyFile.key(argument, form);
-    byte[] value;
+    List<byte[]> keys = keyFile.keys(arguments, form);
+    List<byte[]> values;
     try (ErdaClient client = connection.connect()) {
-      value = client.get(key);
+      values = client.getAll(keys);
     }
-    if (value == null) {
-      throw Absent.key(key);
-    }
+    boolean ends =
+        zero || newline || keys.size() > 1 || form.isText() || StandardOutput.isTerminal();
+    List<byte[]> absent = new ArrayList<>();
     OutputStream out = System.out;
-    out.write(form.printed(value));
-    if (newline || form.isText() || StandardOutput.isTerminal()) {
-      out.write('\n');
+    for (int i = 0; i < keys.size(); i++) {
+      if (values.get(i) == null) {
+        absent.add(keys.get(i));
+        continue;
+      }
+      out.write(form.printed(values.get(i)));
+      if (ends) {
+        out.write(zero ? 0 : '\n');
+      }
     }
     out.flush();
+    Absent.requireNone(absent);
     return 0;
   }
 }

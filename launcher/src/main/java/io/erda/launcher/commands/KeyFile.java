@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine.Option;
 
 /**
@@ -29,12 +30,20 @@ final class KeyFile {
    * @param argument KEY, or null where it was left out
    */
   byte[] key(String argument, ByteForm form) throws IOException {
-    if (isGiven() == (argument != null)) {
+    return keys(argument == null ? List.of() : List.of(argument), form).getFirst();
+  }
+
+  /** The key of the file, or at least one that the arguments mean. */
+  List<byte[]> keys(List<String> arguments, ByteForm form) throws IOException {
+    if (isGiven() == !arguments.isEmpty()) {
       throw new UserError("the key: give either KEY or --key-file", 2);
     }
-    if (!isGiven()) {
-      return form.bytes("the key", argument);
-    }
+    return isGiven()
+        ? List.of(bytes())
+        : arguments.stream().map(argument -> form.bytes("the key", argument)).toList();
+  }
+
+  private byte[] bytes() throws IOException {
     if (Files.isDirectory(file)) {
       throw new UserError("--key-file is a directory: " + file, 2);
     }

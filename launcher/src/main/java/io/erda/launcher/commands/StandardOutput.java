@@ -7,8 +7,8 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What standard output leads to. */
-final class StandardOutput {
+/** What standard output, and the other standard streams, lead to. */
+public final class StandardOutput {
   private static final int BUFFER_BYTES = 1 << 16;
 
   /**
@@ -60,6 +60,11 @@ final class StandardOutput {
   /** The same for standard error. */
   static boolean errorIsTerminal() {
     return leadsToTerminal(2);
+  }
+
+  /** The same for standard input. */
+  public static boolean inputIsTerminal() {
+    return leadsToTerminal(0);
   }
 
   private static boolean leadsToTerminal(int descriptor) {

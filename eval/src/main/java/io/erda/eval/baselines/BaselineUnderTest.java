@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /** A baseline under Erda's simulation: its own server and client, as they run anywhere. */
-final class BaselineUnderTest implements StoreUnderTest {
+public final class BaselineUnderTest implements StoreUnderTest {
   private static final long TIMEOUT_NS = 200_000_000L;
 
   private final BaselineKind kind;
@@ -18,7 +18,13 @@ final class BaselineUnderTest implements StoreUnderTest {
   private final long lagBytes;
   private final boolean flushesPersist;
 
-  BaselineUnderTest(
+  /**
+   * Makes a system of servers and clients.
+   *
+   * @param lagBytes bytes of the log that may stay unapplied; 0: everything is applied when there is time
+   * @param flushesPersist whether a FLUSH of the device reaches the persistence domain
+   */
+  public BaselineUnderTest(
       BaselineKind kind, BaselineGeometry geometry, long lagBytes, boolean flushesPersist) {
     this.kind = kind;
     this.geometry = geometry;

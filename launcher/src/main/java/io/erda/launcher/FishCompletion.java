@@ -1,0 +1,83 @@
+package io.erda.launcher;
+
+import java.io.File;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** Completion for the fish shell, which picocli makes no script for: a line for each word. */
+final class FishCompletion {
+  private final String name;
+  private final PrintWriter out;
+
+  FishCompletion(String name, PrintWriter out) {
+    this.name = name;
+    this.out = out;
+  }
+
+  void print(CommandSpec command) {
+    print(command, List.of());
+  }
+
+  /**
+   * @param path the words that lead to the command, without the first
+   */
+  private void print(CommandSpec command, List<String> path) {
+    for (OptionSpec option : command.options()) {
+      if (!option.hidden()) {
+        printOption(option, condition(path, List.of()));
+      }
+    }
+    List<String> names = List.copyOf(command.subcommands().keySet());
+    for (CommandLine each : command.subcommands().values()) {
+      CommandSpec subcommand = each.getCommandSpec();
+      out.println(
+          "complete -c "
+              + name
+              + " -f"
+              + condition(path, names)
+              + " -a "
+              + subcommand.name()
+              + description(subcommand.usageMessage().description()));
+      List<String> further = new ArrayList<>(path);
+      further.add(subcommand.name());
+      print(subcommand, further);
+    }
+  }
+
+  private void printOption(OptionSpec option, String condition) {
+    StringBuilder line = new StringBuilder("complete -c " + name + condition);
+    for (String each : option.names()) {
+      boolean isLong = each.startsWith("--");
+      line.append(isLong ? " -l " : " -s ").append(each.substring(isLong ? 2 : 1));
+    }
+    if (option.arity().max() > 0) {
+      boolean isFile = option.type() == Path.class || option.type() == File.class;
+      line.append(isFile ? " -r -F" : " -x");
+    }
+    out.println(line + description(option.description()));
+  }
+
+  /**
+   * Where a word is offered: behind all words of a path, and before any of those that would lead
+   * further.
+   */
+  private static String condition(List<String> path, List<String> before) {
+    List<String> conditions = new ArrayList<>();
+    path.forEach(word -> conditions.add("__fish_seen_subcommand_from " + word));
+    if (!before.isEmpty()) {
+      conditions.add("not __fish_seen_subcommand_from " + String.join(" ", before));
+    }
+    return conditions.isEmpty() ? "" : " -n '" + String.join("; and ", conditions) + "'";
+  }
+
+  private static String description(String... lines) {
+    return lines.length == 0
+        ? ""
+        : " -d '" + lines[0].replace("\\", "\\\\").replace("'", "\\'") + "'";
+  }
+}

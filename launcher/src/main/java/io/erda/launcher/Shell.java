@@ -1,0 +1,113 @@
+package io.erda.launcher;
+
+import io.erda.launcher.commands.ExactText;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jline.reader.EOFError;
+import org.jline.reader.Parser;
+import org.jline.reader.impl.DefaultParser;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** Runs lines as command lines of this program, one after the other. */
+final class Shell {
+  private static final String URI = "--uri";
+  private static final int WRONG_USAGE = 2;
+
+  private final String uri;
+  private final PrintWriter out;
+  private final PrintWriter err;
+  private final Parser parser = new DefaultParser().eofOnUnclosedQuote(true);
+  private boolean ended;
+  private int firstFailure;
+
+  /**
+   * @param uri the store that commands are for which name none; null: they have to
+   */
+  Shell(String uri, PrintWriter out, PrintWriter err) {
+    this.uri = uri;
+    this.out = out;
+    this.err = err;
+  }
+
+  /** Whether a line has said that no other follows. */
+  boolean ended() {
+    return ended;
+  }
+
+  /**
+   * Runs the lines of a stream, whose bytes are taken as they are. Returns the exit code of the
+   * first command that failed, or 0.
+   */
+  int run(InputStream lines) throws IOException {
+    InputStream in = new BufferedInputStream(lines);
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    int next;
+    do {
+      next = in.read();
+      if (next >= 0 && next != '\n') {
+        line.write(next);
+      } else {
+        run(ExactText.of(line.toByteArray()));
+        line.reset();
+      }
+    } while (next >= 0 && !ended);
+    return firstFailure;
+  }
+
+  /** Runs a line. */
+  void run(String line) {
+    int exitCode = exitCode(line.strip());
+    firstFailure = firstFailure == 0 ? exitCode : firstFailure;
+    System.out.flush();
+  }
+
+  private int exitCode(String line) {
+    if (line.isEmpty() || line.startsWith("#")) {
+      return 0;
+    }
+    List<String> words;
+    try {
+      words = new ArrayList<>(parser.parse(line, line.length()).words());
+    } catch (EOFError e) {
+      return wrong("a quote has no other half: " + line);
+    }
+    switch (words.getFirst()) {
+      case "exit", "quit" -> {
+        ended = true;
+        return 0;
+      }
+      case "help" -> words.set(0, "--help");
+      case "shell" -> {
+        return wrong("this is a shell already");
+      }
+      default -> nameStore(words);
+    }
+    return Main.run(out, err, false, words.toArray(String[]::new));
+  }
+
+  private int wrong(String message) {
+    err.println("erda: " + message);
+    return WRONG_USAGE;
+  }
+
+  /** Names the shell's store in a command that needs one and names none. */
+  private void nameStore(List<String> words) {
+    String name = words.getFirst();
+    CommandLine command = ErdaCommand.commandLine(name).getSubcommands().get(name);
+    if (uri == null || command == null) {
+      return;
+    }
+    CommandSpec spec = command.getCommandSpec();
+    boolean named =
+        words.stream().takeWhile(word -> !word.equals("--")).anyMatch(word -> word.startsWith(URI));
+    if (!named && spec.findOption(URI) != null) {
+      words.addAll(1, List.of(URI, uri));
+    }
+  }
+}

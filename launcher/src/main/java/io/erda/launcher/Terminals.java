@@ -1,0 +1,97 @@
+package io.erda.launcher;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import org.jline.reader.Candidate;
+import org.jline.reader.Completer;
+import org.jline.reader.EndOfFileException;
+import org.jline.reader.LineReader;
+import org.jline.reader.LineReaderBuilder;
+import org.jline.reader.ParsedLine;
+import org.jline.reader.UserInterruptException;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.TerminalBuilder;
+import picocli.AutoComplete;
+
+/** A {@link Shell} whose lines a user types: with a history, and completion of words. */
+final class Terminals {
+  private static final String PROMPT = "erda> ";
+
+  /** Runs what is typed on this process's terminal, until the user ends it. Returns 0. */
+  static int interact(Shell shell) throws IOException {
+    try (Terminal terminal = TerminalBuilder.builder().system(true).build()) {
+      return interact(shell, terminal, history());
+    }
+  }
+
+  /**
+   * @param history the file where lines are remembered; null: they are forgotten
+   */
+  static int interact(Shell shell, Terminal terminal, Path history) {
+    LineReader reader =
+        LineReaderBuilder.builder()
+            .terminal(terminal)
+            .appName("erda")
+            .completer(completer())
+            // An exclamation mark is one.
+            .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
+            .build();
+    if (history != null) {
+      reader.setVariable(LineReader.HISTORY_FILE, history);
+    }
+    while (!shell.ended()) {
+      try {
+        shell.run(reader.readLine(PROMPT));
+      } catch (UserInterruptException e) {
+        // Ctrl-C takes the line back.
+      } catch (EndOfFileException e) {
+        return 0;
+      }
+    }
+    return 0;
+  }
+
+  private static Completer completer() {
+    String[] none = {};
+    var spec = ErdaCommand.commandLine(none).getCommandSpec();
+    return (LineReader reader, ParsedLine line, List<Candidate> candidates) -> {
+      List<CharSequence> found = new ArrayList<>();
+      AutoComplete.complete(
+          spec,
+          line.words().toArray(String[]::new),
+          line.wordIndex(),
+          line.wordCursor(),
+          line.cursor(),
+          found);
+      String begun = line.word().substring(0, line.wordCursor());
+      found.forEach(rest -> candidates.add(new Candidate(begun + rest)));
+    };
+  }
+
+  /** The user's own file, which nobody else may read; null where there can be none. */
+  private static Path history() {
+    String state = System.getenv("XDG_STATE_HOME");
+    Path directory =
+        state == null || state.isEmpty()
+            ? Path.of(System.getProperty("user.home"), ".local", "state", "erda")
+            : Path.of(state, "erda");
+    Path file = directory.resolve("history");
+    try {
+      Files.createDirectories(directory);
+      Files.createFile(
+          file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    } catch (FileAlreadyExistsException e) {
+      return file;
+    } catch (IOException e) {
+      return null;
+    }
+    return file;
+  }
+
+  private Terminals() {}
+}

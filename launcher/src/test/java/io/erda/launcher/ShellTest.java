@@ -1,0 +1,125 @@
+package io.erda.launcher;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import io.erda.server.ErdaServer;
+import io.erda.server.ServerOptions;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.TerminalBuilder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many commands in one process. */
+class ShellTest {
+  @TempDir Path directory;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+  private final PrintStream standardOut = System.out;
+  private ErdaServer server;
+
+  @BeforeEach
+  void serve() {
+    server =
+        ErdaServer.start(
+            directory.resolve("data"),
+            ServerOptions.DEFAULTS
+                .withRegionBytes(1 << 20)
+                .withSegmentBytes(1 << 18)
+                .withCapacityBytes(2 << 20)
+                .withBuckets(256));
+    System.setOut(new PrintStream(bytes, true, UTF_8));
+  }
+
+  @AfterEach
+  void stop() {
+    System.setOut(standardOut);
+    server.close();
+  }
+
+  private Shell shell() {
+    return new Shell(server.uri(), new PrintWriter(out, true), new PrintWriter(err, true));
+  }
+
+  private int run(String lines) throws IOException {
+    return shell().run(new ByteArrayInputStream(lines.getBytes(UTF_8)));
+  }
+
+  @Test
+  void linesAreCommandsOfTheNamedStore() throws IOException {
+    assertEquals(0, run("put greeting 'hello  world'\n# nothing\n\nput empty \"\"\nget -n greeting"));
+    assertEquals("hello  world\n", bytes.toString(UTF_8));
+    assertEquals("", err.toString());
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      assertArrayEquals(new byte[0], client.get("empty".getBytes(UTF_8)));
+    }
+  }
+
+  @Test
+  void aFailureIsTheExitCodeAndDoesNotEndIt() throws IOException {
+    assertEquals(3, run("get none\nnonsense\nput a 1\nget -n a\n"));
+    assertEquals("1\n", bytes.toString(UTF_8));
+    assertTrue(err.toString().contains("no such key: none"), err.toString());
+    assertTrue(err.toString().contains("no such command: 'nonsense'"), err.toString());
+  }
+
+  @Test
+  void exitEndsIt() throws IOException {
+    assertEquals(0, run("put a 1\nexit\nput a 2\n"));
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      assertArrayEquals("1".getBytes(UTF_8), client.get("a".getBytes(UTF_8)));
+    }
+  }
+
+  @Test
+  void whatIsNoLineSaysSo() throws IOException {
+    assertEquals(2, run("put a 'b\nshell\n"));
+    assertTrue(err.toString().contains("a quote has no other half: put a 'b"), err.toString());
+    assertTrue(err.toString().contains("this is a shell already"), err.toString());
+  }
+
+  @Test
+  void bytesThatAreNoTextStayTheSame() throws IOException {
+    byte[] line = "put k v\n".getBytes(UTF_8);
+    line[6] = (byte) 0xff;
+    assertEquals(0, shell().run(new ByteArrayInputStream(line)));
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      assertArrayEquals(new byte[] {(byte) 0xff}, client.get("k".getBytes(UTF_8)));
+    }
+  }
+
+  @Test
+  void whatIsTypedIsCompletedAndRemembered() throws IOException {
+    Path history = directory.resolve("history");
+    ByteArrayOutputStream shown = new ByteArrayOutputStream();
+    ByteArrayInputStream typed =
+        new ByteArrayInputStream("exi\tgreeting\rpu\tgreeting hello\rexit\r".getBytes(UTF_8));
+    try (Terminal terminal =
+        TerminalBuilder.builder().system(false).streams(typed, shown).type("ansi").build()) {
+      assertEquals(0, Terminals.interact(shell(), terminal, history));
+    }
+    assertTrue(err.toString().contains("no such key: greeting"), err + "\n" + shown);
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      assertArrayEquals("hello".getBytes(UTF_8), client.get("greeting".getBytes(UTF_8)));
+    }
+    String remembered = Files.readString(history);
+    assertTrue(remembered.contains("put greeting hello"), remembered);
+    assertFalse(remembered.contains("pu\t"), remembered);
+  }
+}
