@@ -58,6 +58,9 @@ final class FishCompletion {
     if (option.arity().max() > 0) {
       boolean isFile = option.type() == Path.class || option.type() == File.class;
       line.append(isFile ? " -r -F" : " -x");
+      if (option.completionCandidates() != null) {
+        line.append(" -a '").append(String.join(" ", option.completionCandidates())).append('\'');
+      }
     }
     out.println(line + description(option.description()));
   }
