@@ -17,9 +17,7 @@ final class ProgramName {
 
   /** Lets a command and all below it have help with that name. */
   static void inHelpOf(CommandLine command) {
-    command
-        .getHelpSectionMap()
-        .replaceAll((key, section) -> help -> in(section.render(help)));
+    command.getHelpSectionMap().replaceAll((key, section) -> help -> in(section.render(help)));
     command.getSubcommands().values().forEach(ProgramName::inHelpOf);
   }
 

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jline.reader.EOFError;
 import org.jline.reader.Parser;
 import org.jline.reader.impl.DefaultParser;
@@ -17,6 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 /** Runs lines as command lines of this program, one after the other. */
 final class Shell {
   private static final String URI = "--uri";
+  private static final Pattern NEWLINE = Pattern.compile("-[a-z0-9]*n.*|--newline");
   private static final int WRONG_USAGE = 2;
 
   private final String uri;
@@ -82,11 +84,14 @@ final class Shell {
         ended = true;
         return 0;
       }
-      case "help" -> words.set(0, "--help");
+      case "help" -> {
+        words.removeFirst();
+        words.add("--help");
+      }
       case "shell" -> {
         return wrong("this is a shell already");
       }
-      default -> nameStore(words);
+      default -> complete(words);
     }
     return Main.run(out, err, false, words.toArray(String[]::new));
   }
@@ -96,18 +101,26 @@ final class Shell {
     return WRONG_USAGE;
   }
 
-  /** Names the shell's store in a command that needs one and names none. */
-  private void nameStore(List<String> words) {
+  /** Names the shell's store in a command that needs one and names none; values get lines. */
+  private void complete(List<String> words) {
     String name = words.getFirst();
     CommandLine command = ErdaCommand.commandLine(name).getSubcommands().get(name);
-    if (uri == null || command == null) {
+    if (command == null) {
       return;
     }
     CommandSpec spec = command.getCommandSpec();
-    boolean named =
-        words.stream().takeWhile(word -> !word.equals("--")).anyMatch(word -> word.startsWith(URI));
-    if (!named && spec.findOption(URI) != null) {
+    List<String> options =
+        words.stream()
+            .takeWhile(word -> !word.equals("--"))
+            .filter(word -> word.startsWith("-"))
+            .toList();
+    boolean isNamed = options.stream().anyMatch(option -> option.startsWith(URI));
+    if (uri != null && !isNamed && spec.findOption(URI) != null) {
       words.addAll(1, List.of(URI, uri));
+    }
+    boolean hasLines = options.stream().anyMatch(option -> NEWLINE.matcher(option).matches());
+    if (!hasLines && spec.findOption("--newline") != null) {
+      words.add(1, "--newline");
     }
   }
 }

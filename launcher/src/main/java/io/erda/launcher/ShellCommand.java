@@ -15,14 +15,14 @@ import picocli.CommandLine.Spec;
     description = {
       "Take commands, a line each, without starting a JVM for each of them.",
       "They are those of the command line, without ./erda and, where a store is named here, without"
-          + " --uri. 'exit' or Ctrl-D ends the shell."
+          + " --uri; each value has a line. 'help' shows them, 'exit' or Ctrl-D ends the shell."
     },
     footer = {
       "",
       "Words are quoted as in other shells. On a terminal there is a history, which is kept in"
-          + " ${env:XDG_STATE_HOME:-~/.local/state}/erda/history, and Tab completes. Otherwise lines"
-          + " come from standard input, those that begin with # mean nothing, and the exit code is"
-          + " that of the first command that failed.",
+          + " ${env:XDG_STATE_HOME:-~/.local/state}/erda/history, and Tab completes. Otherwise"
+          + " lines come from standard input, those that begin with # mean nothing, and the exit"
+          + " code is that of the first command that failed.",
       "",
       "  ./erda shell --uri erda+shm:/var/lib/erda",
       "  printf 'put a 1\\nput b 2\\n' | ./erda shell --uri erda+shm:/var/lib/erda"

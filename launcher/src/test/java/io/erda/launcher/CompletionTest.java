@@ -66,19 +66,17 @@ class CompletionTest {
     }
     assertTrue(
         lines.stream()
-            .anyMatch(
-                line ->
-                    line.startsWith(
-                        "complete -c erda -n '__fish_seen_subcommand_from get' -l key-file -r -F"
-                            + " -d 'Take the key")));
+            .anyMatch(line ->
+                line.startsWith(
+                    "complete -c erda -n '__fish_seen_subcommand_from get' -l key-file -r -F"
+                        + " -d 'Take the key")));
     assertTrue(
         lines.stream()
-            .anyMatch(
-                line ->
-                    line.startsWith(
+            .anyMatch(line ->
+                line.startsWith(
                         "complete -c erda -f -n '__fish_seen_subcommand_from eval; and not"
                             + " __fish_seen_subcommand_from ")
-                        && line.contains(" -a run ")));
+                    && line.contains(" -a run ")));
   }
 
   @Test

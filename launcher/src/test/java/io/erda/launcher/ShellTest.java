@@ -63,8 +63,15 @@ class ShellTest {
 
   @Test
   void linesAreCommandsOfTheNamedStore() throws IOException {
-    assertEquals(0, run("put greeting 'hello  world'\n# nothing\n\nput empty \"\"\nget -n greeting"));
-    assertEquals("hello  world\n", bytes.toString(UTF_8));
+    assertEquals(
+        0,
+        run(
+            "put greeting 'hello  world'\n"
+                + "# nothing\n\n"
+                + "put empty \"\"\n"
+                + "get greeting\n"
+                + "get -0 greeting\n"));
+    assertEquals("hello  world\nhello  world\0", bytes.toString(UTF_8));
     assertEquals("", err.toString());
     try (ErdaClient client = ErdaClient.connect(server.uri())) {
       assertArrayEquals(new byte[0], client.get("empty".getBytes(UTF_8)));
@@ -77,6 +84,14 @@ class ShellTest {
     assertEquals("1\n", bytes.toString(UTF_8));
     assertTrue(err.toString().contains("no such key: none"), err.toString());
     assertTrue(err.toString().contains("no such command: 'nonsense'"), err.toString());
+  }
+
+  @Test
+  void helpIsThatOfACommandOrOfAll() throws IOException {
+    assertEquals(0, run("help get\n"));
+    assertTrue(out.toString().startsWith("Usage: erda get "), out.toString());
+    assertEquals(0, run("help\n"));
+    assertTrue(out.toString().contains("Usage: erda ["), out.toString());
   }
 
   @Test

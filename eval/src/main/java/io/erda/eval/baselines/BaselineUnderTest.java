@@ -21,7 +21,8 @@ public final class BaselineUnderTest implements StoreUnderTest {
   /**
    * Makes a system of servers and clients.
    *
-   * @param lagBytes bytes of the log that may stay unapplied; 0: everything is applied when there is time
+   * @param lagBytes bytes of the log that may stay unapplied; 0: everything is applied when there
+   *     is time
    * @param flushesPersist whether a FLUSH of the device reaches the persistence domain
    */
   public BaselineUnderTest(
