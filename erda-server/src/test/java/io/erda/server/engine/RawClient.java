@@ -111,7 +111,7 @@ final class RawClient {
     return response();
   }
 
-  private void send(int type, int length) {
+  void send(int type, int length) {
     Message.putHeader(
         request(),
         0,

@@ -105,6 +105,17 @@ class ServerCoreTest {
   }
 
   @Test
+  void whatComesWhileAnswersAreNotedIsCounted() {
+    RawClient client = connect();
+    RawClient another = connect();
+    client.send(Message.STATS, Message.STATS_REQUEST_BYTES);
+    core.doWork();
+    another.send(Message.STATS, Message.STATS_REQUEST_BYTES);
+    assertEquals(1, core.noteAnswered());
+    assertEquals(0, core.noteAnswered());
+  }
+
+  @Test
   void whatNobodyUsesEndsSoonWhileTooMuchIsOpen() {
     int bytes = core.engine().log().geometry().objectBytesMax();
     RawClient client = connect();
