@@ -32,7 +32,11 @@ import java.lang.foreign.MemorySegment;
  * that goes on with the rest of the copy space finds the rest of the objects in the victim.
  */
 final class Cleaning {
-  private static final int SWEEP_SLOTS = 64;
+  /** Slots that a step of a sweep looks at: of a large table more, for a sweep to end. */
+  private static final int SWEEP_SLOTS_MIN = 64;
+
+  private static final int SWEEP_SLOTS_MAX = 512;
+  private static final int SWEEP_STEPS = 4096;
   private static final int MEASURED_A_STEP = 4;
   private static final int NAMED_A_STEP = 2;
   private static final int LOOKED_A_STEP = 4;
@@ -64,6 +68,11 @@ final class Cleaning {
   private final PlaceSet places;
   private final Copier copier;
   private final Region victim;
+
+  /** What the offsets of places in the victim have in common under the mask for regions. */
+  private final int offsetBits;
+
+  private final Entries.Visitor marking = this::mark;
   private final long gainMin;
   private final boolean onlyBehind;
   private final long writersUntilNs;
@@ -79,6 +88,7 @@ final class Cleaning {
   private int round;
   private long cursor;
   private long layout;
+  private int sweepSlots;
   private boolean found;
 
   /** Whether a word that names the victim can't be what anybody stored. */
@@ -122,6 +132,7 @@ final class Cleaning {
     this.places = places;
     this.copier = copier;
     this.victim = victim;
+    this.offsetBits = geometry.offset(victim.index(), 0);
     this.copySpace = interrupted;
     this.gainMin = gainMin;
     this.onlyBehind = onlyBehind;
@@ -202,6 +213,7 @@ final class Cleaning {
     cursor = 0;
     laterInRound = 0;
     layout = entries.layout();
+    sweepSlots = (int) Math.clamp(entries.slots() / SWEEP_STEPS, SWEEP_SLOTS_MIN, SWEEP_SLOTS_MAX);
     found = false;
     carries = false;
   }
@@ -211,7 +223,7 @@ final class Cleaning {
       places.clear();
       beginSweep();
     }
-    cursor = entries.sweep(cursor, SWEEP_SLOTS, this::mark);
+    cursor = entries.sweep(cursor, sweepSlots, geometry.regionMask(), offsetBits, marking);
     if (cursor != Entries.NONE) {
       return Outcome.GOES_ON;
     }

@@ -28,6 +28,14 @@ public interface Entries {
    */
   long sweep(long cursor, int count, Visitor visitor);
 
+  /**
+   * As {@link #sweep(long, int, Visitor)}, where entries need not be shown whose word has no offset
+   * with these bits ({@link io.erda.hashtable.VersionWord#hasOffset}).
+   */
+  default long sweep(long cursor, int count, int mask, int bits, Visitor visitor) {
+    return sweep(cursor, count, visitor);
+  }
+
   /** Whether a sweep that goes on at {@code cursor} has been at an entry. */
   boolean isBehind(long slot, long cursor);
 

@@ -230,6 +230,21 @@ public final class HashTable {
   }
 
   /**
+   * As {@link #forEach(long, long, EntryVisitor)}, of those entries alone whose word has an offset
+   * with these bits ({@link VersionWord#hasOffset}). Looks at the words and no further, which is
+   * what a sweep for one region in a large table costs.
+   */
+  public void forEachWithOffset(long from, long to, int mask, int bits, EntryVisitor visitor) {
+    Objects.checkFromToIndex(from, to, slots);
+    for (long slot = from; slot < to; slot++) {
+      long versionWord = TableLayout.versionWord(segment, slot);
+      if (VersionWord.hasOffset(versionWord, mask, bits) && inUse(versionWord)) {
+        visitor.entry(slot, TableLayout.keyWord(segment, slot), versionWord);
+      }
+    }
+  }
+
+  /**
    * Stores a version word in one atomic store and flushes it, if the entry still holds {@code
    * keyWord} and {@code expected}. The caller drains. {@code next} is not 0: see {@link #empty} and
    * {@link #rollback}.

@@ -43,6 +43,16 @@ public final class VersionWord {
     return word < 0 ? offset0(word) : offset1(word);
   }
 
+  /**
+   * Whether one of the two versions has an offset whose bits under {@code mask} are these, be there
+   * a version or not. One of the first things that are asked of every word of a table.
+   *
+   * @param mask of an offset, at most {@link #OFFSET_MAX}
+   */
+  public static boolean hasOffset(long word, int mask, int bits) {
+    return ((int) (word >>> 32) & mask) == bits | ((int) (word >>> 1) & mask) == bits;
+  }
+
   /** Whether the newest version is not committed. */
   public static boolean pending(long word) {
     return (word & PENDING) != 0;

@@ -51,6 +51,37 @@ class HashTableTest {
   }
 
   @Test
+  void aSweepForSomeOffsetsShowsThoseEntriesAlone() {
+    HashTable table = create(64);
+    int mask = VersionWord.OFFSET_MAX & -16;
+    Set<Long> inFirst = new HashSet<>();
+    Set<Long> inSecond = new HashSet<>();
+    Set<Long> inThird = new HashSet<>();
+    for (long key = 1; key <= 20; key++) {
+      long keyWord = key << 32 | key;
+      long word = VersionWord.first(16 + (int) key, false);
+      (key < 16 ? inFirst : inSecond).add(keyWord);
+      if (key % 3 == 0) {
+        word = VersionWord.update(word, 48, false);
+        inThird.add(keyWord);
+      }
+      table.insert(keyWord, word);
+    }
+    assertEquals(inFirst, shown(table, mask, 16));
+    assertEquals(inSecond, shown(table, mask, 32));
+    assertEquals(inThird, shown(table, mask, 48));
+    assertEquals(Set.of(), shown(table, mask, 64));
+    assertEquals(20, shown(table, 0, 0).size());
+  }
+
+  private static Set<Long> shown(HashTable table, int mask, int bits) {
+    Set<Long> shown = new HashSet<>();
+    table.forEachWithOffset(
+        0, table.slots(), mask, bits, (slot, keyWord, word) -> shown.add(keyWord));
+    return shown;
+  }
+
+  @Test
   void insertFindUpdateEmpty() {
     HashTable table = create(16);
     long word = VersionWord.first(9, false);

@@ -35,6 +35,23 @@ class VersionWordTest {
   }
 
   @Test
+  void hasOffsetLooksAtBothVersionsAndAtNothingElse() {
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int i = 0; i < 100_000; i++) {
+      int shift = random.nextInt(0, 31);
+      int mask = MAX & -(1 << shift);
+      int newest = random.nextInt(1, MAX);
+      int older = random.nextInt(1, MAX);
+      int other = random.nextInt(1, MAX);
+      long word = VersionWord.update(VersionWord.first(older, false), newest, random.nextBoolean());
+      assertTrue(VersionWord.hasOffset(word, mask, newest & mask));
+      assertTrue(VersionWord.hasOffset(word, mask, older & mask));
+      boolean named = (other & mask) == (newest & mask) || (other & mask) == (older & mask);
+      assertEquals(named, VersionWord.hasOffset(word, mask, other & mask), "seed " + SEED);
+    }
+  }
+
+  @Test
   void extremeOffsetsDoNotTouchEachOther() {
     for (int offset : new int[] {1, MAX - 1, MAX}) {
       for (int other : new int[] {1, MAX - 1, MAX}) {

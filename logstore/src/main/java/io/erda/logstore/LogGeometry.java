@@ -55,6 +55,11 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
     return (int) (((long) offset << 3) >>> Long.numberOfTrailingZeros(regionBytes));
   }
 
+  /** The bits of an offset that say in which region it lies. */
+  public int regionMask() {
+    return Integer.MAX_VALUE & -offset(1, 0);
+  }
+
   /** Place in its region of an offset, bytes. */
   public long place(int offset) {
     return ((long) offset << 3) & (regionBytes - 1);

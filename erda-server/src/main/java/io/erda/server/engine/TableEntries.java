@@ -27,13 +27,23 @@ final class TableEntries implements Entries {
 
   @Override
   public long sweep(long cursor, int count, Visitor visitor) {
+    // Every offset has these bits.
+    return sweep(cursor, count, 0, 0, visitor);
+  }
+
+  @Override
+  public long sweep(long cursor, int count, int mask, int bits, Visitor visitor) {
     boolean inNext = (cursor & IN_NEXT) != 0;
     Tables.Generation swept = inNext ? tables.next() : tables.current();
     HashTable table = swept.table();
     long from = cursor & ~IN_NEXT;
     long to = Math.min(table.slots(), from + count);
-    table.forEach(
-        from, to, (slot, keyWord, word) -> visitor.entry(swept.entry(slot), keyWord, word));
+    table.forEachWithOffset(
+        from,
+        to,
+        mask,
+        bits,
+        (slot, keyWord, word) -> visitor.entry(swept.entry(slot), keyWord, word));
     if (to < table.slots()) {
       return cursor - from + to;
     }
