@@ -3,7 +3,7 @@
 # Copies what Maven made of the launcher in $1 (its output directory) to the new directory $2.
 lay_out() {
   mkdir "$2" "$2/lib"
-  cp -p "$1"/lib/*.jar "$1"/launcher-*.jar "$2/lib/"
+  cp -p "$1"/lib/*.jar "$1"/erda-launcher-*.jar "$2/lib/"
   # One order everywhere, not the locale's: the class cache is bound to it.
   (cd "$2" && ls lib | LC_ALL=C sort > classpath)
   # Two lines: of every JVM, and of a server besides.

@@ -183,7 +183,10 @@ class DistributionTest {
     String page = Files.readString(tree.resolve("THIRD-PARTY.md"));
     for (Path jar : jars()) {
       String name = jar.getFileName().toString().replaceFirst("-\\d.*", "");
-      boolean ours = Files.exists(Path.of("..", name, "pom.xml"));
+      boolean ours =
+          Files.exists(Path.of("..", name, "pom.xml"))
+              || name.startsWith("erda-")
+                  && Files.exists(Path.of("..", name.substring("erda-".length()), "pom.xml"));
       assertTrue(ours || page.contains("`" + name + "`"), name);
     }
   }
