@@ -1,24 +1,25 @@
 package io.erda.hashtable;
 
-import static io.erda.pmem.UncheckedMemory.ALL;
+import static io.erda.hashtable.Xxh3.PRIME64_1;
+import static io.erda.hashtable.Xxh3.PRIME_MX2;
+import static io.erda.hashtable.Xxh3.mix;
+import static io.erda.hashtable.Xxh3.secret;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Objects;
-import net.openhft.hashing.Access;
-import net.openhft.hashing.LongHashFunction;
 
 /**
- * The 64-bit hash of keys, seeded per store: XXH3 of the Zero-Allocation-Hashing library over
- * {@link MemorySegment}. Part of the byte format: the same bytes and seed give the same hash on
- * every platform, heap or native. Immutable, thread-safe.
+ * The 64-bit hash of keys, seeded per store: XXH3 over {@link MemorySegment}. Part of the byte
+ * format: the same bytes and seed give the same hash on every platform, heap or native. Immutable,
+ * thread-safe.
  */
 public final class KeyHash {
-  private final LongHashFunction function;
+  private final long seed;
+  private final byte[] secret;
 
   public KeyHash(long seed) {
-    function = LongHashFunction.xx3(seed);
+    this.seed = seed;
+    secret = Xxh3.secretOf(seed);
   }
 
   /**
@@ -29,7 +30,7 @@ public final class KeyHash {
    */
   public long of(MemorySegment segment, long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());
-    return function.hash(segment, SegmentAccess.INSTANCE, offset, length);
+    return hash(Loads.CHECKED, segment, offset, length);
   }
 
   /**
@@ -37,60 +38,70 @@ public final class KeyHash {
    * the instructions. REQUIRES: the bytes are there and stay there; nothing is checked.
    */
   public long ofNative(long address, int length) {
-    return function.hash(null, AddressAccess.INSTANCE, address, length);
+    return hash(Loads.UNCHECKED, null, address, length);
   }
 
-  /**
-   * Loads by address; {@link #ofNative} says what its caller owes.
-   *
-   * @see io.erda.pmem.UncheckedMemory
-   */
-  private static final class AddressAccess extends Access<Object> {
-    static final AddressAccess INSTANCE = new AddressAccess();
-
-    @Override
-    public long getLong(Object input, long offset) {
-      return ALL.get(SegmentAccess.LONG, offset);
+  private long hash(Loads loads, MemorySegment in, long at, long length) {
+    if (length <= 16) {
+      return length > 8
+          ? upTo16(loads, in, at, length)
+          : length >= 4 ? upTo8(loads, in, at, length) : upTo3(loads, in, at, length);
     }
-
-    @Override
-    public long getUnsignedInt(Object input, long offset) {
-      return ALL.get(SegmentAccess.INT, offset) & 0xFFFF_FFFFL;
+    if (length <= 128) {
+      return upTo128(loads, in, at, length);
     }
+    return length <= Xxh3.SHORT_MAX
+        ? upTo240(loads, in, at, length)
+        : Xxh3.ofLong(loads, in, at, length, secret, null);
+  }
 
-    @Override
-    public int getInt(Object input, long offset) {
-      return ALL.get(SegmentAccess.INT, offset);
+  private long upTo3(Loads loads, MemorySegment in, long at, long length) {
+    if (length == 0) {
+      return Xxh3.avalanche64(seed ^ secret(56) ^ secret(64));
     }
+    long flip = ((secret(0) ^ secret(0) >>> 32) & 0xFFFF_FFFFL) + seed;
+    return Xxh3.avalanche64(Xxh3.combined(loads, in, at, length) ^ flip);
+  }
 
-    @Override
-    public int getUnsignedShort(Object input, long offset) {
-      return ALL.get(SegmentAccess.SHORT, offset) & 0xFFFF;
-    }
+  private long upTo8(Loads loads, MemorySegment in, long at, long length) {
+    long spread = seed ^ (long) Integer.reverseBytes((int) seed) << 32;
+    long flip = (secret(8) ^ secret(16)) - spread;
+    long h = loads.half(in, at + length - 4) + (loads.half(in, at) << 32) ^ flip;
+    h = (h ^ Long.rotateLeft(h, 49) ^ Long.rotateLeft(h, 24)) * PRIME_MX2;
+    h = (h ^ (h >>> 35) + length) * PRIME_MX2;
+    return h ^ h >>> 28;
+  }
 
-    @Override
-    public int getShort(Object input, long offset) {
-      return ALL.get(SegmentAccess.SHORT, offset);
-    }
+  private long upTo16(Loads loads, MemorySegment in, long at, long length) {
+    long low = loads.word(in, at) ^ (secret(24) ^ secret(32)) + seed;
+    long high = loads.word(in, at + length - 8) ^ (secret(40) ^ secret(48)) - seed;
+    return Xxh3.avalanche(length + Long.reverseBytes(low) + high + Xxh3.fold(low, high));
+  }
 
-    @Override
-    public int getUnsignedByte(Object input, long offset) {
-      return ALL.get(ValueLayout.JAVA_BYTE, offset) & 0xFF;
+  private long upTo128(Loads loads, MemorySegment in, long at, long length) {
+    long end = at + length;
+    long h = length * PRIME64_1;
+    if (length > 32) {
+      if (length > 64) {
+        if (length > 96) {
+          h += mix(loads, in, at + 48, 96, seed) + mix(loads, in, end - 64, 112, seed);
+        }
+        h += mix(loads, in, at + 32, 64, seed) + mix(loads, in, end - 48, 80, seed);
+      }
+      h += mix(loads, in, at + 16, 32, seed) + mix(loads, in, end - 32, 48, seed);
     }
+    return Xxh3.avalanche(h + mix(loads, in, at, 0, seed) + mix(loads, in, end - 16, 16, seed));
+  }
 
-    @Override
-    public int getByte(Object input, long offset) {
-      return ALL.get(ValueLayout.JAVA_BYTE, offset);
+  private long upTo240(Loads loads, MemorySegment in, long at, long length) {
+    long h = length * PRIME64_1;
+    for (int i = 0; i < 128; i += 16) {
+      h += mix(loads, in, at + i, i, seed);
     }
-
-    @Override
-    public ByteOrder byteOrder(Object input) {
-      return ByteOrder.LITTLE_ENDIAN;
+    h = Xxh3.avalanche(h);
+    for (int i = 128; i + 16 <= length; i += 16) {
+      h += mix(loads, in, at + i, i - 128 + Xxh3.SECRET_START, seed);
     }
-
-    @Override
-    protected Access<Object> reverseAccess() {
-      throw new UnsupportedOperationException("keys are hashed little-endian");
-    }
+    return Xxh3.avalanche(h + mix(loads, in, at + length - 16, Xxh3.SECRET_LAST, seed));
   }
 }

@@ -25,7 +25,7 @@ class KeyHashTest {
    * kinds of memory.
    */
   @Test
-  void heapNativeAndTheLibrarysOwnBytesAgree() {
+  void heapNativeAndTheLibraryAgree() {
     SplittableRandom random = new SplittableRandom(SEED);
     byte[] bytes = new byte[2200];
     random.nextBytes(bytes);
@@ -44,6 +44,7 @@ class KeyHashTest {
           assertEquals(
               expected, hash.of(MemorySegment.ofArray(bytes).asReadOnly(), offset, length), what);
           assertEquals(expected, hash.of(direct.asSlice(offset), 0, length), what);
+          assertEquals(expected, hash.ofNative(direct.address() + offset, length), what);
         }
       }
     }

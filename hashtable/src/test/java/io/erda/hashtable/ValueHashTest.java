@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.util.Random;
+import net.openhft.hashing.LongTupleHashFunction;
 import org.junit.jupiter.api.Test;
 
 /** The hash is what the protocol says, wherever the bytes lie. */
@@ -31,6 +32,20 @@ final class ValueHashTest {
     hash.compute(MemorySegment.ofArray(new byte[] {'o', 'l', 'd'}), 0, 3);
     assertEquals(0x0f3ca07a8cc8bf40L, hash.low());
     assertEquals(0x1bcbfc1be90c1b30L, hash.high());
+  }
+
+  @Test
+  void theLibraryAgrees() {
+    byte[] bytes = new byte[4200];
+    new Random(2).nextBytes(bytes);
+    LongTupleHashFunction library = LongTupleHashFunction.xx128();
+    for (int length = 0; length <= 4096; length += length < 300 ? 1 : 73) {
+      int offset = length % 100;
+      long[] expected = library.hashBytes(bytes, offset, length);
+      hash.compute(MemorySegment.ofArray(bytes), offset, length);
+      assertEquals(expected[0], hash.low(), "length " + length);
+      assertEquals(expected[1], hash.high(), "length " + length);
+    }
   }
 
   @Test
