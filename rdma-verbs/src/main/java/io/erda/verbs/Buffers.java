@@ -48,7 +48,7 @@ final class Buffers {
     if (spare.size() < KEPT) {
       spare.push(buffer);
     } else {
-      device.end(buffer);
+      device.regions().end(buffer);
       arenas.remove(buffer).close();
     }
   }
@@ -59,7 +59,7 @@ final class Buffers {
   void close() {
     spare.clear();
     arenas.forEach((buffer, arena) -> {
-      if (!device.isRegistered(buffer)) {
+      if (!device.regions().isRegistered(buffer)) {
         arena.close();
       }
     });

@@ -9,12 +9,14 @@ import com.ibm.disni.verbs.RdmaCmId;
 import io.erda.rdma.Flags;
 import io.erda.rdma.Opcode;
 import io.erda.verbs.ffm.FfmVerbs;
+import io.erda.verbs.ffm.Offered;
+import io.erda.verbs.ffm.PostExtended;
 import io.erda.verbs.ffm.PostSend;
 import java.io.IOException;
 import java.util.List;
 
 /**
- * The hardware queue pair that READs, WRITEs and atomics go over. Hardware breaks it at the first
+ * The hardware queue pair that READs, WRITEs, FLUSHes and atomics go over. Hardware breaks it at the first
  * request that the peer's side refuses, and flushes those behind, which have not been executed
  * then; so both ends make it anew and they are posted again. No message goes over it: so none is
  * lost, nor comes twice.
@@ -24,6 +26,7 @@ final class DataQueue {
   private static final int PIECES_MAX = 3;
   private static final int PEER_MAY =
       IbvMr.IBV_ACCESS_REMOTE_READ | IbvMr.IBV_ACCESS_REMOTE_WRITE | IbvMr.IBV_ACCESS_REMOTE_ATOMIC;
+  private static final int SIGNALED = IbvSendWR.IBV_SEND_SIGNALED;
   private static final int PSN_MASK = 0xff_ffff;
   private static final int PSN_STEP = 0x1_0000;
 
@@ -39,6 +42,10 @@ final class DataQueue {
   private final PostSend read;
   private final PostSend write;
   private final PostSend swap;
+  private final Offered offered;
+
+  /** Null where the device offers nothing for it. */
+  private final PostExtended extended;
   private State state = State.WAITING;
   private int psn;
   private int peer;
@@ -49,12 +56,14 @@ final class DataQueue {
     this.verbs = verbs;
     this.way = way;
     this.psn = psn & PSN_MASK;
-    this.queuePair = verbs.createQp(hca.pd(), MessageQueue.attributes(cq, REQUESTS, 1));
+    this.offered = hca.offered();
+    this.queuePair = verbs.createQp(hca.pd(), MessageQueue.attributes(cq, REQUESTS, 1), offered);
     try {
       this.read = prepare(IbvSendWR.IBV_WR_RDMA_READ);
       this.write = prepare(IbvSendWR.IBV_WR_RDMA_WRITE);
       this.swap = prepare(IbvSendWR.IBV_WR_ATOMIC_CMP_AND_SWP);
-      verbs.toInit(queuePair, way, PEER_MAY);
+      this.extended = verbs.extended(queuePair, offered);
+      verbs.toInit(queuePair, way, PEER_MAY | offered.access());
     } catch (IOException | RuntimeException | Error e) {
       verbs.destroyQp(queuePair);
       throw e;
@@ -86,7 +95,7 @@ final class DataQueue {
     psn = psn + PSN_STEP & PSN_MASK;
     epoch = epoch + 1 & Tags.EPOCHS - 1;
     outstanding = 0;
-    verbs.toInit(queuePair, way, PEER_MAY);
+    verbs.toInit(queuePair, way, PEER_MAY | offered.access());
     state = State.WAITING;
   }
 
@@ -127,7 +136,28 @@ final class DataQueue {
         swap.getWrMod(0).setOperands(works.expected[at], works.value[at]);
         post(swap, works, work, works.localAddress[at], works.lkey[at], 0, 8, true);
       }
-      case Opcode.ATOMIC_WRITE -> post(write, works, work, wordAddress, wordLkey, 0, 8, true);
+      case Opcode.ATOMIC_WRITE -> {
+        if (offered.writesWords()) {
+          long tag = Tags.data(work, true, epoch);
+          outstanding++;
+          extended.atomicWrite(
+              tag, sendFlags(works, work), works.rkey[at], works.remoteAddress[at], works.value[at]);
+        } else {
+          post(write, works, work, wordAddress, wordLkey, 0, 8, true);
+        }
+      }
+      case Opcode.FLUSH -> {
+        long tag = Tags.data(work, true, epoch);
+        int type = (int) works.value[at];
+        outstanding++;
+        extended.flush(
+            tag,
+            sendFlags(works, work),
+            works.rkey[at],
+            works.remoteAddress[at],
+            works.length[at],
+            type);
+      }
       default ->
           post(
               write,
@@ -179,8 +209,7 @@ final class DataQueue {
     int at = Works.at(work);
     PostSend.Request request = call.getWrMod(0);
     request.setWr_id(Tags.data(work, last, epoch));
-    boolean fence = (works.flags(work) & Flags.FENCE) != 0;
-    request.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED | (fence ? IbvSendWR.IBV_SEND_FENCE : 0));
+    request.setSend_flags(sendFlags(works, work));
     request.setRemote_addr(works.remoteAddress[at] + skip);
     request.setRkey(works.rkey[at]);
     PostSend.Piece piece = request.getSgeMod(0);
@@ -189,6 +218,11 @@ final class DataQueue {
     piece.setLkey(lkey);
     outstanding++;
     call.execute();
+  }
+
+  private static int sendFlags(Works works, long work) {
+    boolean fence = (works.flags(work) & Flags.FENCE) != 0;
+    return fence ? SIGNALED | IbvSendWR.IBV_SEND_FENCE : SIGNALED;
   }
 
   void destroy() throws IOException {

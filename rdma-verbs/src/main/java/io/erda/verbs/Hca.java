@@ -5,6 +5,7 @@ import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvPd;
 import io.erda.verbs.ffm.FfmCm;
 import io.erda.verbs.ffm.FfmVerbs;
+import io.erda.verbs.ffm.Offered;
 import io.erda.verbs.ffm.VerbsException;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -23,8 +24,9 @@ import java.util.Set;
  *
  * @param pd what regions and queue pairs belong to
  * @param channel where completion queues tell of completions
+ * @param offered what it can do besides what every device can
  */
-record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel) {
+record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered) {
   private static final int ENODEV = 19;
   private static final Path CLASS = Path.of("/sys/class/infiniband");
 
@@ -61,8 +63,8 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel) {
     IbvCompChannel channel = null;
     try {
       channel = verbs.createCompChannel(context);
-      verbs.checkLayouts(context, pd, channel);
-      return new Hca(context, pd, channel);
+      Offered offered = verbs.checkLayouts(context, pd, channel);
+      return new Hca(context, pd, channel, offered);
     } catch (IOException | RuntimeException | Error e) {
       if (channel != null) {
         verbs.destroyCompChannel(channel);

@@ -126,6 +126,17 @@ final class Outgoing {
     works.end(works.add(wrId, opcode, flags, -1, false, length), Status.FLUSHED);
   }
 
+  /** Changes nothing that is READ; a message says more when it has been done, and waits too. */
+  void flush(long wrId, long key, long remote, int length, int flags) {
+    long work = works.add(wrId, Opcode.FLUSH, flags, -1, true, length);
+    if (length < 0 && connection.isConnected()) {
+      works.end(work, Status.REMOTE_ACCESS);
+      return;
+    }
+    works.value[Works.at(work)] = VerbsRegion.flushType(key);
+    oneSided(work, null, 0, key, remote, length);
+  }
+
   void atomicWrite(long wrId, long key, long remote, long value, int flags) {
     long work = works.add(wrId, Opcode.ATOMIC_WRITE, flags, -1, true, 8);
     works.value[Works.at(work)] = value;

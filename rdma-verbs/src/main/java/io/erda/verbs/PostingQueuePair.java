@@ -116,7 +116,11 @@ abstract class PostingQueuePair implements QueuePair {
     if (!mayPost(1)) {
       return false;
     }
-    outgoing.unsupported(wrId, Opcode.FLUSH, flags, length);
+    if (device.flushes()) {
+      outgoing.flush(wrId, remoteKey, remoteOffset, length, flags);
+    } else {
+      outgoing.unsupported(wrId, Opcode.FLUSH, flags, length);
+    }
     return true;
   }
 

@@ -7,6 +7,7 @@ import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import io.erda.pmem.Backing;
+import io.erda.pmem.PersistentMemory;
 import io.erda.rdma.Access;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceStatistics;
@@ -15,7 +16,6 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
 import io.erda.verbs.ffm.FfmProvider;
 import io.erda.verbs.ffm.FfmVerbs;
-import io.erda.verbs.ffm.VerbsException;
 import io.erda.verbs.ffm.Waiter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -23,10 +23,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -36,8 +34,6 @@ import java.util.random.RandomGenerator;
  * DiSNI's interface. Connections are set up by the connection manager; see {@link VerbsQueuePair}.
  */
 public final class VerbsDevice implements Device {
-  private static final int EFAULT = 14;
-  private static final int EOPNOTSUPP = 95;
   private static final long NS_PER_MS = 1_000_000;
   private static final long BILLION = 1_000_000_000;
 
@@ -53,17 +49,13 @@ public final class VerbsDevice implements Device {
   /** Connections that were refused, until the peer has heard it. */
   private final Map<VerbsQueuePair, Long> refused = new HashMap<>();
 
-  /** All that is registered and was not deregistered yet; hardware is held by it. */
-  private final Set<VerbsRegion> regions = new HashSet<>();
-
+  private final Regions regions;
   private final Buffers buffers = new Buffers(this);
   private final Moved closedMoved = new Moved();
   private final Moved closedPeerMoved = new Moved();
   private long closedSends;
   private long receives;
   private final AtomicLong refusedForWant = new AtomicLong();
-  private final AtomicLong onDemand = new AtomicLong();
-  private int generation;
   private int psn;
 
   /** What was not looked for was found since the last sleep. */
@@ -108,7 +100,7 @@ public final class VerbsDevice implements Device {
       hca.close(verbs);
       throw e;
     }
-    this.generation = random.nextInt(VerbsRegion.GENERATIONS);
+    this.regions = new Regions(this, random.nextInt(VerbsRegion.GENERATIONS));
     this.psn = random.nextInt();
   }
 
@@ -146,6 +138,16 @@ public final class VerbsDevice implements Device {
 
   @Override
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    return register(memory, access, 0);
+  }
+
+  @Override
+  public MemoryRegion register(PersistentMemory memory, int access) {
+    return register(
+        memory.segment(), access, access == Access.LOCAL ? 0 : Regions.flushAccess(hca.offered(), memory));
+  }
+
+  private MemoryRegion register(MemorySegment memory, int access, int flush) {
     if ((access & ~(Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0) {
       throw new IllegalArgumentException("access " + access);
     }
@@ -154,74 +156,29 @@ public final class VerbsDevice implements Device {
     flags |= (access & Access.REMOTE_WRITE) != 0 ? IbvMr.IBV_ACCESS_REMOTE_WRITE : 0;
     flags |= (access & Access.REMOTE_ATOMIC) != 0 ? IbvMr.IBV_ACCESS_REMOTE_ATOMIC : 0;
     try {
-      return register(memory, flags, access != Access.LOCAL);
+      return regions.register(memory, flags, flush, access != Access.LOCAL);
     } catch (IOException e) {
       throw new IllegalStateException(
           "can't register " + memory.byteSize() + " bytes: " + e.getMessage(), e);
     }
   }
 
-  private VerbsRegion register(MemorySegment memory, int flags, boolean remote) throws IOException {
-    generation = generation + 1 & VerbsRegion.GENERATIONS - 1;
-    generation = Math.max(generation, 1);
-    long iova = VerbsRegion.iova(generation, memory.address());
-    IbvMr mr = register(memory, iova, flags);
-    VerbsRegion region = new VerbsRegion(this, memory, remote, mr, iova);
-    regions.add(region);
-    return region;
-  }
-
-  /**
-   * Pinned; on demand where the kernel does not pin such memory, because it is a file on a disk or
-   * on DAX.
-   */
-  private IbvMr register(MemorySegment memory, long iova, int flags) throws IOException {
-    try {
-      return verbs.regMr(hca.pd(), memory.address(), memory.byteSize(), iova, flags);
-    } catch (VerbsException e) {
-      if (e.errno() != EFAULT && e.errno() != EOPNOTSUPP) {
-        throw e;
-      }
-      try {
-        int onDemand = flags | IbvMr.IBV_ACCESS_ON_DEMAND;
-        IbvMr mr = verbs.regMr(hca.pd(), memory.address(), memory.byteSize(), iova, onDemand);
-        this.onDemand.incrementAndGet();
-        return mr;
-      } catch (VerbsException more) {
-        throw new IOException(
-            e.getMessage()
-                + "; the kernel pins no memory of files here, and on demand: "
-                + more.getMessage()
-                + "; a store on tmpfs (/dev/shm) or on a devdax device can be registered",
-            e);
-      }
-    }
-  }
-
   /** Registers memory that no peer reaches. */
   VerbsRegion registerLocal(MemorySegment memory) throws IOException {
-    return register(memory, IbvMr.IBV_ACCESS_LOCAL_WRITE, false);
+    return regions.register(memory, IbvMr.IBV_ACCESS_LOCAL_WRITE, 0, false);
   }
 
   @Override
   public void deregister(MemoryRegion region) {
     try {
-      end(VerbsRegion.of(region, this, 0, 0));
+      regions.end(VerbsRegion.of(region, this, 0, 0));
     } catch (IOException e) {
       throw new IllegalStateException("can't deregister memory: " + e.getMessage(), e);
     }
   }
 
-  /** Whether hardware may still reach it. */
-  boolean isRegistered(VerbsRegion region) {
-    return regions.contains(region);
-  }
-
-  void end(VerbsRegion region) throws IOException {
-    if (regions.contains(region)) {
-      region.mr.deregMr().execute();
-      regions.remove(region);
-    }
+  Regions regions() {
+    return regions;
   }
 
   Buffers buffers() {
@@ -435,12 +392,32 @@ public final class VerbsDevice implements Device {
   }
 
   /**
-   * {@inheritDoc} Peers for whom there was no memory, or no queue pair of hardware's; and how many
-   * regions were registered with on-demand paging.
+   * {@inheritDoc} Peers for whom there was no memory, or no queue pair of hardware's; how many
+   * regions were registered with on-demand paging, and how many so that peers may FLUSH them.
    */
   @Override
   public Map<String, LongSupplier> figures() {
-    return Map.of("rdma.refused.want", refusedForWant::get, "rdma.regions.ondemand", onDemand::get);
+    return Map.of(
+        "rdma.refused.want",
+        refusedForWant::get,
+        "rdma.regions.ondemand",
+        regions.onDemand::get,
+        "rdma.regions.flushable",
+        regions.flushable::get);
+  }
+
+  /**
+   * {@inheritDoc} A region is flushed by hardware where that is all that its durability takes; a
+   * FLUSH of any other is refused as {@link io.erda.rdma.Status#REMOTE_ACCESS}.
+   */
+  @Override
+  public boolean flushes() {
+    return hca.offered().flushes();
+  }
+
+  /** Whether a word is stored with ATOMIC_WRITE; with a WRITE of 8 bytes where not. */
+  boolean writesWords() {
+    return hca.offered().writesWords();
   }
 
   @Override
@@ -476,7 +453,7 @@ public final class VerbsDevice implements Device {
     List<AutoCloseable> all = new ArrayList<>();
     all.addAll(queuePairs.values());
     all.addAll(listeners.values());
-    regions.forEach(region -> all.add(() -> end(region)));
+    regions.all().forEach(region -> all.add(() -> regions.end(region)));
     all.add(buffers::close);
     all.add(waiter);
     all.add(() -> cm.destroyEventChannel(events));

@@ -2,21 +2,23 @@ package io.erda.verbs;
 
 import com.ibm.disni.verbs.IbvMr;
 import io.erda.rdma.MemoryRegion;
+import io.erda.verbs.ffm.Offered;
 import java.lang.foreign.MemorySegment;
 
 /**
  * Registered memory. Its remote key says all that a requester needs, and hardware checks all of it:
  *
  * <pre>
- *  63           44 43         32 31            0
- * | generation    | page offset | rkey          |
+ *  63           62           44 43         32 31            0
+ * | persistent | generation    | page offset | rkey          |
  * </pre>
  *
- * <p>The region is registered under the address {@code generation << 40 | page offset}: so a key of
- * an earlier region is out of bounds even where hardware gave its rkey again.
+ * <p>The region is registered under the address that is left of the rkey, with the generation at
+ * bit 40: so a key of an earlier region is out of bounds even where hardware gave its rkey again.
  */
 final class VerbsRegion implements MemoryRegion {
-  static final int GENERATIONS = 1 << 20;
+  static final int GENERATIONS = 1 << 19;
+  private static final long PERSISTENT = 1L << 59;
   private static final int OFFSET_BITS = 40;
   private static final long PAGE_MASK = 4095;
 
@@ -41,8 +43,16 @@ final class VerbsRegion implements MemoryRegion {
     this.size = memory.byteSize();
   }
 
-  static long iova(int generation, long address) {
-    return (long) generation << OFFSET_BITS | address & PAGE_MASK;
+  static long iova(int generation, boolean persistent, long address) {
+    long iova = (long) generation << OFFSET_BITS | address & PAGE_MASK;
+    return persistent ? iova | PERSISTENT : iova;
+  }
+
+  /** What a FLUSH of the region asks for: all that it allows. */
+  static int flushType(long remoteKey) {
+    return remoteKey < 0
+        ? Offered.FLUSH_GLOBAL | Offered.FLUSH_PERSISTENT
+        : Offered.FLUSH_GLOBAL;
   }
 
   /** The region behind what a caller passed; a mistake of the caller's throws. */

@@ -2,8 +2,10 @@ package io.erda.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.verbs.ffm.Offered;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;
@@ -42,15 +44,30 @@ class NamesTest {
   /** See FORMAT.md. */
   @Test
   void remoteKeysSayWhereARegionLies() {
-    long iova = VerbsRegion.iova(0xabcde, 0x7f00_1234_5678L);
-    assertEquals(0xabcdeL << 40 | 0x678, iova);
-    long key = 0xabcdeL << 44 | 0x678L << 32 | 0x8000_0001L;
+    long iova = VerbsRegion.iova(0x3bcde, false, 0x7f00_1234_5678L);
+    assertEquals(0x3bcdeL << 40 | 0x678, iova);
+    long key = 0x3bcdeL << 44 | 0x678L << 32 | 0x8000_0001L;
 
     assertEquals(0x8000_0001, VerbsRegion.rkey(key));
     assertEquals(iova + 100, VerbsRegion.remoteAddress(key, 100, 8));
     assertEquals(-1, VerbsRegion.remoteAddress(key, -1, 8));
     assertEquals(-1, VerbsRegion.remoteAddress(key, 1L << 40, 8));
     assertEquals(-1, VerbsRegion.remoteAddress(0, 0, 8));
+  }
+
+  /** A key says what a FLUSH of its region asks for, and no other region has its address. */
+  @Test
+  void remoteKeysSayWhetherARegionIsPersistent() {
+    long plain = 0x3bcdeL << 44 | 0x678L << 32 | 1;
+    long persistent = plain | 1L << 63;
+    long iova = VerbsRegion.iova(0x3bcde, true, 0x7f00_1234_5678L);
+
+    assertEquals(iova + 100, VerbsRegion.remoteAddress(persistent, 100, 8));
+    assertEquals(Offered.FLUSH_GLOBAL, VerbsRegion.flushType(plain));
+    assertEquals(
+        Offered.FLUSH_GLOBAL | Offered.FLUSH_PERSISTENT, VerbsRegion.flushType(persistent));
+    assertNotEquals(
+        VerbsRegion.remoteAddress(plain, 0, 8), VerbsRegion.remoteAddress(persistent, 0, 8));
   }
 
   @Test

@@ -29,7 +29,7 @@ import java.util.List;
 
 /**
  * DiSNI's verbs over libibverbs, and what DiSNI has no words for: regions under an address of the
- * caller's choice, queue pairs without a connection manager's help.
+ * caller's choice, queue pairs without a connection manager's help, FLUSH and ATOMIC_WRITE.
  */
 public final class FfmVerbs extends RdmaVerbs {
   private static final int ACCESS_FLAGS_MASK = 1 << 3;
@@ -231,21 +231,42 @@ public final class FfmVerbs extends RdmaVerbs {
   }
 
   /**
-   * Looks whether this rdma-core lays out its structs as is known here, with a queue pair that is
+   * Looks whether this rdma-core lays out its structs as is known here, with queue pairs that are
    * made for it.
    *
-   * @throws IOException when it does not
+   * @return what can be done with queue pairs that are made here, besides what DiSNI knows
+   * @throws IOException when it lays them out in another way
    */
-  public void checkLayouts(IbvContext context, IbvPd pd, IbvCompChannel channel)
+  public Offered checkLayouts(IbvContext context, IbvPd pd, IbvCompChannel channel)
       throws IOException {
-    LayoutCheck.run(this, library, context, pd, channel);
+    return LayoutCheck.run(this, library, context, pd, channel);
   }
 
-  /** Makes a queue pair that no connection manager knows; in state RESET. */
-  public IbvQP createQp(IbvPd pd, IbvQPInitAttr attributes) throws IOException {
+  /** What a device says that it offers; whether the libraries can is another question. */
+  Offered saidToBeOffered(IbvContext context) throws IOException {
+    return ((Pointers.Context) context).extension.offered();
+  }
+
+  /**
+   * Makes a queue pair that no connection manager knows; in state RESET.
+   *
+   * @param with what {@link #extended} is to post
+   */
+  public IbvQP createQp(IbvPd pd, IbvQPInitAttr attributes, Offered with) throws IOException {
     long init = FfmCm.initAttributes(attributes);
-    long pointer = library.createQp(((Pointers.Pd) pd).pointer, init);
+    long domain = ((Pointers.Pd) pd).pointer;
+    long pointer =
+        with.operations() == 0
+            ? library.createQp(domain, init)
+            : ((Pointers.Context) pd.getContext()).extension.createQp(domain, init, with);
     return new Pointers.Qp(pointer, pd, attributes.getSend_cq(), attributes.getRecv_cq());
+  }
+
+  /** Posts to a queue pair that was made with what is offered; null for nothing. */
+  public PostExtended extended(IbvQP qp, Offered with) throws IOException {
+    return with.operations() == 0
+        ? null
+        : new PostExtended(library.toExtended(((Pointers.Qp) qp).pointer), with);
   }
 
   public void destroyQp(IbvQP qp) throws IOException {

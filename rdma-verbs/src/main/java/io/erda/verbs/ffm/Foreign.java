@@ -105,6 +105,16 @@ final class Foreign {
     return LINKER.downcallHandle(MemorySegment.ofAddress(pointer), descriptor);
   }
 
+  /** The same, where failure is told by {@code errno}; its first argument is {@link #state}. */
+  static MethodHandle behindWithErrno(long pointer, FunctionDescriptor descriptor) {
+    return LINKER.downcallHandle(MemorySegment.ofAddress(pointer), descriptor, ERRNO);
+  }
+
+  /** Whether a function could be there. */
+  static boolean isPointer(long pointer) {
+    return pointer > 0xffff && pointer >>> 47 == 0;
+  }
+
   /** Where this thread's {@code errno} is kept. */
   static MemorySegment state() {
     return STATES.get();

@@ -10,6 +10,7 @@ import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.IbvRecvWR;
+import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.IbvWC;
 import java.io.IOException;
@@ -18,8 +19,9 @@ import java.util.List;
 
 /**
  * Tries the structs that hold no pointer they could be checked by: a receive on a queue pair that
- * is put into error has to come back as flushed, with its number. What does not come at all says
- * nothing, since devices differ; what comes must be right.
+ * is put into error has to come back as flushed, with its number, and so has what DiSNI does not
+ * know, where the device offers it. What does not come at all says nothing, since devices differ;
+ * what comes must be right.
  */
 final class LayoutCheck {
   static final int FLUSHED = 5;
@@ -42,29 +44,57 @@ final class LayoutCheck {
   }
 
   /**
-   * Makes a queue pair, tries it and takes it away. Takes some milliseconds.
+   * Makes queue pairs, tries them and takes them away. Takes some milliseconds.
    *
+   * @return what queue pairs offer besides what DiSNI knows
    * @throws IOException when rdma-core has another layout than is known here
    */
-  static void run(
+  static Offered run(
       FfmVerbs verbs, Libibverbs library, IbvContext context, IbvPd pd, IbvCompChannel channel)
       throws IOException {
     IbvCQ cq = verbs.createCQ(context, channel, 8, 0);
     try {
-      IbvQP qp = verbs.createQp(pd, attributes(cq));
-      try {
-        new LayoutCheck(verbs, library, qp).flush(cq);
-      } finally {
-        verbs.destroyQp(qp);
-      }
+      run(verbs, library, pd, cq, Offered.NOTHING);
+      Offered offered = verbs.saidToBeOffered(context);
+      return tried(verbs, library, pd, cq, offered)
+          ? offered
+          : tried(verbs, library, pd, cq, offered.withoutFlush())
+              ? offered.withoutFlush()
+              : Offered.NOTHING;
     } finally {
       verbs.destroyCQ(cq);
     }
   }
 
+  /** The kernel may know what rdma-core does not: then it makes no such queue pair. */
+  private static boolean tried(
+      FfmVerbs verbs, Libibverbs library, IbvPd pd, IbvCQ cq, Offered with) throws IOException {
+    if (with.operations() == 0) {
+      return false;
+    }
+    try {
+      run(verbs, library, pd, cq, with);
+      return true;
+    } catch (VerbsException e) {
+      return false;
+    }
+  }
+
+  private static void run(
+      FfmVerbs verbs, Libibverbs library, IbvPd pd, IbvCQ cq, Offered with) throws IOException {
+    IbvQP qp = verbs.createQp(pd, attributes(cq), with);
+    try {
+      LayoutCheck check = new LayoutCheck(verbs, library, qp);
+      check.flush(cq);
+      check.flush(cq, verbs.extended(qp, with), with);
+    } finally {
+      verbs.destroyQp(qp);
+    }
+  }
+
   private static IbvQPInitAttr attributes(IbvCQ cq) {
     IbvQPInitAttr attributes = new IbvQPInitAttr();
-    attributes.cap().setMax_send_wr(1);
+    attributes.cap().setMax_send_wr(2);
     attributes.cap().setMax_recv_wr(1);
     attributes.cap().setMax_send_sge(1);
     attributes.cap().setMax_recv_sge(1);
@@ -80,6 +110,18 @@ final class LayoutCheck {
     verbs.postRecv(qp, List.of(receive()), null).execute();
     toState(IbvQP.IBV_QPS_ERR, TO_ERROR_MASK);
     requireFlushed((Pointers.Cq) cq, qp.getQp_num());
+  }
+
+  /** What is posted to a queue pair in error comes back as the receive did. */
+  private void flush(IbvCQ cq, PostExtended post, Offered with) throws IOException {
+    if (with.flushes()) {
+      post.flush(WR_ID, IbvSendWR.IBV_SEND_SIGNALED, 0, 0, 8, Offered.FLUSH_GLOBAL);
+      requireFlushed((Pointers.Cq) cq, qp.getQp_num());
+    }
+    if (with.writesWords()) {
+      post.atomicWrite(WR_ID, IbvSendWR.IBV_SEND_SIGNALED, 0, 0, 0);
+      requireFlushed((Pointers.Cq) cq, qp.getQp_num());
+    }
   }
 
   /** What comes to a completion queue is the receive, flushed, of a queue pair with this number. */

@@ -32,6 +32,7 @@ final class Libibverbs {
   private final MethodHandle modifyQp;
   private final MethodHandle destroyQp;
   private final MethodHandle deviceName;
+  private final MethodHandle toExtended;
 
   Libibverbs() throws IOException {
     Foreign library = Foreign.load("libibverbs.so.1", Foreign.PACKAGES);
@@ -50,6 +51,7 @@ final class Libibverbs {
     modifyQp = library.plain("ibv_modify_qp", function(INT, LONG, LONG, INT));
     destroyQp = library.plain("ibv_destroy_qp", PLAIN);
     deviceName = library.plain("ibv_get_device_name", function(LONG, LONG));
+    toExtended = library.plain("ibv_qp_to_qp_ex", function(LONG, LONG));
   }
 
   /** The functions behind the pointers of an {@code ibv_context}; no library is needed for them. */
@@ -84,8 +86,7 @@ final class Libibverbs {
             Structs.Context.POST_SEND,
             Structs.Context.POST_RECV
           }) {
-        long pointer = MEMORY.get(LONG, context + at);
-        pointers &= pointer > 0xffff && pointer >>> 47 == 0;
+        pointers &= Foreign.isPointer(MEMORY.get(LONG, context + at));
       }
       Foreign.requireLayout(
           "ibv_context: command fd "
@@ -248,6 +249,13 @@ final class Libibverbs {
 
   void destroyQp(long qp) throws IOException {
     check("ibv_destroy_qp", call(s -> (int) destroyQp.invokeExact(qp)));
+  }
+
+  /** The {@code ibv_qp_ex} of a queue pair that was made for more. */
+  long toExtended(long qp) throws IOException {
+    long extended = call(s -> (long) toExtended.invokeExact(qp));
+    Foreign.requireLayout("ibv_qp_ex", extended == qp);
+    return extended;
   }
 
   String deviceName(long context) {

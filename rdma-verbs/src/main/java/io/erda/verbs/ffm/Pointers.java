@@ -18,6 +18,7 @@ final class Pointers {
   static final class Context extends IbvContext {
     final long pointer;
     final Libibverbs.Operations operations;
+    final Extension extension;
 
     Context(long pointer) throws IOException {
       super(
@@ -25,6 +26,7 @@ final class Pointers {
           Foreign.MEMORY.get(Foreign.INT, pointer + Structs.Context.NUM_COMP_VECTORS));
       this.pointer = pointer;
       this.operations = new Libibverbs.Operations(pointer);
+      this.extension = new Extension(pointer);
     }
   }
 

@@ -16,8 +16,33 @@ final class Structs {
     static final int CMD_FD = 264;
     static final int ASYNC_FD = 268;
     static final int NUM_COMP_VECTORS = 272;
+    static final int ABI_COMPAT = 320;
+    static final int BYTES = 328;
 
     private Context() {}
+  }
+
+  /**
+   * struct verbs_context, from the ibv_context at its end. It grows at its beginning, and its size
+   * says how far.
+   */
+  static final class Extended {
+    static final int SIZE = -8;
+    static final int CREATE_QP_EX = -56;
+    static final int QUERY_DEVICE_EX = -104;
+
+    private Extended() {}
+  }
+
+  /** struct ibv_device_attr_ex, with struct ibv_device_attr at its beginning. */
+  static final class DeviceAttr {
+    static final int CAP_FLAGS = 116;
+    static final int CAP_FLAGS_EX = 280;
+
+    /** As far as is looked at. */
+    static final int BYTES = 288;
+
+    private DeviceAttr() {}
   }
 
   /** struct ibv_qp. */
@@ -47,6 +72,27 @@ final class Structs {
     static final int SIGNAL_ALL = 56;
 
     private QpInit() {}
+  }
+
+  /** What struct ibv_qp_init_attr_ex has behind struct ibv_qp_init_attr. */
+  static final class QpInitEx {
+    static final int COMP_MASK = 60;
+    static final int PD = 64;
+    static final int SEND_OPS = 128;
+
+    private QpInitEx() {}
+  }
+
+  /** struct ibv_qp_ex, with struct ibv_qp at its beginning. WR_FLUSH from rdma-core 46 on. */
+  static final class QpEx {
+    static final int WR_ID = 168;
+    static final int WR_FLAGS = 176;
+    static final int WR_START = 320;
+    static final int WR_COMPLETE = 328;
+    static final int WR_ATOMIC_WRITE = 344;
+    static final int WR_FLUSH = 352;
+
+    private QpEx() {}
   }
 
   /** struct ibv_qp_attr. */

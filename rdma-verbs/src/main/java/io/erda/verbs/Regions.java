@@ -1,0 +1,133 @@
+package io.erda.verbs;
+
+import com.ibm.disni.verbs.IbvMr;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Survives;
+import io.erda.verbs.ffm.Offered;
+import io.erda.verbs.ffm.VerbsException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * All memory that a device has registered and not deregistered yet; hardware is held by it. Its two
+ * figures are for any thread.
+ */
+final class Regions {
+  private static final int EFAULT = 14;
+  private static final int EOPNOTSUPP = 95;
+
+  private final VerbsDevice device;
+  private final Set<VerbsRegion> regions = new HashSet<>();
+  private int generation;
+
+  /** How many were registered for on-demand paging, and how many so that peers may FLUSH them. */
+  final AtomicLong onDemand = new AtomicLong();
+
+  final AtomicLong flushable = new AtomicLong();
+
+  Regions(VerbsDevice device, int generation) {
+    this.device = device;
+    this.generation = generation;
+  }
+
+  /**
+   * What of FLUSH does for some memory what its {@link PersistentMemory#drain} does. Nothing for
+   * files that are synchronised: no device can do that.
+   *
+   * @return {@code IBV_ACCESS_FLUSH_…}
+   */
+  static int flushAccess(Offered offered, PersistentMemory memory) {
+    boolean persistent = memory.survives() == Survives.POWER_FAILURE;
+    if (!offered.flushes() || memory.drainWaitsForDevice() || persistent && !offered.persists()) {
+      return 0;
+    }
+    return persistent
+        ? Offered.ACCESS_FLUSH_GLOBAL | Offered.ACCESS_FLUSH_PERSISTENT
+        : Offered.ACCESS_FLUSH_GLOBAL;
+  }
+
+  /**
+   * Registers memory; without FLUSH where the kernel does not let this memory be flushed.
+   *
+   * @param flags {@code IBV_ACCESS_…} without FLUSH
+   * @param flush of {@link #flushAccess}
+   * @param remote whether peers are given its key
+   */
+  VerbsRegion register(MemorySegment memory, int flags, int flush, boolean remote)
+      throws IOException {
+    try {
+      VerbsRegion region = register(memory, flags | flush, remote);
+      if (flush != 0) {
+        flushable.incrementAndGet();
+      }
+      return region;
+    } catch (IOException e) {
+      if (flush == 0) {
+        throw e;
+      }
+      return register(memory, flags, remote);
+    }
+  }
+
+  private VerbsRegion register(MemorySegment memory, int flags, boolean remote) throws IOException {
+    generation = generation + 1 & VerbsRegion.GENERATIONS - 1;
+    generation = Math.max(generation, 1);
+    boolean persistent = (flags & Offered.ACCESS_FLUSH_PERSISTENT) != 0;
+    long iova = VerbsRegion.iova(generation, persistent, memory.address());
+    VerbsRegion region = new VerbsRegion(device, memory, remote, mr(memory, iova, flags), iova);
+    regions.add(region);
+    return region;
+  }
+
+  /**
+   * Pinned; on demand where the kernel does not pin such memory, because it is a file on a disk or
+   * on DAX.
+   */
+  private IbvMr mr(MemorySegment memory, long iova, int flags) throws IOException {
+    try {
+      return mrOf(memory, iova, flags);
+    } catch (VerbsException e) {
+      if (e.errno() != EFAULT && e.errno() != EOPNOTSUPP) {
+        throw e;
+      }
+      try {
+        IbvMr mr = mrOf(memory, iova, flags | IbvMr.IBV_ACCESS_ON_DEMAND);
+        onDemand.incrementAndGet();
+        return mr;
+      } catch (VerbsException more) {
+        throw new IOException(
+            e.getMessage()
+                + "; the kernel pins no memory of files here, and on demand: "
+                + more.getMessage()
+                + "; a store on tmpfs (/dev/shm) or on a devdax device can be registered",
+            e);
+      }
+    }
+  }
+
+  private IbvMr mrOf(MemorySegment memory, long iova, int flags) throws IOException {
+    return device
+        .verbs()
+        .regMr(device.hca().pd(), memory.address(), memory.byteSize(), iova, flags);
+  }
+
+  /** Whether hardware may still reach it. */
+  boolean isRegistered(VerbsRegion region) {
+    return regions.contains(region);
+  }
+
+  void end(VerbsRegion region) throws IOException {
+    if (regions.contains(region)) {
+      region.mr.deregMr().execute();
+      regions.remove(region);
+    }
+  }
+
+  List<VerbsRegion> all() {
+    return List.copyOf(regions);
+  }
+}
