@@ -3,6 +3,7 @@ package io.erda.verbs;
 import com.ibm.disni.verbs.IbvMr;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import io.erda.verbs.ffm.Alias;
 import io.erda.verbs.ffm.Offered;
 import io.erda.verbs.ffm.VerbsException;
 import java.io.IOException;
@@ -74,11 +75,10 @@ final class Regions {
   }
 
   private VerbsRegion register(MemorySegment memory, int flags, boolean remote) throws IOException {
-    generation = generation + 1 & VerbsRegion.GENERATIONS - 1;
-    generation = Math.max(generation, 1);
-    boolean persistent = (flags & Offered.ACCESS_FLUSH_PERSISTENT) != 0;
-    long iova = VerbsRegion.iova(generation, persistent, memory.address());
-    VerbsRegion region = new VerbsRegion(device, memory, remote, mr(memory, iova, flags), iova);
+    VerbsRegion region =
+        (flags & Offered.ACCESS_FLUSH_PERSISTENT) != 0
+            ? byAddress(memory, flags, remote, null)
+            : pinned(memory, flags, remote);
     regions.add(region);
     return region;
   }
@@ -87,32 +87,73 @@ final class Regions {
    * Pinned; on demand where the kernel does not pin such memory, because it is a file on a disk or
    * on DAX.
    */
-  private IbvMr mr(MemorySegment memory, long iova, int flags) throws IOException {
+  private VerbsRegion pinned(MemorySegment memory, int flags, boolean remote) throws IOException {
+    generation = generation + 1 & VerbsRegion.GENERATIONS - 1;
+    generation = Math.max(generation, 1);
+    long place = VerbsRegion.place(generation, memory.address());
     try {
-      return mrOf(memory, iova, flags);
+      IbvMr mr = mr(memory.address(), memory.byteSize(), VerbsRegion.iova(place), flags);
+      return new VerbsRegion(device, memory, remote, mr, place, null);
     } catch (VerbsException e) {
-      if (e.errno() != EFAULT && e.errno() != EOPNOTSUPP) {
-        throw e;
-      }
-      try {
-        IbvMr mr = mrOf(memory, iova, flags | IbvMr.IBV_ACCESS_ON_DEMAND);
-        onDemand.incrementAndGet();
-        return mr;
-      } catch (VerbsException more) {
-        throw new IOException(
-            e.getMessage()
-                + "; the kernel pins no memory of files here, and on demand: "
-                + more.getMessage()
-                + "; a store on tmpfs (/dev/shm) or on a devdax device can be registered",
-            e);
-      }
+      requireUnpinnable(e);
+      return byAddress(memory, flags, remote, e);
     }
   }
 
-  private IbvMr mrOf(MemorySegment memory, long iova, int flags) throws IOException {
-    return device
-        .verbs()
-        .regMr(device.hca().pd(), memory.address(), memory.byteSize(), iova, flags);
+  /**
+   * Under an address that is its own: soft RDMA takes what a request says for an address where
+   * memory is paged on demand, and breaks in the kernel where it is none.
+   *
+   * @param unpinned why the kernel does not pin it; null where that was not tried
+   */
+  private VerbsRegion byAddress(
+      MemorySegment memory, int flags, boolean remote, VerbsException unpinned)
+      throws IOException {
+    Alias alias = Alias.of(memory);
+    try {
+      IbvMr mr = unpinned == null ? tryPinned(alias, flags) : onDemand(alias, flags, unpinned);
+      boolean persistent = (flags & Offered.ACCESS_FLUSH_PERSISTENT) != 0;
+      long place = VerbsRegion.place(persistent, alias.address());
+      return new VerbsRegion(device, memory, remote, mr, place, alias);
+    } catch (IOException | RuntimeException | Error e) {
+      alias.close();
+      throw e;
+    }
+  }
+
+  private IbvMr tryPinned(Alias alias, int flags) throws IOException {
+    try {
+      return mr(alias.address(), alias.bytes(), alias.address(), flags);
+    } catch (VerbsException e) {
+      requireUnpinnable(e);
+      return onDemand(alias, flags, e);
+    }
+  }
+
+  private IbvMr onDemand(Alias alias, int flags, VerbsException unpinned) throws IOException {
+    try {
+      int onDemandToo = flags | IbvMr.IBV_ACCESS_ON_DEMAND;
+      IbvMr mr = mr(alias.address(), alias.bytes(), alias.address(), onDemandToo);
+      onDemand.incrementAndGet();
+      return mr;
+    } catch (VerbsException e) {
+      throw new IOException(
+          unpinned.getMessage()
+              + "; the kernel pins no memory of files here, and on demand: "
+              + e.getMessage()
+              + "; a store on tmpfs (/dev/shm) or on a devdax device can be registered",
+          unpinned);
+    }
+  }
+
+  private static void requireUnpinnable(VerbsException e) throws VerbsException {
+    if (e.errno() != EFAULT && e.errno() != EOPNOTSUPP) {
+      throw e;
+    }
+  }
+
+  private IbvMr mr(long address, long bytes, long iova, int flags) throws IOException {
+    return device.verbs().regMr(device.hca().pd(), address, bytes, iova, flags);
   }
 
   /** Whether hardware may still reach it. */
@@ -122,7 +163,7 @@ final class Regions {
 
   void end(VerbsRegion region) throws IOException {
     if (regions.contains(region)) {
-      region.mr.deregMr().execute();
+      region.end();
       regions.remove(region);
     }
   }

@@ -2,30 +2,37 @@ package io.erda.verbs;
 
 import com.ibm.disni.verbs.IbvMr;
 import io.erda.rdma.MemoryRegion;
+import io.erda.verbs.ffm.Alias;
 import io.erda.verbs.ffm.Offered;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
  * Registered memory. Its remote key says all that a requester needs, and hardware checks all of it:
  *
  * <pre>
- *  63           62           44 43         32 31            0
- * | persistent | generation    | page offset | rkey          |
+ *  63  62           44 43         32 31            0
+ * | 0 | generation    | page offset | rkey          |
+ * | 1 | persistent 62 | address 61–32 | rkey        |
  * </pre>
  *
- * <p>The region is registered under the address that is left of the rkey, with the generation at
- * bit 40: so a key of an earlier region is out of bounds even where hardware gave its rkey again.
+ * <p>Pinned memory is registered under the address {@code generation << 40 | page offset}: so a key
+ * of an earlier region is out of bounds even where hardware gave its rkey again. Memory that is
+ * paged on demand, or persistent, has an address of its own ({@link Alias}), in units of 128 KiB,
+ * that no other region had for a long time.
  */
 final class VerbsRegion implements MemoryRegion {
   static final int GENERATIONS = 1 << 19;
-  private static final long PERSISTENT = 1L << 59;
+  private static final long BY_ADDRESS = 1L << 63;
+  private static final long PERSISTENT = 1L << 62;
+  private static final long ADDRESS_MASK = (1L << 30) - 1;
   private static final int OFFSET_BITS = 40;
   private static final long PAGE_MASK = 4095;
 
   private final VerbsDevice owner;
   private final MemorySegment memory;
   private final boolean remote;
-  final IbvMr mr;
+  private final IbvMr mr;
   final int lkey;
 
   /** What requests name its first byte by, here and at a peer. */
@@ -33,24 +40,52 @@ final class VerbsRegion implements MemoryRegion {
 
   private final long size;
 
-  VerbsRegion(VerbsDevice owner, MemorySegment memory, boolean remote, IbvMr mr, long iova) {
+  private final long place;
+
+  /** Null for memory that is registered where it lies. */
+  private final Alias alias;
+
+  VerbsRegion(
+      VerbsDevice owner, MemorySegment memory, boolean remote, IbvMr mr, long place, Alias alias) {
     this.owner = owner;
     this.memory = memory;
     this.remote = remote;
     this.mr = mr;
     this.lkey = mr.getLkey();
-    this.iova = iova;
+    this.place = place;
+    this.alias = alias;
+    this.iova = iova(place);
     this.size = memory.byteSize();
   }
 
-  static long iova(int generation, boolean persistent, long address) {
-    long iova = (long) generation << OFFSET_BITS | address & PAGE_MASK;
-    return persistent ? iova | PERSISTENT : iova;
+  /** Deregisters it. */
+  void end() throws IOException {
+    mr.deregMr().execute();
+    if (alias != null) {
+      alias.close();
+    }
+  }
+
+  /** What the key of a pinned region says besides its rkey. */
+  static long place(int generation, long address) {
+    return (long) generation << 44 | (address & PAGE_MASK) << 32;
+  }
+
+  /** What the key says of one that is named by its address. */
+  static long place(boolean persistent, long address) {
+    return BY_ADDRESS | (persistent ? PERSISTENT : 0) | address >>> Alias.UNIT_BITS << 32;
+  }
+
+  /** What requests name the first byte by. */
+  static long iova(long remoteKey) {
+    return remoteKey < 0
+        ? (remoteKey >>> 32 & ADDRESS_MASK) << Alias.UNIT_BITS
+        : remoteKey >>> 44 << OFFSET_BITS | remoteKey >>> 32 & PAGE_MASK;
   }
 
   /** What a FLUSH of the region asks for: all that it allows. */
   static int flushType(long remoteKey) {
-    return remoteKey < 0
+    return remoteKey < 0 && (remoteKey & PERSISTENT) != 0
         ? Offered.FLUSH_GLOBAL | Offered.FLUSH_PERSISTENT
         : Offered.FLUSH_GLOBAL;
   }
@@ -76,7 +111,7 @@ final class VerbsRegion implements MemoryRegion {
     if (remoteKey == 0 || offset < 0 || offset > (1L << OFFSET_BITS) - PAGE_MASK - length) {
       return -1;
     }
-    return (remoteKey >>> 44 << OFFSET_BITS | remoteKey >>> 32 & PAGE_MASK) + offset;
+    return iova(remoteKey) + offset;
   }
 
   @Override
@@ -86,8 +121,6 @@ final class VerbsRegion implements MemoryRegion {
 
   @Override
   public long remoteKey() {
-    return remote
-        ? iova >>> OFFSET_BITS << 44 | (iova & PAGE_MASK) << 32 | mr.getRkey() & 0xffff_ffffL
-        : 0;
+    return remote ? place | mr.getRkey() & 0xffff_ffffL : 0;
   }
 }

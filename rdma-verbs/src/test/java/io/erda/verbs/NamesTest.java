@@ -2,7 +2,6 @@ package io.erda.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.verbs.ffm.Offered;
@@ -44,9 +43,10 @@ class NamesTest {
   /** See FORMAT.md. */
   @Test
   void remoteKeysSayWhereARegionLies() {
-    long iova = VerbsRegion.iova(0x3bcde, false, 0x7f00_1234_5678L);
-    assertEquals(0x3bcdeL << 40 | 0x678, iova);
     long key = 0x3bcdeL << 44 | 0x678L << 32 | 0x8000_0001L;
+    long iova = 0x3bcdeL << 40 | 0x678;
+    assertEquals(key, VerbsRegion.place(0x3bcde, 0x7f00_1234_5678L) | 0x8000_0001L);
+    assertEquals(iova, VerbsRegion.iova(key));
 
     assertEquals(0x8000_0001, VerbsRegion.rkey(key));
     assertEquals(iova + 100, VerbsRegion.remoteAddress(key, 100, 8));
@@ -55,19 +55,20 @@ class NamesTest {
     assertEquals(-1, VerbsRegion.remoteAddress(0, 0, 8));
   }
 
-  /** A key says what a FLUSH of its region asks for, and no other region has its address. */
+  /** Of a region that is paged on demand, or persistent; and what a FLUSH of it asks for. */
   @Test
-  void remoteKeysSayWhetherARegionIsPersistent() {
-    long plain = 0x3bcdeL << 44 | 0x678L << 32 | 1;
-    long persistent = plain | 1L << 63;
-    long iova = VerbsRegion.iova(0x3bcde, true, 0x7f00_1234_5678L);
+  void remoteKeysSayAnAddress() {
+    long address = 0x7abc_dee0_0000L;
+    long key = VerbsRegion.place(true, address) | 0x8000_0001L;
+    long volatileKey = VerbsRegion.place(false, address) | 1;
 
-    assertEquals(iova + 100, VerbsRegion.remoteAddress(persistent, 100, 8));
-    assertEquals(Offered.FLUSH_GLOBAL, VerbsRegion.flushType(plain));
-    assertEquals(
-        Offered.FLUSH_GLOBAL | Offered.FLUSH_PERSISTENT, VerbsRegion.flushType(persistent));
-    assertNotEquals(
-        VerbsRegion.remoteAddress(plain, 0, 8), VerbsRegion.remoteAddress(persistent, 0, 8));
+    assertEquals(address + 100, VerbsRegion.remoteAddress(key, 100, 8));
+    assertEquals(address + 100, VerbsRegion.remoteAddress(volatileKey, 100, 8));
+    assertEquals(0x8000_0001, VerbsRegion.rkey(key));
+    assertEquals(Offered.FLUSH_GLOBAL | Offered.FLUSH_PERSISTENT, VerbsRegion.flushType(key));
+    assertEquals(Offered.FLUSH_GLOBAL, VerbsRegion.flushType(volatileKey));
+    long highest = VerbsRegion.place(VerbsRegion.GENERATIONS - 1, 0);
+    assertEquals(Offered.FLUSH_GLOBAL, VerbsRegion.flushType(highest));
   }
 
   @Test

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
-/** Waiting for file descriptors. */
+/** Waiting for file descriptors, and mapping memory again. */
 final class Libc {
   static final short POLLIN = 1;
   static final int POLLFD_BYTES = 8;
@@ -22,6 +22,19 @@ final class Libc {
   private static final MethodHandle READ = libc("read", function(LONG, INT, LONG, LONG));
   private static final MethodHandle WRITE = libc("write", function(LONG, INT, LONG, LONG));
   private static final MethodHandle CLOSE = libc("close", function(INT, INT));
+
+  private static final int PROT_NONE = 0;
+  private static final int MAP_PRIVATE_ANONYMOUS_FIXED_NOREPLACE = 0x10_4022;
+  private static final int MREMAP_MAYMOVE_FIXED = 3;
+
+  private static final MethodHandle MMAP =
+      libc("mmap", function(LONG, LONG, LONG, INT, INT, INT, LONG));
+
+  /** Its last argument is one of any number; an integer is passed there as anywhere. */
+  private static final MethodHandle MREMAP =
+      libc("mremap", function(LONG, LONG, LONG, LONG, INT, LONG));
+
+  private static final MethodHandle MUNMAP = libc("munmap", function(INT, LONG, LONG));
 
   private static MethodHandle libc(String symbol, FunctionDescriptor descriptor) {
     try {
@@ -88,6 +101,52 @@ final class Libc {
   static void close(int fd) {
     try {
       int ignored = (int) CLOSE.invokeExact(Foreign.state(), fd);
+    } catch (Throwable e) {
+      throw Foreign.unexpected(e);
+    }
+  }
+
+  /** Reserves addresses; false when some of them are taken. */
+  static boolean reserve(long address, long bytes) {
+    long mapped;
+    try {
+      mapped =
+          (long)
+              MMAP.invokeExact(
+                  Foreign.state(),
+                  address,
+                  bytes,
+                  PROT_NONE,
+                  MAP_PRIVATE_ANONYMOUS_FIXED_NOREPLACE,
+                  -1,
+                  0L);
+    } catch (Throwable e) {
+      throw Foreign.unexpected(e);
+    }
+    if (mapped != -1 && mapped != address) {
+      // A kernel from before there was such a flag takes it for a wish.
+      unmap(mapped, bytes);
+    }
+    return mapped == address;
+  }
+
+  /** Maps pages that are mapped shared once more, in place of what is there. */
+  static void mapAgain(long from, long to, long bytes) throws IOException {
+    long mapped;
+    try {
+      mapped =
+          (long) MREMAP.invokeExact(Foreign.state(), from, 0L, bytes, MREMAP_MAYMOVE_FIXED, to);
+    } catch (Throwable e) {
+      throw Foreign.unexpected(e);
+    }
+    if (mapped != to) {
+      throw Foreign.failed("mremap");
+    }
+  }
+
+  static void unmap(long address, long bytes) {
+    try {
+      int ignored = (int) MUNMAP.invokeExact(Foreign.state(), address, bytes);
     } catch (Throwable e) {
       throw Foreign.unexpected(e);
     }

@@ -1,0 +1,81 @@
+package io.erda.verbs.ffm;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Memory that is mapped shared, mapped once more at an address that this process has not given to
+ * anything for a long time. A multiple of 128 KiB below 2^47. The creator owns it; the memory
+ * itself must stay mapped only until this is made.
+ */
+public final class Alias {
+  /** The address is a multiple of as many bits. */
+  public static final int UNIT_BITS = 17;
+
+  private static final long UNIT = 1L << UNIT_BITS;
+  private static final long PAGE_MASK = 4095;
+  private static final long LOWEST = 1L << 44;
+  private static final long ADDRESSES = 1L << 46;
+  private static final int TRIES = 100;
+
+  /** Begins anywhere: keys that a process before gave out say other addresses. */
+  private static final AtomicLong NEXT =
+      new AtomicLong(new SecureRandom().nextLong(ADDRESSES >>> UNIT_BITS));
+
+  private final long address;
+  private final long bytes;
+
+  private Alias(long address, long bytes) {
+    this.address = address;
+    this.bytes = bytes;
+  }
+
+  /**
+   * Maps some memory again.
+   *
+   * @throws IOException when it does not begin with a page, or is not shared
+   */
+  public static Alias of(MemorySegment memory) throws IOException {
+    long from = memory.address();
+    long bytes = memory.byteSize();
+    if ((from & PAGE_MASK) != 0) {
+      throw new IOException("memory for on-demand paging has to begin with a page");
+    }
+    long mapped = bytes + PAGE_MASK & ~PAGE_MASK;
+    for (int i = 0; i < TRIES; i++) {
+      long address = take(mapped);
+      if (Libc.reserve(address, mapped)) {
+        try {
+          Libc.mapAgain(from, address, mapped);
+        } catch (IOException e) {
+          Libc.unmap(address, mapped);
+          throw e;
+        }
+        return new Alias(address, bytes);
+      }
+    }
+    throw new IOException("there is no room in this process's addresses");
+  }
+
+  /** The next range, with a gap behind it. */
+  private static long take(long bytes) {
+    long units = (bytes >>> UNIT_BITS) + 2;
+    long unit = NEXT.getAndAdd(units);
+    return LOWEST + (unit << UNIT_BITS & ADDRESSES - 1);
+  }
+
+  public long address() {
+    return address;
+  }
+
+  public long bytes() {
+    return bytes;
+  }
+
+  /** Takes it away. Nothing may be registered there. */
+  public void close() {
+    Libc.unmap(address, bytes + PAGE_MASK & ~PAGE_MASK);
+  }
+}
