@@ -16,10 +16,10 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The hardware queue pair that READs, WRITEs, FLUSHes and atomics go over. Hardware breaks it at the first
- * request that the peer's side refuses, and flushes those behind, which have not been executed
- * then; so both ends make it anew and they are posted again. No message goes over it: so none is
- * lost, nor comes twice.
+ * The hardware queue pair that READs, WRITEs, FLUSHes and atomics go over. Hardware breaks it at
+ * the first request that the peer's side refuses, and flushes those behind, which have not been
+ * executed then; so both ends make it anew and they are posted again. No message goes over it: so
+ * none is lost, nor comes twice.
  */
 final class DataQueue {
   static final int REQUESTS = 256;
@@ -46,6 +46,7 @@ final class DataQueue {
 
   /** Null where the device offers nothing for it. */
   private final PostExtended extended;
+
   private State state = State.WAITING;
   private int psn;
   private int peer;
@@ -141,7 +142,11 @@ final class DataQueue {
           long tag = Tags.data(work, true, epoch);
           outstanding++;
           extended.atomicWrite(
-              tag, sendFlags(works, work), works.rkey[at], works.remoteAddress[at], works.value[at]);
+              tag,
+              sendFlags(works, work),
+              works.rkey[at],
+              works.remoteAddress[at],
+              works.value[at]);
         } else {
           post(write, works, work, wordAddress, wordLkey, 0, 8, true);
         }

@@ -107,8 +107,7 @@ final class Regions {
    * @param unpinned why the kernel does not pin it; null where that was not tried
    */
   private VerbsRegion byAddress(
-      MemorySegment memory, int flags, boolean remote, VerbsException unpinned)
-      throws IOException {
+      MemorySegment memory, int flags, boolean remote, VerbsException unpinned) throws IOException {
     Alias alias = Alias.of(memory);
     try {
       IbvMr mr = unpinned == null ? tryPinned(alias, flags) : onDemand(alias, flags, unpinned);

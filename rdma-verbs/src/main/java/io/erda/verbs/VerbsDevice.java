@@ -144,7 +144,9 @@ public final class VerbsDevice implements Device {
   @Override
   public MemoryRegion register(PersistentMemory memory, int access) {
     return register(
-        memory.segment(), access, access == Access.LOCAL ? 0 : Regions.flushAccess(hca.offered(), memory));
+        memory.segment(),
+        access,
+        access == Access.LOCAL ? 0 : Regions.flushAccess(hca.offered(), memory));
   }
 
   private MemoryRegion register(MemorySegment memory, int access, int flush) {

@@ -66,8 +66,7 @@ final class PersistentEnds {
         PersistentMemory memory = files.create("flushed", BYTES);
         Listener listener = device.listen(address)) {
       MemoryRegion region =
-          device.register(
-              memory, Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
+          device.register(memory, Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
       System.out.println(
           "memory: survives "
               + memory.survives()

@@ -76,8 +76,9 @@ public interface Device extends AutoCloseable {
   /**
    * Whether {@link QueuePair#postFlush} works on the queue pairs that this device connects: the
    * responder flushes and drains, as its {@link PersistentMemory} does it, before the work
-   * completes. Where false, it completes with {@link Status#UNSUPPORTED}, and the responder has to
-   * be asked by a message.
+   * completes. Hardware refuses a region, as {@link Status#REMOTE_ACCESS}, whose memory takes more
+   * than hardware can do (files that are synchronised). Where false, it completes with {@link
+   * Status#UNSUPPORTED}, and the responder has to be asked by a message.
    */
   default boolean flushes() {
     return false;

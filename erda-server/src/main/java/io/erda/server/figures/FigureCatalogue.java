@@ -258,6 +258,10 @@ public final class FigureCatalogue {
             "rdma.regions.ondemand",
             "regions registered with on-demand paging, because the kernel pins no memory of their"
                 + " files")
+        .gauge(
+            "rdma.regions.flushable",
+            "regions that clients may FLUSH: the device offers it, and it does for their memory all"
+                + " that durability takes")
         .group("RDMA", "They are there with `--rdma` alone.");
   }
 

@@ -67,8 +67,8 @@ final class LayoutCheck {
   }
 
   /** The kernel may know what rdma-core does not: then it makes no such queue pair. */
-  private static boolean tried(
-      FfmVerbs verbs, Libibverbs library, IbvPd pd, IbvCQ cq, Offered with) throws IOException {
+  private static boolean tried(FfmVerbs verbs, Libibverbs library, IbvPd pd, IbvCQ cq, Offered with)
+      throws IOException {
     if (with.operations() == 0) {
       return false;
     }
@@ -80,8 +80,8 @@ final class LayoutCheck {
     }
   }
 
-  private static void run(
-      FfmVerbs verbs, Libibverbs library, IbvPd pd, IbvCQ cq, Offered with) throws IOException {
+  private static void run(FfmVerbs verbs, Libibverbs library, IbvPd pd, IbvCQ cq, Offered with)
+      throws IOException {
     IbvQP qp = verbs.createQp(pd, attributes(cq), with);
     try {
       LayoutCheck check = new LayoutCheck(verbs, library, qp);

@@ -47,8 +47,7 @@ public final class PostExtended {
     start = find(Structs.QpEx.WR_START, START);
     complete = find(Structs.QpEx.WR_COMPLETE, COMPLETE);
     flush = offered.flushes() ? find(Structs.QpEx.WR_FLUSH, FLUSH) : null;
-    atomicWrite =
-        offered.writesWords() ? find(Structs.QpEx.WR_ATOMIC_WRITE, ATOMIC_WRITE) : null;
+    atomicWrite = offered.writesWords() ? find(Structs.QpEx.WR_ATOMIC_WRITE, ATOMIC_WRITE) : null;
   }
 
   private MethodHandle find(int offset, FunctionDescriptor descriptor) throws IOException {

@@ -83,7 +83,9 @@ final class Structs {
     private QpInitEx() {}
   }
 
-  /** struct ibv_qp_ex, with struct ibv_qp at its beginning. WR_FLUSH from rdma-core 46 on. */
+  /**
+   * struct ibv_qp_ex, with struct ibv_qp at its beginning. In rdma-core 44 it ends before WR_FLUSH.
+   */
   static final class QpEx {
     static final int WR_ID = 168;
     static final int WR_FLAGS = 176;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * What is offered besides what DiSNI knows, and how it is posted. The structs are written here as
  * rdma-core would.
  */
-@SuppressWarnings("UnusedMethod") // Called through pointers.
+@SuppressWarnings({"UnusedMethod", "UnusedVariable"}) // Called through pointers.
 class ExtensionTest {
   private static final int BYTES = 1024;
   private static final int CONTEXT_AT = 640;
@@ -42,8 +42,7 @@ class ExtensionTest {
   }
 
   private long function(String name, FunctionDescriptor descriptor) throws Exception {
-    MethodHandle method =
-        MethodHandles.lookup().bind(this, name, descriptor.toMethodType());
+    MethodHandle method = MethodHandles.lookup().bind(this, name, descriptor.toMethodType());
     return Linker.nativeLinker().upcallStub(method, descriptor, arena).address();
   }
 
@@ -56,8 +55,7 @@ class ExtensionTest {
         CONTEXT_AT + Structs.Extended.QUERY_DEVICE_EX,
         function(
             "queryDevice",
-            Foreign.function(
-                Foreign.INT, Foreign.LONG, Foreign.LONG, Foreign.LONG, Foreign.LONG)));
+            Foreign.function(Foreign.INT, Foreign.LONG, Foreign.LONG, Foreign.LONG, Foreign.LONG)));
     struct.set(
         Foreign.LONG,
         CONTEXT_AT + Structs.Extended.CREATE_QP_EX,
