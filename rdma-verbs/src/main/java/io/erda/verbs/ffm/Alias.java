@@ -14,7 +14,6 @@ public final class Alias {
   /** The address is a multiple of as many bits. */
   public static final int UNIT_BITS = 17;
 
-  private static final long UNIT = 1L << UNIT_BITS;
   private static final long PAGE_MASK = 4095;
   private static final long LOWEST = 1L << 44;
   private static final long ADDRESSES = 1L << 46;
