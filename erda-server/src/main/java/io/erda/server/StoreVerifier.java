@@ -1,5 +1,7 @@
 package io.erda.server;
 
+import io.erda.hashtable.KeyHash;
+import io.erda.hashtable.KeyHashing;
 import io.erda.logstore.LogFiles;
 import io.erda.pmem.OverlayDirectory;
 import io.erda.protocol.ErdaException;
@@ -15,6 +17,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongFunction;
 
 /** Checks a store that nobody serves. */
 public final class StoreVerifier {
@@ -32,6 +35,11 @@ public final class StoreVerifier {
     void at(String what, long done, long all);
   }
 
+  /** {@link #verify(Path, Progress, LongFunction)} with the hash that stores use. */
+  public static VerifyReport verify(Path data, Progress progress) {
+    return verify(data, progress, KeyHash::new);
+  }
+
   /** {@link #verify(Path, Progress)} without being told. */
   public static VerifyReport verify(Path data) {
     return verify(data, (what, done, all) -> {});
@@ -43,17 +51,20 @@ public final class StoreVerifier {
    * changes, and permission to read it is enough. Clients of a server that was killed may read on
    * meanwhile, and store.
    *
+   * @param hashings the hash of keys by seed, which every key's entry is compared with: whoever
+   *     doesn't trust the one that stores use has another one
    * @throws ErdaException.Unusable when it is in use, foreign, or of another version
    * @throws ErdaException.Damaged when its structures can't be opened at all
    */
-  public static VerifyReport verify(Path data, Progress progress) {
+  public static VerifyReport verify(
+      Path data, Progress progress, LongFunction<? extends KeyHashing> hashings) {
     try (OverlayDirectory directory = OverlayDirectory.open(data)) {
       if (!directory.lock()) {
         throw new ErdaException.Unusable("store is in use by another process: " + data);
       }
       requireSuperblock(data, directory);
       try (StoreEngine engine = StoreOpening.look(directory, new SecureRandom())) {
-        return inspect(engine, progress);
+        return inspect(engine, progress, hashings);
       }
     } catch (NoSuchFileException e) {
       throw new ErdaException.Unusable("no such directory: " + data, e);
@@ -64,9 +75,10 @@ public final class StoreVerifier {
     }
   }
 
-  private static VerifyReport inspect(StoreEngine engine, Progress progress) {
+  private static VerifyReport inspect(
+      StoreEngine engine, Progress progress, LongFunction<? extends KeyHashing> hashings) {
     Told told = new Told();
-    StoreInspection inspection = new StoreInspection(engine, told);
+    StoreInspection inspection = new StoreInspection(engine, told, hashings);
     inspection.run(progress::at);
     return new VerifyReport(
         inspection.proven(),

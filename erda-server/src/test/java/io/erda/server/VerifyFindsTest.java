@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.hashtable.KeyHash;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;
@@ -140,6 +141,18 @@ class VerifyFindsTest {
         ErdaClient erda = store.client()) {
       return erda.get(key);
     }
+  }
+
+  /** A store whose hash is not the one that is compared with has no key in its place. */
+  @Test
+  void aHashThatIsAnother() {
+    assertEquals(0, StoreVerifier.verify(data).findingsCount());
+    VerifyReport report =
+        StoreVerifier.verify(
+            data,
+            (what, done, all) -> {},
+            seed -> (segment, offset, length) -> ~new KeyHash(seed).of(segment, offset, length));
+    assertTrue(report.findingsCount() >= KEYS, report.findingsCount() + " findings");
   }
 
   @Test

@@ -13,7 +13,7 @@ import java.util.Objects;
  * format: the same bytes and seed give the same hash on every platform, heap or native. Immutable,
  * thread-safe.
  */
-public final class KeyHash {
+public final class KeyHash implements KeyHashing {
   private final long seed;
   private final byte[] secret;
 
@@ -28,6 +28,7 @@ public final class KeyHash {
    *
    * @throws IndexOutOfBoundsException when the bytes are not all in the segment
    */
+  @Override
   public long of(MemorySegment segment, long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());
     return hash(Loads.CHECKED, segment, offset, length);

@@ -1,6 +1,8 @@
 package io.erda.server.engine;
 
 import io.erda.hashtable.Entry;
+import io.erda.hashtable.KeyHash;
+import io.erda.hashtable.KeyHashing;
 import io.erda.hashtable.TableFinding;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.CopySpace;
@@ -10,6 +12,7 @@ import io.erda.protocol.PutMode;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.LongFunction;
 
 /**
  * Looks at every entry of an opened store and at the objects it names. Changes nothing. One thread,
@@ -28,6 +31,7 @@ public final class StoreInspection {
 
   private final StoreEngine engine;
   private final Findings findings;
+  private final KeyHashing hashing;
   private final KeySearch keys;
   private final Unnamed unnamed;
 
@@ -41,8 +45,19 @@ public final class StoreInspection {
   private long damaged;
 
   public StoreInspection(StoreEngine engine, Findings findings) {
+    this(engine, findings, KeyHash::new);
+  }
+
+  /**
+   * Inspects a store with a hash of its own.
+   *
+   * @param hashings by seed
+   */
+  public StoreInspection(
+      StoreEngine engine, Findings findings, LongFunction<? extends KeyHashing> hashings) {
     this.engine = engine;
     this.findings = findings;
+    this.hashing = hashings.apply(engine.superblock().hashSeed());
     this.keys = new KeySearch(engine);
     this.unnamed = new Unnamed(findings);
   }
@@ -352,8 +367,9 @@ public final class StoreInspection {
   private long keyWordAt(int head, int offset) {
     MemorySegment memory = engine.log().region(head, offset).memory().segment();
     long place = engine.log().geometry().place(offset);
-    return engine.keyWord(
-        memory, place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place));
+    long hash =
+        hashing.of(memory, place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place));
+    return Entry.keyWord(hash, engine.log().geometry().heads());
   }
 
   private byte[] key(int head, int offset) {

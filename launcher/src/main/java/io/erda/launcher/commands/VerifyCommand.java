@@ -87,7 +87,7 @@ public final class VerifyCommand implements Callable<Integer> {
 
   private VerifyReport verify() {
     if (!StandardOutput.errorIsTerminal()) {
-      return StoreVerifier.verify(data);
+      return StoreVerifier.verify(data, (what, done, allOfIt) -> {}, LibraryHash::new);
     }
     TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), true);
     String[] step = {""};
@@ -100,7 +100,8 @@ public final class VerifyCommand implements Callable<Integer> {
                 step[0] = what;
               }
               progress.at("%,d of %,d".formatted(done, allOfIt));
-            });
+            },
+            LibraryHash::new);
     progress.done("all looked at");
     return report;
   }
