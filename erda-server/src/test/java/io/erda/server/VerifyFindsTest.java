@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.erda.hashtable.KeyHash;
 import io.erda.client.ErdaClient;
+import io.erda.hashtable.KeyHash;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -10,8 +10,8 @@ import net.openhft.hashing.LongHashFunction;
 
 /**
  * The hash of keys as the library Zero-Allocation-Hashing computes it. A store computes it by code
- * of its own; a store that is verified is compared with this, so that both would have to be wrong in
- * the same way.
+ * of its own; a store that is verified is compared with this, so that both would have to be wrong
+ * in the same way.
  */
 final class LibraryHash implements KeyHashing {
   private final LongHashFunction function;
