@@ -213,7 +213,7 @@ final class Cleaning {
     cursor = 0;
     laterInRound = 0;
     layout = entries.layout();
-    sweepSlots = (int) Math.clamp(entries.slots() / SWEEP_STEPS, SWEEP_SLOTS_MIN, SWEEP_SLOTS_MAX);
+    sweepSlots = Math.clamp(entries.slots() / SWEEP_STEPS, SWEEP_SLOTS_MIN, SWEEP_SLOTS_MAX);
     found = false;
     carries = false;
   }
