@@ -25,8 +25,9 @@ import java.util.Set;
  * @param pd what regions and queue pairs belong to
  * @param channel where completion queues tell of completions
  * @param offered what it can do besides what every device can
+ * @param soft whether it is the kernel's soft RDMA over an Ethernet device (rxe)
  */
-record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered) {
+record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered, boolean soft) {
   private static final int ENODEV = 19;
   private static final Path CLASS = Path.of("/sys/class/infiniband");
 
@@ -64,7 +65,9 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
     try {
       channel = verbs.createCompChannel(context);
       Offered offered = verbs.checkLayouts(context, pd, channel);
-      return new Hca(context, pd, channel, offered);
+      // Of all drivers this one alone names what the device stands on.
+      boolean soft = Files.exists(CLASS.resolve(verbs.name(context)).resolve("parent"));
+      return new Hca(context, pd, channel, offered, soft);
     } catch (IOException | RuntimeException | Error e) {
       if (channel != null) {
         verbs.destroyCompChannel(channel);

@@ -20,12 +20,21 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Regions {
   private static final int EFAULT = 14;
   private static final int EOPNOTSUPP = 95;
+  private static final String INSTEAD =
+      "; a store on tmpfs (/dev/shm) or on a devdax device can be registered";
+
+  /** For those who READ and WRITE at beginnings of pages alone, and try what soft RDMA can do. */
+  private static final String SOFT_TOO = "erda.rdma.ondemand.soft";
 
   private final VerbsDevice device;
   private final Set<VerbsRegion> regions = new HashSet<>();
+
+  /** Those of them that peers may FLUSH. */
+  private final Set<VerbsRegion> flushed = new HashSet<>();
+
   private int generation;
 
-  /** How many were registered for on-demand paging, and how many so that peers may FLUSH them. */
+  /** How many were ever registered for on-demand paging, and how many peers may FLUSH now. */
   final AtomicLong onDemand = new AtomicLong();
 
   final AtomicLong flushable = new AtomicLong();
@@ -63,7 +72,8 @@ final class Regions {
     try {
       VerbsRegion region = register(memory, flags | flush, remote);
       if (flush != 0) {
-        flushable.incrementAndGet();
+        flushed.add(region);
+        flushable.set(flushed.size());
       }
       return region;
     } catch (IOException e) {
@@ -130,6 +140,14 @@ final class Regions {
   }
 
   private IbvMr onDemand(Alias alias, int flags, VerbsException unpinned) throws IOException {
+    if (device.hca().soft() && !Boolean.getBoolean(SOFT_TOO)) {
+      throw new IOException(
+          unpinned.getMessage()
+              + "; the kernel pins no memory of files here, and soft RDMA pages none on demand that"
+              + " could be trusted: its READs and WRITEs leave out where in a page they begin"
+              + INSTEAD,
+          unpinned);
+    }
     try {
       int onDemandToo = flags | IbvMr.IBV_ACCESS_ON_DEMAND;
       IbvMr mr = mr(alias.address(), alias.bytes(), alias.address(), onDemandToo);
@@ -140,7 +158,7 @@ final class Regions {
           unpinned.getMessage()
               + "; the kernel pins no memory of files here, and on demand: "
               + e.getMessage()
-              + "; a store on tmpfs (/dev/shm) or on a devdax device can be registered",
+              + INSTEAD,
           unpinned);
     }
   }
@@ -164,6 +182,8 @@ final class Regions {
     if (regions.contains(region)) {
       region.end();
       regions.remove(region);
+      flushed.remove(region);
+      flushable.set(flushed.size());
     }
   }
 

@@ -36,9 +36,15 @@ final class PersistentEnds {
 
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
   private static final int BYTES = 1 << 20;
+
+  /**
+   * Where. What is WRITTEN begins with a page: soft RDMA leaves out where in a page a WRITE begins
+   * when memory is paged on demand.
+   */
   private static final int READ_AT = 0;
+
   private static final int FLUSH_AT = 4096;
-  private static final int WORD_AT = 8192;
+  private static final int WORD_AT = 12288 + 40;
   private static final long SLEEP_NS = 1_000_000_000;
   private static final long DEADLINE_NS = 60 * SLEEP_NS;
 
