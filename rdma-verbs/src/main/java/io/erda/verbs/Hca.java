@@ -65,7 +65,8 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
     try {
       channel = verbs.createCompChannel(context);
       Offered offered = verbs.checkLayouts(context, pd, channel);
-      // Of all drivers this one alone names what the device stands on.
+      // The driver of soft RDMA names the network device that it stands on in this file; drivers of
+      // hardware are not known to have it.
       boolean soft = Files.exists(CLASS.resolve(verbs.name(context)).resolve("parent"));
       return new Hca(context, pd, channel, offered, soft);
     } catch (IOException | RuntimeException | Error e) {

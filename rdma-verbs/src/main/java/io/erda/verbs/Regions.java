@@ -23,13 +23,16 @@ final class Regions {
   private static final String INSTEAD =
       "; a store on tmpfs (/dev/shm) or on a devdax device can be registered";
 
-  /** For those who READ and WRITE at beginnings of pages alone, and try what soft RDMA can do. */
+  /**
+   * This property allows on-demand paging over soft RDMA to a test that READs and WRITEs at
+   * beginnings of pages alone.
+   */
   private static final String SOFT_TOO = "erda.rdma.ondemand.soft";
 
   private final VerbsDevice device;
   private final Set<VerbsRegion> regions = new HashSet<>();
 
-  /** Those of them that peers may FLUSH. */
+  /** The regions that peers may FLUSH. */
   private final Set<VerbsRegion> flushed = new HashSet<>();
 
   private int generation;

@@ -55,7 +55,10 @@ class NamesTest {
     assertEquals(-1, VerbsRegion.remoteAddress(0, 0, 8));
   }
 
-  /** Of a region that is paged on demand, or persistent; and what a FLUSH of it asks for. */
+  /**
+   * The key of a region that is paged on demand, or persistent, says its address and what a FLUSH
+   * of it asks for.
+   */
   @Test
   void remoteKeysSayAnAddress() {
     long address = 0x7abc_dee0_0000L;

@@ -108,22 +108,6 @@ public final class BaselineUnderTest implements StoreUnderTest {
       }
 
       @Override
-      public boolean putIfAbsent(long token, MemorySegment key, MemorySegment value) {
-        throw new UnsupportedOperationException();
-      }
-
-      @Override
-      public boolean compareAndSet(
-          long token, MemorySegment key, MemorySegment expected, MemorySegment value) {
-        throw new UnsupportedOperationException();
-      }
-
-      @Override
-      public boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
-        throw new UnsupportedOperationException();
-      }
-
-      @Override
       public void close() {
         client.close();
       }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Parameters;
 
 /** {@code erda delete}: removes keys. */
 @Command(
@@ -21,15 +20,11 @@ import picocli.CommandLine.Parameters;
     })
 public final class DeleteCommand implements Callable<Integer> {
   @Mixin private Connection connection;
-  @Mixin private ByteForm form;
-  @Mixin private KeyFile keyFile;
-
-  @Parameters(paramLabel = "KEY", arity = "0..*", description = "The keys, byte for byte.")
-  private List<String> arguments = List.of();
+  @Mixin private KeyArguments arguments;
 
   @Override
   public Integer call() throws IOException {
-    List<byte[]> keys = keyFile.keys(arguments, form);
+    List<byte[]> keys = arguments.keys();
     List<byte[]> absent = new ArrayList<>();
     try (ErdaClient client = connection.connect()) {
       boolean[] existed = client.deleteAll(keys);

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Parameters;
 
 /** {@code erda exists}: says whether keys have values. */
 @Command(
@@ -24,15 +23,11 @@ import picocli.CommandLine.Parameters;
     })
 public final class ExistsCommand implements Callable<Integer> {
   @Mixin private Connection connection;
-  @Mixin private ByteForm form;
-  @Mixin private KeyFile keyFile;
-
-  @Parameters(paramLabel = "KEY", arity = "0..*", description = "The keys, byte for byte.")
-  private List<String> arguments = List.of();
+  @Mixin private KeyArguments arguments;
 
   @Override
   public Integer call() throws IOException {
-    List<byte[]> keys = keyFile.keys(arguments, form);
+    List<byte[]> keys = arguments.keys();
     List<byte[]> absent = new ArrayList<>();
     try (ErdaClient client = connection.connect();
         Arena arena = Arena.ofConfined()) {

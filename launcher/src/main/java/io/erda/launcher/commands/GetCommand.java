@@ -9,7 +9,6 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code erda get}: prints values as they are. */
 @Command(
@@ -27,8 +26,7 @@ import picocli.CommandLine.Parameters;
     })
 public final class GetCommand implements Callable<Integer> {
   @Mixin private Connection connection;
-  @Mixin private ByteForm form;
-  @Mixin private KeyFile keyFile;
+  @Mixin private KeyArguments arguments;
 
   @Option(
       names = {"-n", "--newline"},
@@ -40,18 +38,19 @@ public final class GetCommand implements Callable<Integer> {
       description = "End each value with a zero byte instead of a line end.")
   private boolean zero;
 
-  @Parameters(paramLabel = "KEY", arity = "0..*", description = "The keys, byte for byte.")
-  private List<String> arguments = List.of();
-
   @Override
   public Integer call() throws IOException {
-    List<byte[]> keys = keyFile.keys(arguments, form);
+    List<byte[]> keys = arguments.keys();
     List<byte[]> values;
     try (ErdaClient client = connection.connect()) {
       values = client.getAll(keys);
     }
     boolean ends =
-        zero || newline || keys.size() > 1 || form.isText() || StandardOutput.isTerminal();
+        zero
+            || newline
+            || keys.size() > 1
+            || arguments.form().isText()
+            || StandardOutput.isTerminal();
     List<byte[]> absent = new ArrayList<>();
     OutputStream out = System.out;
     for (int i = 0; i < keys.size(); i++) {
@@ -59,7 +58,7 @@ public final class GetCommand implements Callable<Integer> {
         absent.add(keys.get(i));
         continue;
       }
-      out.write(form.printed(values.get(i)));
+      out.write(arguments.form().printed(values.get(i)));
       if (ends) {
         out.write(zero ? 0 : '\n');
       }

@@ -57,12 +57,12 @@ public final class StandardOutput {
     return leadsToTerminal(1);
   }
 
-  /** The same for standard error. */
+  /** Whether somebody reads standard error on a terminal. */
   static boolean errorIsTerminal() {
     return leadsToTerminal(2);
   }
 
-  /** The same for standard input. */
+  /** Whether standard input is typed on a terminal. */
   public static boolean inputIsTerminal() {
     return leadsToTerminal(0);
   }

@@ -34,7 +34,7 @@ public record Offered(boolean flushes, boolean persists, boolean writesWords) {
     return new Offered(flushes, persists, (flags & DEVICE_ATOMIC_WRITE) != 0);
   }
 
-  /** The same without FLUSH. */
+  /** Returns what is left where a queue pair can't be made with FLUSH. */
   Offered withoutFlush() {
     return new Offered(false, false, writesWords);
   }

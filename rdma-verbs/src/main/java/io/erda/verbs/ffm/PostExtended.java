@@ -26,7 +26,7 @@ public final class PostExtended {
   private static final FunctionDescriptor ATOMIC_WRITE =
       FunctionDescriptor.ofVoid(LONG, INT, LONG, LONG);
 
-  /** Of {@code enum ibv_selectivity_level}. */
+  /** A FLUSH names a range, and not a whole region ({@code enum ibv_selectivity_level}). */
   private static final byte RANGE = 0;
 
   private final long qp;

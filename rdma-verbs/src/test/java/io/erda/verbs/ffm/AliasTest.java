@@ -14,7 +14,7 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The same bytes at another address. */
+/** An alias shows the bytes of its memory at another address. */
 class AliasTest {
   private static final long BYTES = 300_000;
 

@@ -144,14 +144,20 @@ public interface StoreUnderTest {
     boolean delete(long token, MemorySegment key);
 
     /** Submits a put that is done if the key has no value; false when the pipeline is full. */
-    boolean putIfAbsent(long token, MemorySegment key, MemorySegment value);
+    default boolean putIfAbsent(long token, MemorySegment key, MemorySegment value) {
+      throw new UnsupportedOperationException();
+    }
 
     /** Submits a put that is done if the key has that value; false when the pipeline is full. */
-    boolean compareAndSet(
-        long token, MemorySegment key, MemorySegment expected, MemorySegment value);
+    default boolean compareAndSet(
+        long token, MemorySegment key, MemorySegment expected, MemorySegment value) {
+      throw new UnsupportedOperationException();
+    }
 
     /** Submits a delete that is done if the key has that value; false when the pipeline is full. */
-    boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected);
+    default boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
+      throw new UnsupportedOperationException();
+    }
 
     /** Begins an iteration over all keys, and forgets the one before. */
     default void iterate() {
