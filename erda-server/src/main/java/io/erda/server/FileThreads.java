@@ -221,7 +221,7 @@ final class FileThreads implements FileWork, AutoCloseable {
       try {
         if (!yielding && (gone != null || !wanted.isEmpty())) {
           yielding = true;
-          ProcessLimits.yieldToAll();
+          Niceness.ofThisThread();
         }
         for (int i = 0; i < wanted.size() && !closing; i++) {
           worked |= prepare(wanted.get(i), prepared);

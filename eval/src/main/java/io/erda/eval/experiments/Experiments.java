@@ -1,6 +1,8 @@
 package io.erda.eval.experiments;
 
 import io.erda.eval.Experiment;
+import io.erda.eval.keeping.BackupExperiment;
+import io.erda.eval.keeping.EnduranceExperiment;
 import io.erda.eval.paper.BaselinesExperiment;
 import io.erda.eval.paper.BytesExperiment;
 import io.erda.eval.paper.ClientsExperiment;
@@ -29,6 +31,8 @@ public final class Experiments {
           new PowerExperiment(),
           new MultiGetExperiment(),
           new TcpExperiment(),
+          new BackupExperiment(),
+          new EnduranceExperiment(),
           new PeersExperiment(),
           new BaselinesExperiment("shm"),
           new BaselinesExperiment("tcp"),

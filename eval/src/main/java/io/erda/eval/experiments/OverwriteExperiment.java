@@ -6,9 +6,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.Progress;
-import io.erda.eval.load.OverwriteWorker;
+import io.erda.eval.load.Overwriter;
 import io.erda.eval.load.ServedStore;
-import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
@@ -17,14 +16,9 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -35,7 +29,6 @@ import java.util.Locale;
 final class OverwriteExperiment implements Experiment {
   private static final String NAME = "overwrite";
   private static final int VALUE_BYTES = 1024;
-  private static final int KEY_BYTES = 16;
   private static final int LIVE_PERCENT = 60;
   private static final int TIMES = 50;
   private static final int SLICES = 10;
@@ -49,7 +42,6 @@ final class OverwriteExperiment implements Experiment {
   /** Regions beyond the capacity whose clients may not have left yet. */
   private static final int LEAVING_MAX = 3;
 
-  private static final Duration ANSWER_MAX = Duration.ofMinutes(10);
   private static final Duration SAMPLE = Duration.ofMillis(100);
 
   @Override
@@ -94,10 +86,7 @@ final class OverwriteExperiment implements Experiment {
     private final long capacity;
     private final long regionBytes;
     private final int keysOfWorker;
-    private final Path directory;
-    private final Child[] workers = new Child[WORKERS];
-    private final MemorySegment[] files = new MemorySegment[WORKERS];
-    private final Arena arena = Arena.ofShared();
+    private final List<Overwriter> workers = new ArrayList<>();
     private final List<Double> ratesWithoutKill = new ArrayList<>();
     private final List<Double> rates = new ArrayList<>();
     private final List<String> findings = new ArrayList<>();
@@ -107,57 +96,37 @@ final class OverwriteExperiment implements Experiment {
     private long published;
     private int kills;
 
-    Run(Context context, String distribution) throws IOException {
+    Run(Context context, String distribution) {
       this.context = context;
       this.distribution = distribution;
       this.capacity = context.quick() ? 32L << 20 : 256L << 20;
       this.regionBytes = capacity / 32;
       long objects = capacity * LIVE_PERCENT / 100 / padded();
       this.keysOfWorker = (int) (objects / WORKERS);
-      this.directory = context.newDirectory(NAME);
-      for (int i = 0; i < WORKERS; i++) {
-        Path file = directory.resolve("worker-" + i);
-        try (RandomAccessFile access = new RandomAccessFile(file.toFile(), "rw")) {
-          access.setLength(OverwriteWorker.fileBytes(keysOfWorker));
-          files[i] =
-              access
-                  .getChannel()
-                  .map(
-                      FileChannel.MapMode.READ_ONLY,
-                      0,
-                      OverwriteWorker.fileBytes(keysOfWorker),
-                      arena);
-        }
-      }
     }
 
     private static int padded() {
-      return ObjectLayout.padded(ObjectLayout.bytes(KEY_BYTES, VALUE_BYTES));
+      return ObjectLayout.padded(ObjectLayout.bytes(Overwriter.KEY_BYTES, VALUE_BYTES));
     }
 
     void run() throws IOException {
       Progress progress = context.progress();
       progress.step("overwrite, " + distribution);
       store = ServedStore.create(context, NAME, creation());
+      Path remembered = context.newDirectory(NAME);
+      Overwriter.Keys keys = new Overwriter.Keys(keysOfWorker, VALUE_BYTES, distribution);
       for (int i = 0; i < WORKERS; i++) {
-        startWorker(i);
+        workers.add(Overwriter.start(context, store.server().uri(), remembered, i, keys));
       }
       long putsOfSlice = capacity / padded() * TIMES / SLICES / WORKERS;
       for (int slice = 0; slice < SLICES; slice++) {
         progress.at(slice * 100 / SLICES + "%");
         slice(slice, putsOfSlice);
       }
-      for (Child worker : workers) {
-        worker.tell("check");
-      }
-      for (Child worker : workers) {
-        worker.await("checked ", ANSWER_MAX);
-      }
+      workers.forEach(Overwriter::check);
+      workers.forEach(Overwriter::awaitChecked);
       count();
-      for (Child worker : workers) {
-        worker.end();
-        context.children().forget(worker);
-      }
+      workers.forEach(Overwriter::end);
       store.close();
       StoreVerifier.verify(store.data()).findings().stream()
           .map(VerifyReport.Finding::what)
@@ -179,37 +148,18 @@ final class OverwriteExperiment implements Experiment {
           Long.toString(Long.highestOneBit((long) WORKERS * keysOfWorker) * 4));
     }
 
-    private void startWorker(int number) {
-      workers[number] =
-          context
-              .children()
-              .start(
-                  "a process that overwrites",
-                  context
-                      .jvm()
-                      .command(
-                          OverwriteWorker.class,
-                          store.server().uri(),
-                          directory.resolve("worker-" + number).toString(),
-                          Integer.toString(number),
-                          Integer.toString(keysOfWorker),
-                          Integer.toString(VALUE_BYTES),
-                          distribution));
-      workers[number].await("checked ", ANSWER_MAX);
-    }
-
     /** A worker is killed in two slices, the server in two others. */
     private void slice(int slice, long puts) throws IOException {
       long[] until = new long[WORKERS];
       long startNs = System.nanoTime();
       for (int i = 0; i < WORKERS; i++) {
-        until[i] = OverwriteWorker.done(files[i]) + puts;
-        workers[i].tell("run " + puts);
+        until[i] = workers.get(i).done() + puts;
+        workers.get(i).run(puts);
       }
       boolean killsWorker = slice % 4 == 2;
       boolean killsServer = slice % 4 == 0 && slice > 0;
       if (killsWorker || killsServer) {
-        while (OverwriteWorker.done(files[0]) < until[0] - puts / 2) {
+        while (workers.getFirst().done() < until[0] - puts / 2) {
           sample();
         }
         kills++;
@@ -222,11 +172,12 @@ final class OverwriteExperiment implements Experiment {
         }
       }
       for (int i = 0; i < WORKERS; i++) {
-        while (OverwriteWorker.done(files[i]) < until[i]) {
+        Overwriter worker = workers.get(i);
+        while (worker.done() < until[i]) {
           sample();
-          requireAlive(workers[i]);
+          worker.requireAlive();
         }
-        workers[i].await("ran", ANSWER_MAX);
+        worker.awaitRan();
       }
       double rate = WORKERS * puts * padded() * 1e9 / (System.nanoTime() - startNs);
       rates.add(rate);
@@ -237,16 +188,10 @@ final class OverwriteExperiment implements Experiment {
     }
 
     private void killWorker(int number, long[] until) {
-      workers[number].kill();
-      context.children().forget(workers[number]);
-      startWorker(number);
-      workers[number].tell("run " + (until[number] - OverwriteWorker.done(files[number])));
-    }
-
-    private static void requireAlive(Child worker) {
-      if (!worker.isAlive()) {
-        worker.await("ran", ANSWER_MAX);
-      }
+      Overwriter worker = workers.get(number);
+      worker.kill();
+      worker.startAgain(store.server().uri());
+      worker.run(until[number] - worker.done());
     }
 
     private void sample() throws IOException {
@@ -279,7 +224,7 @@ final class OverwriteExperiment implements Experiment {
     }
 
     void report(Table table, ObjectNode json, List<String> missed) {
-      long puts = Arrays.stream(files).mapToLong(OverwriteWorker::done).sum();
+      long puts = workers.stream().mapToLong(Overwriter::done).sum();
       double copiedPerByte = copied / (double) published;
       table.row(
           distribution,
@@ -319,7 +264,7 @@ final class OverwriteExperiment implements Experiment {
 
     @Override
     public void close() {
-      arena.close();
+      workers.forEach(Overwriter::close);
     }
   }
 }

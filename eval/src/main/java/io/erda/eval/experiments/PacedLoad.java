@@ -12,7 +12,7 @@ import org.HdrHistogram.SingleWriterRecorder;
  * the instant it was due: there what waits behind a slow one counts as slow. Owns its client. One
  * other thread takes the times.
  */
-final class PacedLoad implements AutoCloseable {
+public final class PacedLoad implements AutoCloseable {
   private static final long HIGHEST_NS = 10_000_000_000L;
   private static final int PER_CLOCK = 64;
 
@@ -26,7 +26,7 @@ final class PacedLoad implements AutoCloseable {
   private Thread thread;
   private volatile boolean stopped;
 
-  PacedLoad(ErdaClient client, MemorySegment[] keys, MemorySegment value) {
+  public PacedLoad(ErdaClient client, MemorySegment[] keys, MemorySegment value) {
     this.client = client;
     this.keys = keys;
     this.value = value;
@@ -57,7 +57,7 @@ final class PacedLoad implements AutoCloseable {
   }
 
   /** Starts the thread. */
-  void start(double operationsPerSecond) {
+  public void start(double operationsPerSecond) {
     double intervalNs = 1e9 / operationsPerSecond;
     // The thread that measured the full rate owns the client until now.
     client.handOver();
@@ -90,7 +90,7 @@ final class PacedLoad implements AutoCloseable {
    *
    * @throws IllegalStateException when the load failed
    */
-  Times take() {
+  public Times take() {
     Throwable failed = failure.get();
     if (failed != null) {
       throw new IllegalStateException("the load ended: " + failed.getMessage(), failed);
@@ -106,7 +106,7 @@ final class PacedLoad implements AutoCloseable {
    * @param puts from their calls
    * @param due of all, from when they were due
    */
-  record Times(Histogram gets, Histogram puts, Histogram due) {
+  public record Times(Histogram gets, Histogram puts, Histogram due) {
     void add(Times more) {
       gets.add(more.gets);
       puts.add(more.puts);

@@ -32,13 +32,12 @@ public final class OverwriteWorker {
   private static final long KEYS_AT = 8;
   private static final long RETRY_MS = 10;
   private static final long RETRIES_MAX = 6000;
-  private static final int KEY_BYTES = 16;
 
   private final ErdaClient client;
   private final MemorySegment file;
   private final int worker;
   private final int keys;
-  private final MemorySegment key = Arena.ofAuto().allocate(KEY_BYTES, 8);
+  private final MemorySegment key = Arena.ofAuto().allocate(Overwriter.KEY_BYTES, 8);
   private final MemorySegment value;
   private final MemorySegment into;
   private final SplittableRandom random = new SplittableRandom(System.nanoTime());
@@ -68,6 +67,14 @@ public final class OverwriteWorker {
   /** Puts done by all lives of a worker, told from what it remembers. */
   public static long done(MemorySegment file) {
     return file.get(LONG, DONE_AT);
+  }
+
+  /** Makes a memory in which a worker's file of an earlier moment and of a later one are joined. */
+  static void remember(MemorySegment file, MemorySegment earlier, MemorySegment later) {
+    file.copyFrom(later);
+    for (long at = KEYS_AT; at < file.byteSize(); at += 16) {
+      file.set(LONG, at + 8, earlier.get(LONG, at + 8));
+    }
   }
 
   /** Arguments: URI, file, number of the worker, its keys, bytes of a value, zipfian or uniform. */
@@ -148,13 +155,19 @@ public final class OverwriteWorker {
     file.set(LONG, DONE_AT, file.get(LONG, DONE_AT) + 1);
   }
 
-  /** Whether it was acknowledged; else nobody knows. A server that is gone comes back. */
+  /**
+   * Whether it was acknowledged; else nobody knows, or it was refused because the store is full. A
+   * server that is gone comes back.
+   */
   private boolean puts() {
     for (long tries = 0; ; tries++) {
       try {
         client.put(key, value);
         return true;
       } catch (ErdaException.OutcomeUnknown e) {
+        return false;
+      } catch (ErdaException.Full e) {
+        pause();
         return false;
       } catch (ErdaException.Unavailable e) {
         if (tries == RETRIES_MAX) {

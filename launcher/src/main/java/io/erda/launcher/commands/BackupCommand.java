@@ -2,6 +2,7 @@ package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
 import io.erda.launcher.backup.BackupWriter;
+import io.erda.server.Niceness;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -23,7 +25,9 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "",
-      "The server's thread does nothing for it. With ?read-only behind the URI it needs no server,"
+      "The server's thread does nothing for it, and where processors are busy it steps back behind"
+          + " whoever uses the store (--nice).",
+      "With ?read-only behind the URI it needs no server,"
           + " and the right to read alone.",
       "The backup has its name, erda.backup, when all of it is on the disk. A key whose object is"
           + " damaged is told and left out;",
@@ -36,16 +40,32 @@ public final class BackupCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private Connection connection;
 
+  @Option(
+      names = "--nice",
+      paramLabel = "N",
+      defaultValue = "19",
+      description =
+          "How far it steps back behind other processes on busy processors: 0 not at all, to 19;"
+              + " ${DEFAULT-VALUE} by default.")
+  private int nice;
+
   @Parameters(
       paramLabel = "DIR",
       description = "The directory; it is made if it is not there. It has no other backup.")
   private Path directory;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws Exception {
+    if (nice < 0 || nice > Niceness.MAX) {
+      throw new UserError("--nice is 0 to " + Niceness.MAX + ", not " + nice, 2);
+    }
     if (Files.exists(directory.resolve(BackupWriter.FILE))) {
       throw new UserError("a backup is there already: " + directory.resolve(BackupWriter.FILE));
     }
+    return Niceness.call(nice, this::backUp);
+  }
+
+  private int backUp() throws IOException {
     TerminalProgress progress =
         new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
     try (ErdaClient client = connection.connect()) {
