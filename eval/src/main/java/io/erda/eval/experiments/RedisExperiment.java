@@ -8,9 +8,9 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.AwakeCores;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.process.Programs;
 import io.erda.eval.redis.RedisBenchmark;
 import io.erda.eval.redis.RedisClient;
-import io.erda.eval.redis.RedisException;
 import io.erda.eval.redis.RedisServer;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
@@ -160,7 +160,7 @@ final class RedisExperiment implements Experiment {
 
   /** What Redis's own benchmark says of the same server, so that nobody need believe our client. */
   private static String benchmark(Context context, RedisServer redis) {
-    Optional<Path> program = RedisServer.program("redis-benchmark");
+    Optional<Path> program = Programs.find("redis-benchmark");
     if (program.isEmpty()) {
       return "";
     }
@@ -170,7 +170,7 @@ final class RedisExperiment implements Experiment {
     try {
       RedisBenchmark.run(context.children(), program.get(), redis.socket(), VALUE_BYTES, requests)
           .forEach(line -> text.append("  ").append(line).append('\n'));
-    } catch (RedisException e) {
+    } catch (ProcessException e) {
       // What was measured here stands without it.
       text.append("  ").append(e.getMessage()).append('\n');
     }

@@ -2,43 +2,87 @@ package io.erda.eval.peers.process;
 
 import io.erda.eval.peers.store.ErdaEmbedded;
 import io.erda.eval.peers.store.ErdaShm;
+import io.erda.eval.peers.store.MemcachedStore;
+import io.erda.eval.peers.store.RedisStore;
 import java.util.List;
 
 /** The systems that are measured, in the order of the report. */
 public enum PeerSystem {
-  ERDA_SHM("Erda over shm, server process", ErdaShm.class.getName(), "", true, ""),
-  ERDA_EMBEDDED("Erda embedded", ErdaEmbedded.class.getName(), "", false, ""),
-
-  /** Looks into the JDK, and reports its use to its maker where it isn't told not to. */
+  ERDA_SHM(
+      "Erda over shm, server process",
+      PeerHost::erda,
+      ErdaShm.class.getName(),
+      PeerOrigin.OURS,
+      true),
+  ERDA_EMBEDDED(
+      "Erda embedded", PeerHost::nobody, ErdaEmbedded.class.getName(), PeerOrigin.OURS, false),
   CHRONICLE_MAP(
       "Chronicle Map, persisted",
+      PeerHost::nobody,
       "io.erda.peers.ChronicleMapStore",
-      "chronicle-map",
-      false,
-      "--add-opens=java.base/java.lang=ALL-UNNAMED"
-          + " --add-opens=java.base/java.lang.reflect=ALL-UNNAMED"
-          + " --add-exports=jdk.compiler/com.sun.tools.javac.file=ALL-UNNAMED"
-          + " -Dchronicle.analytics.disable=true"),
+      Origins.CHRONICLE_MAP,
+      false),
+  CHRONICLE_MAP_SHARED(
+      "Chronicle Map, open in two processes",
+      PeerHost::chronicleMap,
+      "io.erda.peers.JoinedChronicleMapStore",
+      Origins.CHRONICLE_MAP,
+      false),
   LMDB(
       "LMDB, WRITEMAP and NOSYNC",
+      PeerHost::nobody,
       "io.erda.peers.LmdbStore",
-      "lmdbjava",
-      true,
-      "--add-opens=java.base/java.nio=ALL-UNNAMED -Dlmdbjava.disable.checks=true"),
-  ROCKSDB("RocksDB, WAL not synced", "io.erda.peers.RocksDbStore", "rocksdbjni", true, "");
+      PeerOrigin.jar(
+          "lmdbjava",
+          "--add-opens=java.base/java.nio=ALL-UNNAMED",
+          "-Dlmdbjava.disable.checks=true"),
+      true),
+  ROCKSDB(
+      "RocksDB, WAL not synced",
+      PeerHost::nobody,
+      "io.erda.peers.RocksDbStore",
+      PeerOrigin.jar("rocksdbjni"),
+      true),
+  REDIS(
+      "Redis, Unix socket, no file",
+      PeerHost::redis,
+      RedisStore.class.getName(),
+      Origins.REDIS,
+      true),
+  REDIS_APPENDING(
+      "Redis, Unix socket, append-only file",
+      PeerHost::redisAppending,
+      RedisStore.class.getName(),
+      Origins.REDIS,
+      true),
+  REDIS_TCP(
+      "Redis, TCP, no file", PeerHost::redisTcp, RedisStore.class.getName(), Origins.REDIS, true),
+  REDIS_TCP_APPENDING(
+      "Redis, TCP, append-only file",
+      PeerHost::redisTcpAppending,
+      RedisStore.class.getName(),
+      Origins.REDIS,
+      true),
+  MEMCACHED(
+      "memcached, Unix socket",
+      PeerHost::memcached,
+      MemcachedStore.class.getName(),
+      PeerOrigin.program("memcached"),
+      true);
 
   private final String title;
+  private final PeerHost.Kind host;
   private final String adapter;
-  private final String artifact;
+  private final PeerOrigin origin;
   private final boolean pipelines;
-  private final String flags;
 
-  PeerSystem(String title, String adapter, String artifact, boolean pipelines, String flags) {
+  PeerSystem(
+      String title, PeerHost.Kind host, String adapter, PeerOrigin origin, boolean pipelines) {
     this.title = title;
+    this.host = host;
     this.adapter = adapter;
-    this.artifact = artifact;
+    this.origin = origin;
     this.pipelines = pipelines;
-    this.flags = flags;
   }
 
   /** What the report calls it. */
@@ -46,14 +90,9 @@ public enum PeerSystem {
     return title;
   }
 
-  /** Whether its jars are part of this build. */
+  /** Whether it is Erda itself, which is always there. */
   public boolean isErda() {
-    return artifact.isEmpty();
-  }
-
-  /** Whether a server in a process of its own belongs to it. */
-  boolean hasServer() {
-    return this == ERDA_SHM;
+    return origin.isErda();
   }
 
   /** Whether many puts can be under way at once, or be given to it in one batch. */
@@ -61,18 +100,46 @@ public enum PeerSystem {
     return pipelines;
   }
 
+  /** Who has its store beside the process that is measured. */
+  PeerHost.Kind host() {
+    return host;
+  }
+
   /** The class that makes a {@link io.erda.eval.peers.store.PeerStore} of it. */
   String adapter() {
     return adapter;
   }
 
-  /** What its jar is called; empty for Erda. */
+  /** What its jar is called; empty when it has none. */
   String artifact() {
-    return artifact;
+    return origin.artifact();
+  }
+
+  /** The program that is its server; empty when none is. */
+  String program() {
+    return origin.program();
+  }
+
+  boolean hasJar() {
+    return !artifact().isEmpty();
   }
 
   /** What its JVM needs beside the flags of every JVM of ours. */
   List<String> flags() {
-    return flags.isEmpty() ? List.of() : List.of(flags.split(" "));
+    return origin.flags();
+  }
+
+  /** Those that several systems come from. */
+  private static final class Origins {
+    /** Looks into the JDK, and reports its use to its maker where it isn't told not to. */
+    static final PeerOrigin CHRONICLE_MAP =
+        PeerOrigin.jar(
+            "chronicle-map",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
+            "--add-exports=jdk.compiler/com.sun.tools.javac.file=ALL-UNNAMED",
+            "-Dchronicle.analytics.disable=true");
+
+    static final PeerOrigin REDIS = PeerOrigin.program("redis-server");
   }
 }
