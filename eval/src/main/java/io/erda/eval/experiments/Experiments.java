@@ -1,6 +1,7 @@
 package io.erda.eval.experiments;
 
 import io.erda.eval.Experiment;
+import io.erda.eval.experiments.scale.ScaleExperiment;
 import io.erda.eval.paper.BaselinesExperiment;
 import io.erda.eval.paper.BytesExperiment;
 import io.erda.eval.paper.ClientsExperiment;
@@ -17,6 +18,7 @@ public final class Experiments {
           new RedisExperiment(),
           new ServerCpuExperiment(),
           new ScalingExperiment(),
+          new ScaleExperiment(),
           new IdleExperiment(),
           new WakeupExperiment(),
           new SteadyExperiment(),

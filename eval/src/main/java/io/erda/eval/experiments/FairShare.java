@@ -9,55 +9,100 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
+import java.util.function.Supplier;
 
 /**
- * Many connections to one server, each with a thread of its own that gets one value after the
+ * Many connections to one server, each with a thread of its own that does one operation after the
  * other, and how evenly they come off. They stay connected from one measurement to the next.
  */
-final class FairShare implements AutoCloseable {
-  private final List<Getter> getters = new ArrayList<>();
+public final class FairShare implements AutoCloseable {
+  /** Operations between two looks at the clock. */
+  private static final int STRIDE = 8;
+
+  private final List<User> users = new ArrayList<>();
   private final CyclicBarrier begin;
   private final CyclicBarrier end;
-  private final MemorySegment[] keys;
-  private final int valueBytes;
+  private final Supplier<Connection> connect;
   private volatile long deadlineNs;
   private volatile boolean closed;
 
-  FairShare(String uri, int connections, MemorySegment[] keys, int valueBytes) {
-    this.keys = keys;
-    this.valueBytes = valueBytes;
+  /**
+   * Connects.
+   *
+   * @param connect each thread connects with it
+   */
+  public FairShare(int connections, Supplier<Connection> connect) {
+    this.connect = connect;
     this.begin = new CyclicBarrier(connections + 1);
     this.end = new CyclicBarrier(connections + 1);
     for (int i = 0; i < connections; i++) {
-      getters.add(new Getter(uri, i));
+      users.add(new User(i));
     }
-    getters.forEach(Thread::start);
+    users.forEach(Thread::start);
   }
 
-  /** What came of one measurement, gets by connection, in ascending order. */
-  record Shares(long[] gets, long elapsedNs) {
-    double slowestOfMedian() {
-      return gets[0] / (double) gets[gets.length / 2];
+  /** Connections that get. */
+  public static FairShare ofGets(
+      String uri, int connections, MemorySegment[] keys, int valueBytes) {
+    return new FairShare(connections, () -> new Gets(ErdaClient.connect(uri), keys, valueBytes));
+  }
+
+  /** One connection. It is made, used and closed by one thread. */
+  public interface Connection extends AutoCloseable {
+    /**
+     * Does one operation.
+     *
+     * @param number from one operation to the next it is one more
+     */
+    void operate(int number);
+
+    @Override
+    void close();
+  }
+
+  private record Gets(ErdaClient client, MemorySegment[] keys, int valueBytes, MemorySegment into)
+      implements Connection {
+    Gets(ErdaClient client, MemorySegment[] keys, int valueBytes) {
+      this(client, keys, valueBytes, Arena.ofAuto().allocate(valueBytes, 8));
     }
 
-    double perSecond() {
-      return Arrays.stream(gets).sum() * 1e9 / elapsedNs;
+    @Override
+    public void operate(int number) {
+      if (client.get(keys[number % keys.length], into) != valueBytes) {
+        throw new ProcessException("a get did not find its value");
+      }
+    }
+
+    @Override
+    public void close() {
+      client.close();
     }
   }
 
-  /** Lets all connections get for so long. */
-  Shares run(long forNs) {
+  /** What came of one measurement, operations by connection, in ascending order. */
+  public record Shares(long[] operations, long elapsedNs) {
+    public double slowestOfMedian() {
+      return operations[0] / (double) operations[operations.length / 2];
+    }
+
+    public double perSecond() {
+      return Arrays.stream(operations).sum() * 1e9 / elapsedNs;
+    }
+  }
+
+  /** Lets all connections operate for so long. */
+  public Shares run(long forNs) {
     long startNs = System.nanoTime();
     deadlineNs = startNs + forNs;
     await(begin);
     await(end);
     long elapsedNs = System.nanoTime() - startNs;
-    for (Getter getter : getters) {
-      if (getter.failure != null) {
-        throw new ProcessException("a connection failed: " + getter.failure, getter.failure);
+    for (User user : users) {
+      if (user.failure != null) {
+        throw new ProcessException("a connection failed: " + user.failure, user.failure);
       }
     }
-    return new Shares(getters.stream().mapToLong(each -> each.done).sorted().toArray(), elapsedNs);
+    return new Shares(users.stream().mapToLong(each -> each.done).sorted().toArray(), elapsedNs);
   }
 
   private static void await(CyclicBarrier barrier) {
@@ -71,48 +116,53 @@ final class FairShare implements AutoCloseable {
     }
   }
 
+  /** Returns when all connections are closed. */
   @Override
   public void close() {
     closed = true;
     await(begin);
+    try {
+      for (User user : users) {
+        user.join();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
-  /** One connection. */
-  private final class Getter extends Thread {
-    private final String uri;
+  /** The thread of a connection. */
+  private final class User extends Thread {
     private final int first;
-    private final MemorySegment into = Arena.ofAuto().allocate(valueBytes, 8);
     private volatile long done;
     private volatile Exception failure;
 
-    Getter(String uri, int number) {
+    User(int number) {
       super("fair-" + number);
       setDaemon(true);
-      this.uri = uri;
       this.first = number;
     }
 
     @Override
     public void run() {
-      try (ErdaClient client = ErdaClient.connect(uri)) {
+      try (Connection connection = connect.get()) {
         int next = first;
         while (true) {
           await(begin);
           if (closed) {
             return;
           }
-          long gets = 0;
+          long operations = 0;
           try {
             while (System.nanoTime() - deadlineNs < 0) {
-              if (client.get(keys[next++ % keys.length], into) != valueBytes) {
-                throw new ProcessException("a get did not find its value");
+              for (int i = 0; i < STRIDE; i++) {
+                connection.operate(next++);
               }
-              gets++;
+              operations += STRIDE;
             }
           } catch (RuntimeException e) {
             failure = e;
           }
-          done = gets;
+          done = operations;
           await(end);
         }
       } catch (RuntimeException e) {

@@ -3,19 +3,12 @@ package io.erda.eval.experiments;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
-import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
-import io.erda.logstore.ObjectLayout;
-import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -102,99 +95,18 @@ final class FloorExperiment implements Experiment {
     List<String> creation = StoreSize.flags(objects, objects, VALUE_BYTES + Dataset.KEY_BYTES);
     try (ServedStore store = ServedStore.create(context, name(), creation)) {
       store.load(dataset);
-      store.server().stop();
-      FloorReader.Layout layout = layout(store.data(), keys);
-      store.startAgain();
       context.progress().step("get against floor, " + Table.count(objects) + " objects");
-      return sideBySide(store, layout, keys, context);
-    }
-  }
-
-  private static Rounds sideBySide(
-      ServedStore store, FloorReader.Layout layout, MemorySegment[] keys, Context context) {
-    int objectBytes = ObjectLayout.bytes(Dataset.KEY_BYTES, VALUE_BYTES);
-    try (ErdaClient client = store.connect();
-        FloorReader floor = FloorReader.open(layout, objectBytes)) {
-      long[] keyWords = layout.keyWords();
-      Gets gets = new Gets(client, keys);
-      Rounds rounds =
-          new Rounds()
-              .measure("floor", () -> floorNs(floor, keyWords, objectBytes, true))
-              .measure("get", () -> gets.ns(true))
-              .measure(FLOOR_AHEAD, () -> floorNs(floor, keyWords, objectBytes, false))
-              .measure(GET_AHEAD, () -> gets.ns(false))
-              .run(context.quick() ? 4 : 6, context.quick() ? 3 : 15, context.progress());
-      context.progress().done("");
-      return rounds;
-    } catch (IOException e) {
-      throw new ProcessException("can't map the store's files: " + e.getMessage(), e);
-    }
-  }
-
-  private static FloorReader.Layout layout(Path data, MemorySegment[] keys) {
-    try {
-      return FloorReader.Layout.of(data, keys);
-    } catch (IOException e) {
-      throw new ProcessException("can't look into the store: " + e.getMessage(), e);
-    }
-  }
-
-  /** Zero, which the compiler does not know. */
-  private static long unknownZero() {
-    return Long.parseLong("0");
-  }
-
-  /**
-   * @param depends whether each key word is made with the value before
-   */
-  private static double floorNs(
-      FloorReader floor, long[] keyWords, int objectBytes, boolean depends) {
-    long nothing = unknownZero();
-    long before = 0;
-    long startNs = System.nanoTime();
-    for (long keyWord : keyWords) {
-      if (floor.read(keyWord ^ (before & nothing)) != objectBytes) {
-        throw new ProcessException(
-            "the floor did not find the object of key word " + Long.toHexString(keyWord));
+      try (BesideFloor beside = BesideFloor.open(store, keys, VALUE_BYTES)) {
+        Rounds rounds =
+            new Rounds()
+                .measure("floor", () -> beside.floorNs(true))
+                .measure("get", () -> beside.getNs(true))
+                .measure(FLOOR_AHEAD, () -> beside.floorNs(false))
+                .measure(GET_AHEAD, () -> beside.getNs(false))
+                .run(context.quick() ? 4 : 6, context.quick() ? 3 : 15, context.progress());
+        context.progress().done("");
+        return rounds;
       }
-      if (depends) {
-        before = floor.lastWord();
-      }
-    }
-    return (System.nanoTime() - startNs) / (double) keyWords.length;
-  }
-
-  /** Gets of a caller that has one key, and stores the next into it. */
-  private static final class Gets {
-    private final ErdaClient client;
-    private final long[] words;
-    private final MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
-    private final MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
-
-    Gets(ErdaClient client, MemorySegment[] keys) {
-      this.client = client;
-      this.words = new long[2 * keys.length];
-      for (int i = 0; i < keys.length; i++) {
-        words[2 * i] = keys[i].get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
-        words[2 * i + 1] = keys[i].get(ValueLayout.JAVA_LONG_UNALIGNED, Long.BYTES);
-      }
-    }
-
-    double ns(boolean depends) {
-      long nothing = unknownZero();
-      long before = 0;
-      long startNs = System.nanoTime();
-      for (int i = 0; i < words.length; i += 2) {
-        key.set(ValueLayout.JAVA_LONG, 0, words[i] ^ (before & nothing));
-        key.set(ValueLayout.JAVA_LONG, Long.BYTES, words[i + 1]);
-        if (client.get(key, into) != VALUE_BYTES) {
-          throw new ProcessException("a get did not find its object");
-        }
-        if (depends) {
-          before = into.get(ValueLayout.JAVA_LONG, VALUE_BYTES - Long.BYTES);
-        }
-      }
-      return (System.nanoTime() - startNs) / (words.length / 2.0);
     }
   }
 }

@@ -25,7 +25,7 @@ import java.security.SecureRandom;
  * check its CRC32C. No root, no incarnation, no key, no queue pair. On the store's own files,
  * mapped read-only, while its server serves them. One thread.
  */
-final class FloorReader implements AutoCloseable {
+public final class FloorReader implements AutoCloseable {
   private static final int NEIGHBOURHOOD_BYTES = HashTable.neighbourhood() * Entry.BYTES;
 
   private final Arena arena = Arena.ofConfined();
@@ -57,7 +57,7 @@ final class FloorReader implements AutoCloseable {
   /**
    * Where a store's bytes are. Found while nobody serves it; as long as nobody writes it stays so.
    */
-  static final class Layout {
+  public static final class Layout {
     private final LogGeometry geometry;
     private final long buckets;
     private final Backing table;
@@ -104,12 +104,12 @@ final class FloorReader implements AutoCloseable {
     }
 
     /** The key words of the keys that were given. */
-    long[] keyWords() {
+    public long[] keyWords() {
       return keyWords;
     }
   }
 
-  static FloorReader open(Layout layout, int objectBytesMax) throws IOException {
+  public static FloorReader open(Layout layout, int objectBytesMax) throws IOException {
     return new FloorReader(layout, objectBytesMax);
   }
 
@@ -118,7 +118,7 @@ final class FloorReader implements AutoCloseable {
    *
    * @return its bytes, or -1 when it is not there or not whole
    */
-  int read(long keyWord) {
+  public int read(long keyWord) {
     long from = HashTable.entriesOffset() + Entry.bucket(keyWord, buckets) * Entry.BYTES;
     MemorySegment.copy(table, from, scratch, 0, NEIGHBOURHOOD_BYTES);
     for (int at = 0; at < NEIGHBOURHOOD_BYTES; at += Entry.BYTES) {

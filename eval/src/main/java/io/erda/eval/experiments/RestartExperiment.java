@@ -2,18 +2,13 @@ package io.erda.eval.experiments;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.ServedStore;
-import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Table;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
 
@@ -45,8 +40,8 @@ final class RestartExperiment implements Experiment {
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     List<String> creation =
         StoreSize.flags(objects + YCSB_RECORDS, objects + PUTS_BEFORE_KILL_MAX, VALUE_BYTES + 64);
-    List<Times> cold = new ArrayList<>();
-    List<Times> warm = new ArrayList<>();
+    List<RestartTimes> cold = new ArrayList<>();
+    List<RestartTimes> warm = new ArrayList<>();
     try (ServedStore store = ServedStore.create(context, name(), creation)) {
       store.load(dataset);
       PageCache cache = new PageCache(context.children());
@@ -61,19 +56,12 @@ final class RestartExperiment implements Experiment {
         } else {
           cache.warm(store.data());
         }
-        Times times = startAgain(store, dataset, round);
+        RestartTimes times = RestartTimes.measure(store, dataset, round);
         (evict ? cold : warm).add(times);
         context.progress().done(Table.time(times.totalNs()));
       }
     }
     return report(cold, warm);
-  }
-
-  /** Where the time went. */
-  private record Times(long jvmNs, long openNs, long firstGetNs) {
-    long totalNs() {
-      return jvmNs + openNs + firstGetNs;
-    }
   }
 
   private static void killUnderLoad(ServedStore store, boolean insert) throws InterruptedException {
@@ -89,28 +77,7 @@ final class RestartExperiment implements Experiment {
     load.end();
   }
 
-  private static Times startAgain(ServedStore store, Dataset dataset, int round) {
-    MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
-    int number = (int) ((round + 1) * 0x9E37_79B9L % dataset.objects());
-    MemorySegment key = MemorySegment.ofArray(Dataset.key(number));
-    long startNs = System.nanoTime();
-    store.spawnAgain();
-    store.server().awaitOpening();
-    long openingNs = System.nanoTime();
-    store.server().awaitServing();
-    long servingNs = System.nanoTime();
-    try (ErdaClient client = store.connect()) {
-      long length = client.get(key, into);
-      long endNs = System.nanoTime();
-      if (length != VALUE_BYTES || into.mismatch(dataset.value(number)) >= 0) {
-        throw new ProcessException(
-            "the first get after the restart returned something else than was put");
-      }
-      return new Times(openingNs - startNs, servingNs - openingNs, endNs - servingNs);
-    }
-  }
-
-  private static Report report(List<Times> cold, List<Times> warm) {
+  private static Report report(List<RestartTimes> cold, List<RestartTimes> warm) {
     Table table =
         new Table(
             "files",
@@ -127,10 +94,9 @@ final class RestartExperiment implements Experiment {
   }
 
   private static void add(
-      String name, List<Times> times, Table table, ObjectNode json, List<String> missed) {
-    List<Times> sorted = times.stream().sorted(Comparator.comparingLong(Times::totalNs)).toList();
-    Times median = sorted.get(sorted.size() / 2);
-    long slowest = sorted.getLast().totalNs();
+      String name, List<RestartTimes> times, Table table, ObjectNode json, List<String> missed) {
+    RestartTimes median = RestartTimes.median(times);
+    long slowest = times.stream().mapToLong(RestartTimes::totalNs).max().orElseThrow();
     table.row(
         name,
         Table.time(median.totalNs()),

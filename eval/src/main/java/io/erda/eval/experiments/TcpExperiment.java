@@ -154,7 +154,7 @@ final class TcpExperiment implements Experiment {
       this.keys = Dataset.keys(dataset.sequence(many, 7));
       this.client = store.connect();
       this.pipelined = new PipelinedGets(store.server().uri(), AT_ONCE, VALUE_BYTES);
-      this.fair = new FairShare(store.server().uri(), CONNECTIONS, keys, VALUE_BYTES);
+      this.fair = FairShare.ofGets(store.server().uri(), CONNECTIONS, keys, VALUE_BYTES);
       for (int i = 0; i < AT_ONCE; i++) {
         into[i] = all.asSlice((long) i * VALUE_BYTES, VALUE_BYTES);
       }
