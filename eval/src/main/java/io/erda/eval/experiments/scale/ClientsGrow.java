@@ -2,12 +2,12 @@ package io.erda.eval.experiments.scale;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.experiments.BesideFloor;
-import io.erda.eval.experiments.FairShare;
-import io.erda.eval.experiments.FloorReader;
-import io.erda.eval.experiments.StoreSize;
+import io.erda.eval.experiments.gets.BesideFloor;
+import io.erda.eval.experiments.gets.FloorReader;
+import io.erda.eval.experiments.network.FairShare;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Rounds;
 import io.erda.logstore.ObjectLayout;

@@ -2,10 +2,10 @@ package io.erda.eval.experiments.scale;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.experiments.BesideFloor;
-import io.erda.eval.experiments.StoreSize;
+import io.erda.eval.experiments.gets.BesideFloor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
 import io.erda.eval.report.Rounds;
 import java.lang.foreign.MemorySegment;
 

@@ -1,7 +1,7 @@
 package io.erda.eval.experiments.scale;
 
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.experiments.RestartTimes;
+import io.erda.eval.experiments.starts.RestartTimes;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.report.Table;

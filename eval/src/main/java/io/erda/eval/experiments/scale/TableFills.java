@@ -2,9 +2,9 @@ package io.erda.eval.experiments.scale;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.experiments.StoreSize;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
 import io.erda.protocol.ErdaException;
 import java.util.ArrayList;
 import java.util.List;
