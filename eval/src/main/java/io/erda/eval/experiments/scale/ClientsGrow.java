@@ -36,7 +36,7 @@ final class ClientsGrow implements Growth {
     long turnNs = context.quick() ? 100_000_000L : 500_000_000L;
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     MemorySegment[] keys = Dataset.keys(dataset.sequence(1 << 16, 13));
-    long puts = CONNECTIONS.length * (rounds + 1) * turnNs / PUT_NS_MIN;
+    long puts = CONNECTIONS.length * (rounds + 1L) * turnNs / PUT_NS_MIN;
     List<Double> slowest = new ArrayList<>();
     Curve curve =
         new Curve(

@@ -22,27 +22,28 @@ record PeerHost(String location, Runnable ending) {
 
   private static final long MEMCACHED_BYTES_MIN = 64L << 20;
 
-  /** Starts it. */
-  interface Kind {
-    PeerHost start(PeerSetup setup);
+  /** Starts that of a system, which has opened the store when this returns. */
+  static PeerHost start(PeerSetup setup) {
+    return switch (setup.system()) {
+      case ERDA_SHM -> erda(setup);
+      case ERDA_EMBEDDED, CHRONICLE_MAP, LMDB, ROCKSDB -> nobody(setup);
+      case CHRONICLE_MAP_SHARED -> chronicleMap(setup);
+      case REDIS -> redis(setup, false);
+      case REDIS_APPENDING -> redis(setup, true);
+      case REDIS_TCP -> redisTcp(setup, false);
+      case REDIS_TCP_APPENDING -> redisTcp(setup, true);
+      case MEMCACHED -> memcached(setup);
+    };
   }
 
   /** The measured process alone. */
-  static PeerHost nobody(PeerSetup setup) {
+  private static PeerHost nobody(PeerSetup setup) {
     return new PeerHost(setup.madeData().toString(), () -> {});
   }
 
-  static PeerHost erda(PeerSetup setup) {
+  private static PeerHost erda(PeerSetup setup) {
     ServerChild server = ServerChild.start(setup.children(), setup.jvm(), setup.data(), List.of());
     return new PeerHost(server.uri(), server::kill);
-  }
-
-  static PeerHost redis(PeerSetup setup) {
-    return redis(setup, false);
-  }
-
-  static PeerHost redisAppending(PeerSetup setup) {
-    return redis(setup, true);
   }
 
   private static PeerHost redis(PeerSetup setup, boolean appendOnly) {
@@ -50,20 +51,12 @@ record PeerHost(String location, Runnable ending) {
     return new PeerHost(server.socket().toString(), server::kill);
   }
 
-  static PeerHost redisTcp(PeerSetup setup) {
-    return redisTcp(setup, false);
-  }
-
-  static PeerHost redisTcpAppending(PeerSetup setup) {
-    return redisTcp(setup, true);
-  }
-
   private static PeerHost redisTcp(PeerSetup setup, boolean appendOnly) {
     RedisServer server = RedisServer.start(setup.children(), setup.madeData(), true, appendOnly);
     return new PeerHost(Integer.toString(server.address().getPort()), server::kill);
   }
 
-  static PeerHost memcached(PeerSetup setup) {
+  private static PeerHost memcached(PeerSetup setup) {
     long bytes = setup.objects() * (setup.valueBytes() + MEMCACHED_OVERHEAD_BYTES) * 3 / 2;
     MemcachedServer server =
         MemcachedServer.start(setup.children(), setup.madeData(), MEMCACHED_BYTES_MIN + bytes);
@@ -71,7 +64,7 @@ record PeerHost(String location, Runnable ending) {
   }
 
   /** A process that has the map open, and recovers it where it was killed. */
-  static PeerHost chronicleMap(PeerSetup setup) {
+  private static PeerHost chronicleMap(PeerSetup setup) {
     String location = setup.madeData().toString();
     Child other = setup.startWorker(PeerSystem.CHRONICLE_MAP.adapter(), location);
     other.await(PeerAnswer.OPEN, START_TIMEOUT);

@@ -22,8 +22,4 @@ record PeerOrigin(String artifact, String program, List<String> flags) {
   static PeerOrigin program(String program) {
     return new PeerOrigin("", program, List.of());
   }
-
-  boolean isErda() {
-    return artifact.isEmpty() && program.isEmpty();
-  }
 }

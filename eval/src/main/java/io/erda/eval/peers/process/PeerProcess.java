@@ -30,7 +30,7 @@ public final class PeerProcess implements AutoCloseable {
   /** Opens the store in the directory, or makes one there. */
   public static PeerProcess start(PeerSetup setup) {
     PeerSystem system = setup.system();
-    PeerHost host = system.host().start(setup);
+    PeerHost host = PeerHost.start(setup);
     Child child = setup.startWorker(system.adapter(), host.location());
     PeerProcess process = new PeerProcess(setup, host, child);
     try {

@@ -8,29 +8,17 @@ import java.util.List;
 
 /** The systems that are measured, in the order of the report. */
 public enum PeerSystem {
-  ERDA_SHM(
-      "Erda over shm, server process",
-      PeerHost::erda,
-      ErdaShm.class.getName(),
-      PeerOrigin.OURS,
-      true),
-  ERDA_EMBEDDED(
-      "Erda embedded", PeerHost::nobody, ErdaEmbedded.class.getName(), PeerOrigin.OURS, false),
+  ERDA_SHM("Erda over shm, server process", ErdaShm.class.getName(), PeerOrigin.OURS, true),
+  ERDA_EMBEDDED("Erda embedded", ErdaEmbedded.class.getName(), PeerOrigin.OURS, false),
   CHRONICLE_MAP(
-      "Chronicle Map, persisted",
-      PeerHost::nobody,
-      "io.erda.peers.ChronicleMapStore",
-      Origins.CHRONICLE_MAP,
-      false),
+      "Chronicle Map, persisted", "io.erda.peers.ChronicleMapStore", Origins.CHRONICLE_MAP, false),
   CHRONICLE_MAP_SHARED(
       "Chronicle Map, open in two processes",
-      PeerHost::chronicleMap,
       "io.erda.peers.JoinedChronicleMapStore",
       Origins.CHRONICLE_MAP,
       false),
   LMDB(
       "LMDB, WRITEMAP and NOSYNC",
-      PeerHost::nobody,
       "io.erda.peers.LmdbStore",
       PeerOrigin.jar(
           "lmdbjava",
@@ -38,50 +26,32 @@ public enum PeerSystem {
           "-Dlmdbjava.disable.checks=true"),
       true),
   ROCKSDB(
-      "RocksDB, WAL not synced",
-      PeerHost::nobody,
-      "io.erda.peers.RocksDbStore",
-      PeerOrigin.jar("rocksdbjni"),
-      true),
-  REDIS(
-      "Redis, Unix socket, no file",
-      PeerHost::redis,
-      RedisStore.class.getName(),
-      Origins.REDIS,
-      true),
+      "RocksDB, WAL not synced", "io.erda.peers.RocksDbStore", PeerOrigin.jar("rocksdbjni"), true),
+  REDIS("Redis, Unix socket, no file", RedisStore.class.getName(), Origins.REDIS, true),
   REDIS_APPENDING(
-      "Redis, Unix socket, append-only file",
-      PeerHost::redisAppending,
-      RedisStore.class.getName(),
-      Origins.REDIS,
-      true),
-  REDIS_TCP(
-      "Redis, TCP, no file", PeerHost::redisTcp, RedisStore.class.getName(), Origins.REDIS, true),
+      "Redis, Unix socket, append-only file", RedisStore.class.getName(), Origins.REDIS, true),
+  REDIS_TCP("Redis, TCP, no file", RedisStore.class.getName(), Origins.REDIS, true),
   REDIS_TCP_APPENDING(
-      "Redis, TCP, append-only file",
-      PeerHost::redisTcpAppending,
-      RedisStore.class.getName(),
-      Origins.REDIS,
-      true),
+      "Redis, TCP, append-only file", RedisStore.class.getName(), Origins.REDIS, true),
   MEMCACHED(
       "memcached, Unix socket",
-      PeerHost::memcached,
       MemcachedStore.class.getName(),
       PeerOrigin.program("memcached"),
       true);
 
   private final String title;
-  private final PeerHost.Kind host;
   private final String adapter;
-  private final PeerOrigin origin;
+  private final String artifact;
+  private final String program;
+  private final String flags;
   private final boolean pipelines;
 
-  PeerSystem(
-      String title, PeerHost.Kind host, String adapter, PeerOrigin origin, boolean pipelines) {
+  PeerSystem(String title, String adapter, PeerOrigin origin, boolean pipelines) {
     this.title = title;
-    this.host = host;
     this.adapter = adapter;
-    this.origin = origin;
+    this.artifact = origin.artifact();
+    this.program = origin.program();
+    this.flags = String.join(" ", origin.flags());
     this.pipelines = pipelines;
   }
 
@@ -92,17 +62,12 @@ public enum PeerSystem {
 
   /** Whether it is Erda itself, which is always there. */
   public boolean isErda() {
-    return origin.isErda();
+    return artifact.isEmpty() && program.isEmpty();
   }
 
   /** Whether many puts can be under way at once, or be given to it in one batch. */
   public boolean pipelines() {
     return pipelines;
-  }
-
-  /** Who has its store beside the process that is measured. */
-  PeerHost.Kind host() {
-    return host;
   }
 
   /** The class that makes a {@link io.erda.eval.peers.store.PeerStore} of it. */
@@ -112,21 +77,21 @@ public enum PeerSystem {
 
   /** What its jar is called; empty when it has none. */
   String artifact() {
-    return origin.artifact();
+    return artifact;
   }
 
   /** The program that is its server; empty when none is. */
   String program() {
-    return origin.program();
+    return program;
   }
 
   boolean hasJar() {
-    return !artifact().isEmpty();
+    return !artifact.isEmpty();
   }
 
   /** What its JVM needs beside the flags of every JVM of ours. */
   List<String> flags() {
-    return origin.flags();
+    return flags.isEmpty() ? List.of() : List.of(flags.split(" "));
   }
 
   /** Those that several systems come from. */

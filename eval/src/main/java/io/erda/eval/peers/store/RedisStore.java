@@ -1,6 +1,7 @@
 package io.erda.eval.peers.store;
 
 import io.erda.eval.redis.RedisClient;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 
@@ -19,7 +20,7 @@ public final class RedisStore extends SegmentStore {
     return location.startsWith("/")
         ? RedisClient.connect(Path.of(location), KEY_BYTES, valueBytes, PIPELINE_DEPTH)
         : RedisClient.connect(
-            new InetSocketAddress("127.0.0.1", Integer.parseInt(location)),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(location)),
             KEY_BYTES,
             valueBytes,
             PIPELINE_DEPTH);
