@@ -18,9 +18,11 @@ module io.erda.eval {
   exports io.erda.eval.baselines;
   exports io.erda.eval.experiments;
   exports io.erda.eval.load;
+  exports io.erda.eval.memcached;
   exports io.erda.eval.peers.process;
   exports io.erda.eval.peers.store;
   exports io.erda.eval.process;
   exports io.erda.eval.redis;
   exports io.erda.eval.report;
+  exports io.erda.eval.sockets;
 }

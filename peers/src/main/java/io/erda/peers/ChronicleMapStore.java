@@ -11,7 +11,7 @@ import net.openhft.chronicle.map.ChronicleMap;
 import net.openhft.chronicle.map.ChronicleMapBuilder;
 
 /** A Chronicle Map in a file, of byte arrays of constant size, which are read into one of ours. */
-public final class ChronicleMapStore implements PeerStore {
+public class ChronicleMapStore implements PeerStore {
   private final ChronicleMap<byte[], byte[]> map;
   private final byte[] key = new byte[KEY_BYTES];
   private final byte[] value;
@@ -22,6 +22,13 @@ public final class ChronicleMapStore implements PeerStore {
 
   /** A store that is there was killed: it is recovered. */
   public ChronicleMapStore(PeerPlace place) throws IOException {
+    this(place, false);
+  }
+
+  /**
+   * @param joins whether another process has the store open, so that there is nothing to recover
+   */
+  ChronicleMapStore(PeerPlace place, boolean joins) throws IOException {
     this.value = new byte[place.valueBytes()];
     this.got = new byte[place.valueBytes()];
     this.valueBuffer = ByteBuffer.wrap(value).order(ByteOrder.nativeOrder());
@@ -34,31 +41,33 @@ public final class ChronicleMapStore implements PeerStore {
             .putReturnsNull(true);
     File file = Path.of(place.location(), "map").toFile();
     this.map =
-        file.exists() ? builder.recoverPersistedTo(file, true) : builder.createPersistedTo(file);
+        file.exists() && !joins
+            ? builder.recoverPersistedTo(file, true)
+            : builder.createPersistedTo(file);
   }
 
   @Override
-  public ByteBuffer key() {
+  public final ByteBuffer key() {
     return keyBuffer;
   }
 
   @Override
-  public ByteBuffer value() {
+  public final ByteBuffer value() {
     return valueBuffer;
   }
 
   @Override
-  public ByteBuffer got() {
+  public final ByteBuffer got() {
     return gotBuffer;
   }
 
   @Override
-  public void put() {
+  public final void put() {
     map.put(key, value);
   }
 
   @Override
-  public int get() {
+  public final int get() {
     byte[] read = map.getUsing(key, got);
     if (read != null && read != got) {
       System.arraycopy(read, 0, got, 0, read.length);
@@ -67,12 +76,12 @@ public final class ChronicleMapStore implements PeerStore {
   }
 
   @Override
-  public String durability() {
+  public final String durability() {
     return "kill of the process, but not inside a put";
   }
 
   @Override
-  public void close() {
+  public final void close() {
     map.close();
   }
 }

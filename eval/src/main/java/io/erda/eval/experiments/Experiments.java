@@ -1,8 +1,25 @@
 package io.erda.eval.experiments;
 
 import io.erda.eval.Experiment;
-import io.erda.eval.keeping.BackupExperiment;
-import io.erda.eval.keeping.EnduranceExperiment;
+import io.erda.eval.experiments.cleaning.CleaningExperiment;
+import io.erda.eval.experiments.cleaning.FootprintExperiment;
+import io.erda.eval.experiments.cleaning.OverwriteExperiment;
+import io.erda.eval.experiments.cleaning.UtilisationExperiment;
+import io.erda.eval.experiments.gets.FloorExperiment;
+import io.erda.eval.experiments.gets.MultiGetExperiment;
+import io.erda.eval.experiments.gets.RedisExperiment;
+import io.erda.eval.experiments.gets.ScalingExperiment;
+import io.erda.eval.experiments.keeping.BackupExperiment;
+import io.erda.eval.experiments.keeping.EnduranceExperiment;
+import io.erda.eval.experiments.network.TcpExperiment;
+import io.erda.eval.experiments.processor.IdleExperiment;
+import io.erda.eval.experiments.processor.ServerCpuExperiment;
+import io.erda.eval.experiments.processor.SteadyExperiment;
+import io.erda.eval.experiments.processor.WakeupExperiment;
+import io.erda.eval.experiments.puts.GrowthExperiment;
+import io.erda.eval.experiments.puts.PowerExperiment;
+import io.erda.eval.experiments.scale.ScaleExperiment;
+import io.erda.eval.experiments.starts.RestartExperiment;
 import io.erda.eval.paper.BaselinesExperiment;
 import io.erda.eval.paper.BytesExperiment;
 import io.erda.eval.paper.ClientsExperiment;
@@ -19,6 +36,7 @@ public final class Experiments {
           new RedisExperiment(),
           new ServerCpuExperiment(),
           new ScalingExperiment(),
+          new ScaleExperiment(),
           new IdleExperiment(),
           new WakeupExperiment(),
           new SteadyExperiment(),

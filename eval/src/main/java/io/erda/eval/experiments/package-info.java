@@ -1,2 +1,2 @@
-/** The experiments that {@code eval run} knows, and what several of them set up. */
+/** The experiments that {@code eval run} knows. Each package in here has those of one idea. */
 package io.erda.eval.experiments;

@@ -59,14 +59,19 @@ public final class Dataset {
 
   /** Puts all objects. */
   public void load(ErdaClient client, Progress progress) {
+    load(client, 0, objects, progress);
+  }
+
+  /** Puts the objects from {@code from} to before {@code to}. */
+  public void load(ErdaClient client, int from, int to, Progress progress) {
     progress.step(
-        "load " + Table.count(objects) + " objects of " + Table.count(valueBytes) + " bytes");
+        "load " + Table.count(to - from) + " objects of " + Table.count(valueBytes) + " bytes");
     MemorySegment key = Arena.ofAuto().allocate(KEY_BYTES, 8);
-    for (int i = 0; i < objects; i++) {
+    for (int i = from; i < to; i++) {
       MemorySegment.copy(key(i), 0, key, ValueLayout.JAVA_BYTE, 0, KEY_BYTES);
       client.put(key, value(i));
       if ((i & 0x3FFF) == 0) {
-        progress.at(i * 100L / objects + "%");
+        progress.at((i - from) * 100L / (to - from) + "%");
       }
     }
     progress.done("");

@@ -57,13 +57,13 @@ public final class ServedStore implements AutoCloseable {
   }
 
   /** Starts the next server when the last has ended; it may not serve yet when this returns. */
-  public void spawnAgain() {
-    server = ServerChild.spawn(context.children(), context.jvm(), data(), List.of());
+  public void spawnAgain(String... options) {
+    server = ServerChild.spawn(context.children(), context.jvm(), data(), List.of(options));
   }
 
   /** Starts the next server when the last has ended, and returns when it serves. */
-  public void startAgain() {
-    spawnAgain();
+  public void startAgain(String... options) {
+    spawnAgain(options);
     server.awaitServing();
   }
 

@@ -23,11 +23,15 @@ enum Column {
 
   /** What heads it. */
   String title(Sizes sizes) {
+    return operation + " " + scaleTitle(sizes);
+  }
+
+  /** The store that it is measured with. */
+  String scaleTitle(Sizes sizes) {
     Cell cell = sizes.cell(scale);
     return String.format(
         Locale.ROOT,
-        "%s %s, %s",
-        operation,
+        "%s, %s",
         cell.valueBytes() < 1024 ? cell.valueBytes() + " B" : cell.valueBytes() / 1024 + " KiB",
         cell.objects() % 1_000_000 == 0
             ? cell.objects() / 1_000_000 + " M"

@@ -2,37 +2,47 @@ package io.erda.eval.peers;
 
 import io.erda.eval.peers.PeerFigures.Spread;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Table;
 import java.util.List;
+import java.util.Locale;
 
 /**
- * What must come out: a figure of Erda's, at most so many times one of Chronicle Map's.
+ * What must come out: a figure of Erda's, at most so many times one of another's.
  *
  * @param system of Erda
  * @param measured of it
- * @param beside of Chronicle Map
+ * @param peer that it is compared with
+ * @param beside of the peer
  */
-record Goal(PeerSystem system, Column measured, Column beside, double ratioMax) {
+record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, double ratioMax) {
   static final List<Goal> ALL =
       List.of(
-          goal(PeerSystem.ERDA_SHM, Column.PUT_SMALL, 1.5),
-          goal(PeerSystem.ERDA_SHM, Column.PUT_KIB, 1.5),
-          goal(PeerSystem.ERDA_EMBEDDED, Column.PUT_SMALL, 1.0),
-          goal(PeerSystem.ERDA_EMBEDDED, Column.PUT_KIB, 1.0),
-          goal(PeerSystem.ERDA_SHM, Column.LOAD, 1.2),
-          new Goal(PeerSystem.ERDA_SHM, Column.LOAD_PIPELINED, Column.LOAD, 0.7),
-          goal(PeerSystem.ERDA_SHM, Column.GET_SMALL, 1.0),
-          goal(PeerSystem.ERDA_SHM, Column.GET_KIB, 1.0),
-          goal(PeerSystem.ERDA_SHM, Column.GET_BIG, 1.1),
-          goal(PeerSystem.ERDA_SHM, Column.PUT_BIG, 0.5));
+          besideMap(PeerSystem.ERDA_SHM, Column.PUT_SMALL, 1.5),
+          besideMap(PeerSystem.ERDA_SHM, Column.PUT_KIB, 1.5),
+          besideMap(PeerSystem.ERDA_EMBEDDED, Column.PUT_SMALL, 1.0),
+          besideMap(PeerSystem.ERDA_EMBEDDED, Column.PUT_KIB, 1.0),
+          besideMap(PeerSystem.ERDA_SHM, Column.LOAD, 1.2),
+          new Goal(
+              PeerSystem.ERDA_SHM,
+              Column.LOAD_PIPELINED,
+              PeerSystem.CHRONICLE_MAP,
+              Column.LOAD,
+              0.7),
+          besideMap(PeerSystem.ERDA_SHM, Column.GET_SMALL, 1.0),
+          besideMap(PeerSystem.ERDA_SHM, Column.GET_KIB, 1.0),
+          besideMap(PeerSystem.ERDA_SHM, Column.GET_BIG, 1.1),
+          besideMap(PeerSystem.ERDA_SHM, Column.PUT_BIG, 0.5),
+          new Goal(
+              PeerSystem.ERDA_SHM, Column.GET_KIB, PeerSystem.REDIS, Column.GET_KIB, 1 / 60.0));
 
-  private static Goal goal(PeerSystem system, Column column, double ratioMax) {
-    return new Goal(system, column, column, ratioMax);
+  private static Goal besideMap(PeerSystem system, Column column, double ratioMax) {
+    return new Goal(system, column, PeerSystem.CHRONICLE_MAP, column, ratioMax);
   }
 
   /** The ratio of the medians; not a number where one of them was not measured. */
   double ratio(PeerFigures figures) {
     Spread ours = figures.of(measured, system);
-    Spread theirs = figures.of(beside, PeerSystem.CHRONICLE_MAP);
+    Spread theirs = figures.of(beside, peer);
     return ours == null || theirs == null ? Double.NaN : ours.median() / theirs.median();
   }
 
@@ -42,5 +52,12 @@ record Goal(PeerSystem system, Column measured, Column beside, double ratioMax) 
 
   boolean isMeasured(PeerFigures figures) {
     return !Double.isNaN(ratio(figures));
+  }
+
+  /** A ratio for people: one that is small as a fraction. */
+  static String said(double ratio) {
+    return ratio < 0.1
+        ? String.format(Locale.ROOT, "1/%.0f", Math.floor(1 / ratio + 1e-9))
+        : Table.decimal(ratio);
   }
 }

@@ -2,6 +2,7 @@ package io.erda.eval.peers;
 
 import io.erda.eval.peers.Column.Cell;
 import io.erda.eval.peers.process.PeerProcess;
+import io.erda.eval.peers.process.PeerSetup;
 import io.erda.eval.peers.process.PeerSystem;
 import java.nio.file.Path;
 
@@ -46,14 +47,15 @@ final class MeasuredPeer implements AutoCloseable {
   void startAgain() {
     process =
         PeerProcess.start(
-            stage.context().children(),
-            stage.context().jvm(),
-            stage.libraries(),
-            system,
-            directory,
-            cell.objects(),
-            cell.valueBytes(),
-            pipelined);
+            new PeerSetup(
+                stage.context().children(),
+                stage.context().jvm(),
+                stage.libraries(),
+                system,
+                directory,
+                cell.objects(),
+                cell.valueBytes(),
+                pipelined));
   }
 
   @Override

@@ -13,6 +13,14 @@ record Stage(Context context, PeerLibraries libraries, Sizes sizes) {
     return context.rounds() > 0 ? context.rounds() : sizes.rounds();
   }
 
+  /**
+   * Whether goals are met or missed. They are goals of stores of full size in a steady state, so a
+   * quick run shows its ratios and does not judge them.
+   */
+  boolean isJudged() {
+    return !context.quick();
+  }
+
   /** The systems that can be measured on this machine. */
   List<PeerSystem> systems() {
     return Stream.of(PeerSystem.values())

@@ -117,6 +117,23 @@ public final class Child {
   }
 
   /**
+   * Waits until something is so.
+   *
+   * @param what it is to do that, for messages
+   * @throws ProcessException when it ended instead, or the time has passed
+   */
+  public void awaitThat(String what, BooleanSupplier isSo, Duration timeout) {
+    long endNs = System.nanoTime() + timeout.toNanos();
+    while (!isSo.getAsBoolean()) {
+      poll(Duration.ofMillis(20));
+      if (System.nanoTime() > endNs) {
+        throw new ProcessException(
+            name + " did not " + what + " within " + timeout.toMillis() + " ms" + errorTail());
+      }
+    }
+  }
+
+  /**
    * Waits for its end.
    *
    * @return the exit code, or -1 when the time has passed first

@@ -19,9 +19,9 @@ public final class RedisBenchmark {
   /**
    * Runs it against a server.
    *
-   * @param program where it is, see {@link RedisServer#program}
+   * @param program where it is, see {@link io.erda.eval.process.Programs#find}
    * @return what it says of SET and of GET, a line each
-   * @throws RedisException when it doesn't
+   * @throws ProcessException when it doesn't
    */
   public static List<String> run(
       Children children, Path program, Path socket, int valueBytes, int requests) {
@@ -49,8 +49,8 @@ public final class RedisBenchmark {
     children.forget(child);
     try {
       return results(lines);
-    } catch (RedisException e) {
-      throw new RedisException(e.getMessage() + child.errorTail(), e);
+    } catch (ProcessException e) {
+      throw new ProcessException(e.getMessage() + child.errorTail(), e);
     }
   }
 
@@ -70,7 +70,7 @@ public final class RedisBenchmark {
   /**
    * The results among all lines: most say how far it is, and are written over on a terminal.
    *
-   * @throws RedisException when one is missing
+   * @throws ProcessException when one is missing
    */
   static List<String> results(List<String> lines) {
     List<String> results = new ArrayList<>();
@@ -82,7 +82,7 @@ public final class RedisBenchmark {
               .filter(line -> result.matcher(line).matches())
               .findFirst()
               .orElseThrow(
-                  () -> new RedisException("redis-benchmark printed no result of " + test)));
+                  () -> new ProcessException("redis-benchmark printed no result of " + test)));
     }
     return results;
   }

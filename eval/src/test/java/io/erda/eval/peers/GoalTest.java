@@ -9,7 +9,9 @@ import org.junit.jupiter.api.Test;
 
 class GoalTest {
   private final PeerFigures figures = new PeerFigures();
-  private final Goal goal = new Goal(PeerSystem.ERDA_SHM, Column.LOAD_PIPELINED, Column.LOAD, 0.7);
+  private final Goal goal =
+      new Goal(
+          PeerSystem.ERDA_SHM, Column.LOAD_PIPELINED, PeerSystem.CHRONICLE_MAP, Column.LOAD, 0.7);
 
   @Test
   void aRatioIsThatOfTheMedians() {
@@ -26,6 +28,13 @@ class GoalTest {
     figures.add(Column.LOAD, PeerSystem.CHRONICLE_MAP, 200);
     assertTrue(goal.isMeasured(figures));
     assertFalse(goal.isMet(figures));
+  }
+
+  @Test
+  void aSmallRatioIsSaidAsAFraction() {
+    assertEquals("1/60", Goal.said(1 / 60.0));
+    assertEquals("1/59", Goal.said(1 / 59.9));
+    assertEquals("0.50", Goal.said(0.5));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.erda.eval.process.Children;
+import io.erda.eval.process.ProcessException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,8 +33,8 @@ class RedisBenchmarkTest {
   }
 
   private static void assertNone(String test, List<String> lines) {
-    RedisException e =
-        assertThrows(RedisException.class, () -> RedisBenchmark.results(lines), lines::toString);
+    ProcessException e =
+        assertThrows(ProcessException.class, () -> RedisBenchmark.results(lines), lines::toString);
     assertEquals("redis-benchmark printed no result of " + test, e.getMessage());
   }
 
@@ -81,9 +82,9 @@ class RedisBenchmarkTest {
             directory.resolve("redis-benchmark"),
             "#!/bin/sh\necho '" + SET + "'\necho 'Connection refused' >&2\nexit 1\n");
     Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
-    RedisException e =
+    ProcessException e =
         assertThrows(
-            RedisException.class,
+            ProcessException.class,
             () -> RedisBenchmark.run(children, program, directory.resolve("socket"), 1024, 10));
     assertEquals("redis-benchmark printed no result of GET: Connection refused", e.getMessage());
   }

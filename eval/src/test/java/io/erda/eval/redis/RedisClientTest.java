@@ -2,19 +2,17 @@ package io.erda.eval.redis;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.eval.process.ProcessException;
+import io.erda.eval.sockets.ScriptedServer;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,9 +55,10 @@ class RedisClientTest {
   void anErrorIsReported() throws Exception {
     talk(
         client -> {
-          RedisException e =
+          ProcessException e =
               assertThrows(
-                  RedisException.class, () -> client.get(key, MemorySegment.ofArray(new byte[10])));
+                  ProcessException.class,
+                  () -> client.get(key, MemorySegment.ofArray(new byte[10])));
           assertEquals("Redis answered: -ERR no", e.getMessage());
         },
         "-ERR no\r\n");
@@ -67,24 +66,25 @@ class RedisClientTest {
 
   @Test
   void severalGetsGoOutTogetherAndTheirAnswersComeInPieces() throws Exception {
-    try (ServerSocketChannel server = ServerSocketChannel.open()) {
-      server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-      CompletableFuture<String> sent =
-          CompletableFuture.supplyAsync(
-              () -> answer(server, "$5\r\nhel|lo\r|\n$3\r\nyou\r\n", "$5\r\nhello\r\n$-1\r\n"));
-      InetSocketAddress address = (InetSocketAddress) server.getLocalAddress();
+    try (ScriptedServer server =
+        ScriptedServer.listen(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+            "$5\r\nhel|lo\r|\n$3\r\nyou\r\n",
+            "$5\r\nhello\r\n$-1\r\n")) {
+      InetSocketAddress address = (InetSocketAddress) server.address();
       try (RedisClient client = RedisClient.connect(address, 16, 10, 2)) {
         byte[] into = new byte[10];
         MemorySegment[] keys = {key, key, key};
         assertEquals(8, client.getAll(keys, 1, 2, MemorySegment.ofArray(into)));
         assertEquals("helloyou", new String(into, 0, 8, ISO_8859_1));
-        RedisException e =
+        ProcessException e =
             assertThrows(
-                RedisException.class, () -> client.getAll(keys, 0, 2, MemorySegment.ofArray(into)));
+                ProcessException.class,
+                () -> client.getAll(keys, 0, 2, MemorySegment.ofArray(into)));
         assertEquals("Redis has no value for key 1", e.getMessage());
       }
       String get = "*2\r\n$3\r\nGET\r\n$16\r\n0123456789abcdef\r\n";
-      assertEquals(get.repeat(4), sent.get());
+      assertEquals(get.repeat(4), server.sent());
     }
   }
 
@@ -133,19 +133,50 @@ class RedisClientTest {
     MemorySegment into = MemorySegment.ofArray(new byte[10]);
     talk(
         client -> {
-          RedisException e = assertThrows(RedisException.class, () -> client.get(key, into));
+          ProcessException e = assertThrows(ProcessException.class, () -> client.get(key, into));
           assertEquals(message, e.getMessage());
         },
         answer);
   }
 
   @Test
+  void severalSetsGoOutTogether() throws Exception {
+    String sent =
+        talk(
+            client -> {
+              client.addSet(key, MemorySegment.ofArray(value));
+              client.addSet(key, MemorySegment.ofArray(new byte[] {'x'}));
+              assertEquals(2, client.addedSets());
+              client.awaitSets();
+              assertEquals(0, client.addedSets());
+            },
+            "+OK\r|\n+OK\r\n");
+    String set = "*3\r\n$3\r\nSET\r\n$16\r\n0123456789abcdef\r\n";
+    assertEquals(set + "$5\r\nhello\r\n" + set + "$1\r\nx\r\n", sent);
+  }
+
+  @Test
+  void whatTheServerKeepsIsAsked() throws Exception {
+    talk(
+        client -> {
+          assertFalse(client.isReady());
+          assertTrue(client.isReady());
+          assertTrue(client.appendsToFile());
+          assertFalse(client.appendsToFile());
+        },
+        "-LOADING Redis is loading the dataset in memory\r\n",
+        "+PONG\r\n",
+        "*2\r\n$10\r\nappendonly\r\n|$3\r\nyes\r\n",
+        "*2\r\n$10\r\nappendonly\r\n$2\r\nno\r\n");
+  }
+
+  @Test
   void aSetThatIsNotAcknowledgedIsReported() throws Exception {
     talk(
         client -> {
-          RedisException e =
+          ProcessException e =
               assertThrows(
-                  RedisException.class, () -> client.set(key, MemorySegment.ofArray(value)));
+                  ProcessException.class, () -> client.set(key, MemorySegment.ofArray(value)));
           assertEquals("Redis answered: :1", e.getMessage());
         },
         ":1\r\n");
@@ -155,9 +186,9 @@ class RedisClientTest {
   void aSetWhoseAnswerIsCutOffIsReported() throws Exception {
     talk(
         client -> {
-          RedisException e =
+          ProcessException e =
               assertThrows(
-                  RedisException.class, () -> client.set(key, MemorySegment.ofArray(value)));
+                  ProcessException.class, () -> client.set(key, MemorySegment.ofArray(value)));
           assertEquals("Redis closed the connection", e.getMessage());
         },
         "+OK\r");
@@ -167,37 +198,14 @@ class RedisClientTest {
     void with(RedisClient client) throws Exception;
   }
 
-  /**
-   * Answers each request with the next answer, in the pieces that {@code |} makes. @return all that
-   * was sent
-   */
+  /** Answers each request with the next answer. @return all that was sent */
   private String talk(Talk talk, String... answers) throws Exception {
     Path socket = directory.resolve("s");
-    try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-      server.bind(UnixDomainSocketAddress.of(socket));
-      CompletableFuture<String> sent = CompletableFuture.supplyAsync(() -> answer(server, answers));
+    try (ScriptedServer server = ScriptedServer.listen(socket, answers)) {
       try (RedisClient client = RedisClient.connect(socket, 16, 10)) {
         talk.with(client);
       }
-      return sent.get();
-    }
-  }
-
-  private static String answer(ServerSocketChannel server, String... answers) {
-    try (SocketChannel channel = server.accept()) {
-      StringBuilder sent = new StringBuilder();
-      ByteBuffer buffer = ByteBuffer.allocate(1024);
-      for (String answer : answers) {
-        channel.read(buffer.clear());
-        sent.append(new String(buffer.array(), 0, buffer.position(), ISO_8859_1));
-        for (String piece : answer.split("\\|")) {
-          channel.write(ByteBuffer.wrap(piece.getBytes(ISO_8859_1)));
-          Thread.sleep(20);
-        }
-      }
-      return sent.toString();
-    } catch (java.io.IOException | InterruptedException e) {
-      throw new IllegalStateException(e);
+      return server.sent();
     }
   }
 }

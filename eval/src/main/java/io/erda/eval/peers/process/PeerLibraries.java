@@ -1,22 +1,27 @@
 package io.erda.eval.peers.process;
 
+import io.erda.eval.process.Programs;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The jars of the stores that Erda is measured beside, and of their adapters. They belong to no
- * build: {@code ./erda} fetches them when they are first asked for, and says where they are.
+ * What there is here of the stores that Erda is measured beside. Jars and their adapters belong to
+ * no build: {@code ./erda} fetches them when they are first asked for, and says where they are.
+ * Servers are programs of the machine. One thread.
  */
 public final class PeerLibraries {
   /** Names a file of one line, a class path. */
   public static final String PROPERTY = "erda.peers";
 
   private final List<Path> jars;
+  private final Map<PeerSystem, String> titles = new EnumMap<>(PeerSystem.class);
 
   private PeerLibraries(List<Path> jars) {
     this.jars = jars;
@@ -43,6 +48,11 @@ public final class PeerLibraries {
 
   /** Why a system can't be measured; empty when it can. */
   public Optional<String> missing(PeerSystem system) {
+    if (!system.program().isEmpty()) {
+      return Programs.find(system.program()).isPresent()
+          ? Optional.empty()
+          : Optional.of(Programs.missing(system.program()));
+    }
     return system.isErda() || jar(system).isPresent()
         ? Optional.empty()
         : Optional.of(
@@ -51,13 +61,23 @@ public final class PeerLibraries {
 
   /** The system with its version, where it is another's. */
   public String title(PeerSystem system) {
+    return titles.computeIfAbsent(
+        system,
+        any ->
+            version(system)
+                .map(version -> system.title().replaceFirst(",", " " + version + ","))
+                .orElse(system.title()));
+  }
+
+  private Optional<String> version(PeerSystem system) {
+    if (!system.program().isEmpty()) {
+      return Programs.find(system.program()).flatMap(Programs::version);
+    }
     return jar(system)
         .map(jar -> {
           String file = jar.getFileName().toString();
-          String version = file.substring(system.artifact().length() + 1, file.length() - 4);
-          return system.title().replaceFirst(",", " " + version + ",");
-        })
-        .orElse(system.title());
+          return file.substring(system.artifact().length() + 1, file.length() - 4);
+        });
   }
 
   String classPath() {
@@ -66,7 +86,7 @@ public final class PeerLibraries {
 
   private Optional<Path> jar(PeerSystem system) {
     String start = system.artifact() + "-";
-    return system.isErda()
+    return !system.hasJar()
         ? Optional.empty()
         : jars.stream().filter(jar -> jar.getFileName().toString().startsWith(start)).findFirst();
   }

@@ -2,19 +2,13 @@ package io.erda.eval.peers.process;
 
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
-import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.ServerChild;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 
 /**
- * A system with a store in a directory: the process that uses it, and Erda's server where there is
- * one. What is measured is the using process, which starts without a class cache, as a user's
- * would.
+ * A system with a store in a directory: the process that uses it, and the one that has it where
+ * there is one. What is measured is the using process, which starts without a class cache, as a
+ * user's would.
  */
 public final class PeerProcess implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
@@ -22,59 +16,23 @@ public final class PeerProcess implements AutoCloseable {
 
   private final PeerSystem system;
   private final Children children;
-  private final ServerChild server;
+  private final PeerHost host;
   private final Child child;
   private String durability;
 
-  private PeerProcess(PeerSystem system, Children children, ServerChild server, Child child) {
-    this.system = system;
-    this.children = children;
-    this.server = server;
+  private PeerProcess(PeerSetup setup, PeerHost host, Child child) {
+    this.system = setup.system();
+    this.children = setup.children();
+    this.host = host;
     this.child = child;
   }
 
-  /**
-   * Opens the store in a directory, or makes one there.
-   *
-   * @param objects of {@code valueBytes} each, which it will hold
-   * @param pipelined whether its puts are many at once
-   */
-  public static PeerProcess start(
-      Children children,
-      Jvm jvm,
-      PeerLibraries libraries,
-      PeerSystem system,
-      Path directory,
-      long objects,
-      int valueBytes,
-      boolean pipelined) {
-    Path data = directory.resolve("data");
-    ServerChild server = null;
-    String location = data.toString();
-    if (system.hasServer()) {
-      server = ServerChild.start(children, jvm, data, List.of());
-      location = server.uri();
-    } else {
-      make(data);
-    }
-    Jvm own = jvm.withoutClassCache().with(system.flags().toArray(String[]::new));
-    if (!system.isErda()) {
-      // Some unpack libraries or write to the home directory, and nobody removes that after a kill.
-      own =
-          own.withBefore(libraries.classPath())
-              .with("-Djava.io.tmpdir=" + directory, "-Duser.home=" + directory);
-    }
-    Child child =
-        children.start(
-            system.title(),
-            own.command(
-                PeerWorker.class,
-                system.adapter(),
-                location,
-                Long.toString(objects),
-                Integer.toString(valueBytes),
-                Boolean.toString(pipelined)));
-    PeerProcess process = new PeerProcess(system, children, server, child);
+  /** Opens the store in the directory, or makes one there. */
+  public static PeerProcess start(PeerSetup setup) {
+    PeerSystem system = setup.system();
+    PeerHost host = PeerHost.start(setup);
+    Child child = setup.startWorker(system.adapter(), host.location());
+    PeerProcess process = new PeerProcess(setup, host, child);
     try {
       String opened = child.await(PeerAnswer.OPEN, START_TIMEOUT);
       process.durability = PeerAnswer.durability(system.title(), opened);
@@ -82,14 +40,6 @@ public final class PeerProcess implements AutoCloseable {
     } catch (ProcessException e) {
       process.close();
       throw e;
-    }
-  }
-
-  private static void make(Path directory) {
-    try {
-      Files.createDirectories(directory);
-    } catch (IOException e) {
-      throw new ProcessException("can't make " + directory + ": " + e.getMessage(), e);
     }
   }
 
@@ -137,8 +87,6 @@ public final class PeerProcess implements AutoCloseable {
   public void close() {
     child.kill();
     children.forget(child);
-    if (server != null) {
-      server.kill();
-    }
+    host.ending().run();
   }
 }

@@ -2,43 +2,57 @@ package io.erda.eval.peers.process;
 
 import io.erda.eval.peers.store.ErdaEmbedded;
 import io.erda.eval.peers.store.ErdaShm;
+import io.erda.eval.peers.store.MemcachedStore;
+import io.erda.eval.peers.store.RedisStore;
 import java.util.List;
 
 /** The systems that are measured, in the order of the report. */
 public enum PeerSystem {
-  ERDA_SHM("Erda over shm, server process", ErdaShm.class.getName(), "", true, ""),
-  ERDA_EMBEDDED("Erda embedded", ErdaEmbedded.class.getName(), "", false, ""),
-
-  /** Looks into the JDK, and reports its use to its maker where it isn't told not to. */
+  ERDA_SHM("Erda over shm, server process", ErdaShm.class.getName(), PeerOrigin.OURS, true),
+  ERDA_EMBEDDED("Erda embedded", ErdaEmbedded.class.getName(), PeerOrigin.OURS, false),
   CHRONICLE_MAP(
-      "Chronicle Map, persisted",
-      "io.erda.peers.ChronicleMapStore",
-      "chronicle-map",
-      false,
-      "--add-opens=java.base/java.lang=ALL-UNNAMED"
-          + " --add-opens=java.base/java.lang.reflect=ALL-UNNAMED"
-          + " --add-exports=jdk.compiler/com.sun.tools.javac.file=ALL-UNNAMED"
-          + " -Dchronicle.analytics.disable=true"),
+      "Chronicle Map, persisted", "io.erda.peers.ChronicleMapStore", Origins.CHRONICLE_MAP, false),
+  CHRONICLE_MAP_SHARED(
+      "Chronicle Map, open in two processes",
+      "io.erda.peers.JoinedChronicleMapStore",
+      Origins.CHRONICLE_MAP,
+      false),
   LMDB(
       "LMDB, WRITEMAP and NOSYNC",
       "io.erda.peers.LmdbStore",
-      "lmdbjava",
-      true,
-      "--add-opens=java.base/java.nio=ALL-UNNAMED -Dlmdbjava.disable.checks=true"),
-  ROCKSDB("RocksDB, WAL not synced", "io.erda.peers.RocksDbStore", "rocksdbjni", true, "");
+      PeerOrigin.jar(
+          "lmdbjava",
+          "--add-opens=java.base/java.nio=ALL-UNNAMED",
+          "-Dlmdbjava.disable.checks=true"),
+      true),
+  ROCKSDB(
+      "RocksDB, WAL not synced", "io.erda.peers.RocksDbStore", PeerOrigin.jar("rocksdbjni"), true),
+  REDIS("Redis, Unix socket, no file", RedisStore.class.getName(), Origins.REDIS, true),
+  REDIS_APPENDING(
+      "Redis, Unix socket, append-only file", RedisStore.class.getName(), Origins.REDIS, true),
+  REDIS_TCP("Redis, TCP, no file", RedisStore.class.getName(), Origins.REDIS, true),
+  REDIS_TCP_APPENDING(
+      "Redis, TCP, append-only file", RedisStore.class.getName(), Origins.REDIS, true),
+  MEMCACHED(
+      "memcached, Unix socket",
+      MemcachedStore.class.getName(),
+      PeerOrigin.program("memcached"),
+      true);
 
   private final String title;
   private final String adapter;
   private final String artifact;
-  private final boolean pipelines;
+  private final String program;
   private final String flags;
+  private final boolean pipelines;
 
-  PeerSystem(String title, String adapter, String artifact, boolean pipelines, String flags) {
+  PeerSystem(String title, String adapter, PeerOrigin origin, boolean pipelines) {
     this.title = title;
     this.adapter = adapter;
-    this.artifact = artifact;
+    this.artifact = origin.artifact();
+    this.program = origin.program();
+    this.flags = String.join(" ", origin.flags());
     this.pipelines = pipelines;
-    this.flags = flags;
   }
 
   /** What the report calls it. */
@@ -46,14 +60,9 @@ public enum PeerSystem {
     return title;
   }
 
-  /** Whether its jars are part of this build. */
+  /** Whether it is Erda itself, which is always there. */
   public boolean isErda() {
-    return artifact.isEmpty();
-  }
-
-  /** Whether a server in a process of its own belongs to it. */
-  boolean hasServer() {
-    return this == ERDA_SHM;
+    return artifact.isEmpty() && program.isEmpty();
   }
 
   /** Whether many puts can be under way at once, or be given to it in one batch. */
@@ -66,13 +75,36 @@ public enum PeerSystem {
     return adapter;
   }
 
-  /** What its jar is called; empty for Erda. */
+  /** What its jar is called; empty when it has none. */
   String artifact() {
     return artifact;
+  }
+
+  /** The program that is its server; empty when none is. */
+  String program() {
+    return program;
+  }
+
+  boolean hasJar() {
+    return !artifact.isEmpty();
   }
 
   /** What its JVM needs beside the flags of every JVM of ours. */
   List<String> flags() {
     return flags.isEmpty() ? List.of() : List.of(flags.split(" "));
+  }
+
+  /** Those that several systems come from. */
+  private static final class Origins {
+    /** Looks into the JDK, and reports its use to its maker where it isn't told not to. */
+    static final PeerOrigin CHRONICLE_MAP =
+        PeerOrigin.jar(
+            "chronicle-map",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
+            "--add-exports=jdk.compiler/com.sun.tools.javac.file=ALL-UNNAMED",
+            "-Dchronicle.analytics.disable=true");
+
+    static final PeerOrigin REDIS = PeerOrigin.program("redis-server");
   }
 }

@@ -47,6 +47,9 @@ public final class PeerWorker {
     try (PeerStore store = adapter.getConstructor(PeerPlace.class).newInstance(place)) {
       System.out.println(PeerAnswer.open(store.durability()));
       new PeerWorker(store, place.objects(), place.valueBytes()).serve();
+    } catch (ObjectLost e) {
+      System.err.println(e.getMessage());
+      System.exit(1);
     }
     // Threads that a store has left behind keep no process.
     System.exit(0);
@@ -126,10 +129,19 @@ public final class PeerWorker {
     setKey(number);
     int length = store.get();
     if (length != valueBytes || store.got().getLong(0) != number) {
-      throw new IllegalStateException(
+      throw new ObjectLost(
           "object "
               + number
               + (length < 0 ? " is not there" : " has another's value, or one of another length"));
+    }
+  }
+
+  /** A store does not have what was put. The message says it all. */
+  private static final class ObjectLost extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    ObjectLost(String message) {
+      super(message);
     }
   }
 

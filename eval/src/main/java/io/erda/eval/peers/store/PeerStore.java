@@ -13,6 +13,9 @@ public interface PeerStore extends AutoCloseable {
   /** How many puts are under way at once, or in one batch, where the store has such a thing. */
   int PIPELINE_DEPTH = 32;
 
+  /** The durability of a store that is gone with its process. */
+  String NO_DURABILITY = "nothing";
+
   /** Where the key of the next operation is written, from 0 on; of native byte order. */
   ByteBuffer key();
 

@@ -34,7 +34,7 @@ class PeerProcessTest {
     Jvm shell = new Jvm(Path.of("/bin/sh"), List.of("-c", script), List.of(), "");
     PeerLibraries none = PeerLibraries.listed(directory.resolve("none"));
     return PeerProcess.start(
-        children, shell, none, PeerSystem.ERDA_EMBEDDED, directory, 4, 8, false);
+        new PeerSetup(children, shell, none, PeerSystem.ERDA_EMBEDDED, directory, 4, 8, false));
   }
 
   private static void assertFails(String message, Executable what) {

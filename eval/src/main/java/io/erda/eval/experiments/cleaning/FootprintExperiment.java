@@ -1,0 +1,201 @@
+package io.erda.eval.experiments.cleaning;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.plot.LinePlot;
+import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.Table;
+import io.erda.logstore.ObjectLayout;
+import io.erda.server.ServerOptions;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a store takes while it is overwritten, with the options that a user gets without asking: the
+ * files follow what lives in them, and puts get no slower with time.
+ */
+public final class FootprintExperiment implements Experiment {
+  private static final int OBJECTS = 100_000;
+  private static final int VALUE_BYTES = 1024;
+
+  /** The files take at most so many times the live bytes, and so many regions beyond that. */
+  private static final int TIMES_LIVE_MAX = 3;
+
+  private static final int REGIONS_BEYOND_MAX = 2;
+
+  private static final int MINUTES = 5;
+  private static final long MINUTE_NS = 60_000_000_000L;
+  private static final long QUICK_MINUTE_NS = 2_000_000_000L;
+
+  /** How often the files are looked at, and the rate is noted. */
+  private static final long SLICE_NS = 100_000_000L;
+
+  private static final int PUTS_PER_LOOK_AT_THE_CLOCK = 32;
+
+  @Override
+  public String name() {
+    return "footprint";
+  }
+
+  @Override
+  public String what() {
+    return "100,000 objects of 1 KiB overwritten for 5 minutes, default options: files at most 3"
+        + " times the live bytes and 2 regions, the last minute as quick as the first";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    long minuteNs = context.quick() ? QUICK_MINUTE_NS : MINUTE_NS;
+    Dataset dataset = new Dataset(OBJECTS, VALUE_BYTES);
+    MemorySegment[] keys = Dataset.keys(dataset.sequence(1 << 18, 5));
+    Course course = new Course(minuteNs);
+    Map<String, Long> figures;
+    try (ServedStore store = ServedStore.create(context, name(), List.of());
+        ErdaClient client = store.connect()) {
+      dataset.load(client, context.progress());
+      context.progress().step("overwrite");
+      overwrite(client, keys, dataset.value(1), store.data(), course, context);
+      context.progress().done("");
+      figures = client.stats();
+    } catch (IOException e) {
+      throw new ProcessException("footprint: " + e.getMessage(), e);
+    }
+    return report(course, figures);
+  }
+
+  private static void overwrite(
+      ErdaClient client,
+      MemorySegment[] keys,
+      MemorySegment bytes,
+      Path data,
+      Course course,
+      Context context)
+      throws IOException {
+    MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8).copyFrom(bytes);
+    long startNs = System.nanoTime();
+    long endNs = startNs + MINUTES * course.minuteNs;
+    int next = 0;
+    for (long nowNs = startNs; nowNs < endNs; ) {
+      long sliceNs = nowNs;
+      long puts = 0;
+      while (nowNs - sliceNs < SLICE_NS) {
+        for (int i = 0; i < PUTS_PER_LOOK_AT_THE_CLOCK; i++) {
+          client.put(keys[next++ & keys.length - 1], value);
+        }
+        puts += PUTS_PER_LOOK_AT_THE_CLOCK;
+        nowNs = System.nanoTime();
+      }
+      course.add(nowNs - startNs, puts * 1e9 / (nowNs - sliceNs), RegionFiles.bytes(data));
+      context.progress().at((nowNs - startNs) * 100 / (MINUTES * course.minuteNs) + "%");
+    }
+  }
+
+  /** What was seen, slice by slice. */
+  private static final class Course {
+    private final long minuteNs;
+    private final List<Slice> slices = new ArrayList<>();
+
+    private record Slice(long ns, double putsPerSecond, long fileBytes) {}
+
+    Course(long minuteNs) {
+      this.minuteNs = minuteNs;
+    }
+
+    void add(long ns, double putsPerSecond, long fileBytes) {
+      slices.add(new Slice(ns, putsPerSecond, fileBytes));
+    }
+
+    /** Puts a second in a minute; 0 is the first. */
+    double rate(int minute) {
+      return slices.stream()
+          .filter(slice -> slice.ns / minuteNs == minute)
+          .mapToDouble(Slice::putsPerSecond)
+          .average()
+          .orElseThrow(() -> new ProcessException("no slice ended in minute " + (minute + 1)));
+    }
+
+    long fileBytesMax() {
+      return slices.stream().mapToLong(Slice::fileBytes).max().orElse(0);
+    }
+
+    double[] seconds() {
+      return slices.stream().mapToDouble(slice -> slice.ns / 1e9).toArray();
+    }
+
+    double[] thousandPuts() {
+      return slices.stream().mapToDouble(slice -> slice.putsPerSecond / 1e3).toArray();
+    }
+
+    double[] fileMebibytes() {
+      return slices.stream().mapToDouble(slice -> slice.fileBytes / 1048576.0).toArray();
+    }
+  }
+
+  private static long liveBytes() {
+    return (long) OBJECTS * ObjectLayout.padded(ObjectLayout.bytes(Dataset.KEY_BYTES, VALUE_BYTES));
+  }
+
+  private static long fileBytesAllowed() {
+    return TIMES_LIVE_MAX * liveBytes() + REGIONS_BEYOND_MAX * ServerOptions.DEFAULTS.regionBytes();
+  }
+
+  private static Report report(Course course, Map<String, Long> figures) {
+    double copiedPerByte =
+        (double) ServerFigures.figure(figures, "cleaner.bytes.copied")
+            / ServerFigures.figure(figures, "objects.bytes.published");
+    double first = course.rate(0);
+    double last = course.rate(MINUTES - 1);
+    long most = course.fileBytesMax();
+    Table table =
+        new Table("footprint", "")
+            .row("live bytes", Table.count(liveBytes()))
+            .row("files at most, bytes", Table.count(most))
+            .row("allowed", Table.count(fileBytesAllowed()))
+            .row("puts/s, first minute", Table.count(first))
+            .row("puts/s, last minute", Table.count(last))
+            .row("copied per byte put", Table.decimal(copiedPerByte));
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    json.put("liveBytes", liveBytes())
+        .put("fileBytesMax", most)
+        .put("fileBytesAllowed", fileBytesAllowed())
+        .put("copiedPerByte", copiedPerByte);
+    ArrayNode minutes = json.putArray("putsPerSecondByMinute");
+    for (int minute = 0; minute < MINUTES; minute++) {
+      minutes.add(course.rate(minute));
+    }
+    List<String> missed = new ArrayList<>();
+    if (most > fileBytesAllowed()) {
+      missed.add(
+          "the files took "
+              + Table.count(most)
+              + " bytes, expected at most "
+              + Table.count(fileBytesAllowed()));
+    }
+    if (last < first) {
+      missed.add(
+          Table.count(last)
+              + " puts a second in the last minute, expected at least the "
+              + Table.count(first)
+              + " of the first");
+    }
+    return new Report(List.of(table, plot(course)), json, missed);
+  }
+
+  private static LinePlot plot(Course course) {
+    return new LinePlot("A store that is overwritten", "seconds", "thousand puts/s, MiB")
+        .panel("")
+        .curve("thousand puts/s", course.seconds(), course.thousandPuts())
+        .curve("files, MiB", course.seconds(), course.fileMebibytes());
+  }
+}

@@ -1,0 +1,134 @@
+package io.erda.eval.experiments.cleaning;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.Table;
+import io.erda.logstore.ObjectLayout;
+import io.erda.protocol.ErdaException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What it costs to keep a store full: bytes that cleaning copies for each byte that is written, by
+ * how much of the capacity is live. Keys are overwritten at random, which is the worst case.
+ */
+public final class UtilisationExperiment implements Experiment {
+  private static final int VALUE_BYTES = 1024;
+  private static final int[] LIVE_PERCENTS = {50, 60, 70, 80, 90};
+
+  /** A store that is fuller than this may say so. */
+  private static final int WORKS_PERCENT = 80;
+
+  /** The capacity is written so many times before it counts, and while it does. */
+  private static final int WARMUP_TIMES = 2;
+
+  private static final int TIMES = 5;
+
+  @Override
+  public String name() {
+    return "utilisation";
+  }
+
+  @Override
+  public String what() {
+    return "bytes copied by cleaning per byte written, with 50 to 90% of the capacity live; a store"
+        + " that is 80% live goes on";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    long capacity = context.quick() ? 32L << 20 : 512L << 20;
+    Table table = new Table("live", "copied per byte written", "puts/s", "cleanings", "");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    List<String> missed = new ArrayList<>();
+    for (int percent : LIVE_PERCENTS) {
+      Measured measured = measure(context, capacity, percent);
+      table.row(
+          percent + "%",
+          measured.full == null ? Table.decimal(measured.copiedPerByte) : "",
+          measured.full == null ? Table.count(measured.putsPerSecond) : "",
+          Table.count(measured.cleanings),
+          measured.full == null ? "" : "full");
+      json.putObject(Integer.toString(percent))
+          .put("copiedPerByte", measured.copiedPerByte)
+          .put("putsPerSecond", measured.putsPerSecond)
+          .put("cleanings", measured.cleanings)
+          .put("full", measured.full != null);
+      if (measured.full != null && percent <= WORKS_PERCENT) {
+        missed.add("a store that is " + percent + "% live does not go on: " + measured.full);
+      }
+    }
+    return new Report(table, json, missed);
+  }
+
+  private record Measured(
+      double copiedPerByte, double putsPerSecond, long cleanings, String full) {}
+
+  private Measured measure(Context context, long capacity, int percent) {
+    int padded = ObjectLayout.padded(ObjectLayout.bytes(Dataset.KEY_BYTES, VALUE_BYTES));
+    int objects = (int) (capacity * percent / 100 / padded);
+    Dataset dataset = new Dataset(objects, VALUE_BYTES);
+    List<String> creation =
+        List.of(
+            "--heads",
+            "1",
+            "--region-bytes",
+            Long.toString(capacity / 64),
+            "--segment-bytes",
+            "512K",
+            "--capacity",
+            Long.toString(capacity),
+            "--buckets",
+            Long.toString(Long.highestOneBit(objects) * 4));
+    String full = null;
+    Map<String, Long> before = Map.of();
+    Map<String, Long> after;
+    double seconds = 1;
+    try (ServedStore store = ServedStore.create(context, name(), creation);
+        ErdaClient client = store.connect()) {
+      long puts = capacity / padded;
+      before = client.stats();
+      try {
+        dataset.load(client, context.progress());
+        context.progress().step("overwrite them, " + percent + "% live");
+        MemorySegment[] keys = Dataset.keys(dataset.sequence(1 << 18, percent));
+        MemorySegment value = dataset.value(1);
+        put(client, keys, value, 0, WARMUP_TIMES * puts);
+        before = client.stats();
+        long startNs = System.nanoTime();
+        put(client, keys, value, WARMUP_TIMES * puts, TIMES * puts);
+        seconds = (System.nanoTime() - startNs) / 1e9;
+        context.progress().done("");
+      } catch (ErdaException.Full e) {
+        context.progress().done("full");
+        full = e.getMessage();
+      }
+      after = client.stats();
+    }
+    double written = difference(before, after, "objects.bytes.published");
+    return new Measured(
+        difference(before, after, "cleaner.bytes.copied") / written,
+        difference(before, after, "puts") / seconds,
+        (long) difference(before, after, "cleaner.cleanings"),
+        full);
+  }
+
+  private static double difference(
+      Map<String, Long> before, Map<String, Long> after, String figure) {
+    return ServerFigures.figure(after, figure) - ServerFigures.figure(before, figure);
+  }
+
+  private static void put(
+      ErdaClient client, MemorySegment[] keys, MemorySegment value, long from, long count) {
+    for (long i = from; i < from + count; i++) {
+      client.put(keys[(int) (i % keys.length)], value);
+    }
+  }
+}

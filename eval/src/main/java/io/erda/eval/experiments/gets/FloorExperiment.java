@@ -1,0 +1,113 @@
+package io.erda.eval.experiments.gets;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Table;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * How near a blocking get is to the least that a get can be.
+ *
+ * <p>Each key depends on the value before, as for a caller that needs one value to know what to ask
+ * for next: so what is measured is how long a get takes. Where the keys are known before, the
+ * processor begins the next get while it waits for this one, as far as it looks ahead, which is
+ * less for the longer of two loops; that is shown beside it.
+ */
+public final class FloorExperiment implements Experiment {
+  private static final int VALUE_BYTES = 1024;
+  private static final int SEQUENCE = 1 << 19;
+  private static final double RATIO_MAX = 1.3;
+  private static final String FLOOR_AHEAD = "floor, keys known";
+  private static final String GET_AHEAD = "get, keys known";
+
+  @Override
+  public String name() {
+    return "floor";
+  }
+
+  @Override
+  public String what() {
+    return "a blocking get against the least it can be (neighbourhood, copy, CRC32C on the same"
+        + " files); each key depends on the value before; at most 1.3 times";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    Table table =
+        new Table(
+            "objects",
+            "floor",
+            "get",
+            "get / floor",
+            "floor min…max",
+            "get min…max",
+            "keys known: floor",
+            "get");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    ArrayNode runs =
+        json.put("valueBytes", VALUE_BYTES).put("ratioMax", RATIO_MAX).putArray("runs");
+    List<String> missed = new ArrayList<>();
+    for (int objects : context.quick() ? new int[] {20_000} : new int[] {100_000, 1_000_000}) {
+      Rounds rounds = runWith(objects, context);
+      double floor = rounds.median("floor");
+      double get = rounds.median("get");
+      table.row(
+          Table.count(objects),
+          Table.time(floor),
+          Table.time(get),
+          Table.decimal(get / floor),
+          Table.time(rounds.min("floor")) + "…" + Table.time(rounds.max("floor")),
+          Table.time(rounds.min("get")) + "…" + Table.time(rounds.max("get")),
+          Table.time(rounds.median(FLOOR_AHEAD)),
+          Table.time(rounds.median(GET_AHEAD)));
+      runs.addObject()
+          .put("objects", objects)
+          .put("floorNs", floor)
+          .put("getNs", get)
+          .put("ratio", get / floor)
+          .put("keysKnownFloorNs", rounds.median(FLOOR_AHEAD))
+          .put("keysKnownGetNs", rounds.median(GET_AHEAD));
+      if (get / floor > RATIO_MAX) {
+        missed.add(
+            String.format(
+                Locale.ROOT,
+                "at %d objects a get takes %.2f times the floor, expected at most %.1f",
+                objects,
+                get / floor,
+                RATIO_MAX));
+      }
+    }
+    return new Report(table, json, missed);
+  }
+
+  private Rounds runWith(int objects, Context context) {
+    Dataset dataset = new Dataset(objects, VALUE_BYTES);
+    int length = context.quick() ? SEQUENCE / 16 : SEQUENCE;
+    MemorySegment[] keys = Dataset.keys(dataset.sequence(length, objects));
+    List<String> creation = StoreSize.flags(objects, objects, VALUE_BYTES + Dataset.KEY_BYTES);
+    try (ServedStore store = ServedStore.create(context, name(), creation)) {
+      store.load(dataset);
+      context.progress().step("get against floor, " + Table.count(objects) + " objects");
+      try (BesideFloor beside = BesideFloor.open(store, keys, VALUE_BYTES)) {
+        Rounds rounds =
+            new Rounds()
+                .measure("floor", () -> beside.floorNs(true))
+                .measure("get", () -> beside.getNs(true))
+                .measure(FLOOR_AHEAD, () -> beside.floorNs(false))
+                .measure(GET_AHEAD, () -> beside.getNs(false))
+                .run(context.quick() ? 4 : 6, context.quick() ? 3 : 15, context.progress());
+        context.progress().done("");
+        return rounds;
+      }
+    }
+  }
+}

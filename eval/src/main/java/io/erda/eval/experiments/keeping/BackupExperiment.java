@@ -1,0 +1,216 @@
+package io.erda.eval.experiments.keeping;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.Overwriter;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.process.Child;
+import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Table;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A backup of a store that two processes overwrite as fast as they can: what it costs them, and
+ * whether the store that it is restored to has of every key a value at least as new as when the
+ * backup began.
+ */
+public final class BackupExperiment implements Experiment {
+  private static final int WORKERS = 2;
+  private static final int VALUE_BYTES = 1024;
+  private static final double THROUGHPUT_MIN = 0.8;
+  private static final long SETTLE_MS = 2_000;
+  private static final int POLL_MS = 5;
+
+  @Override
+  public String name() {
+    return "backup";
+  }
+
+  @Override
+  public String what() {
+    return "puts a second of two processes while a backup is made against stretches as long"
+        + " without one, at least 0.8; restored elsewhere every key is as new as when it began";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 2 : 5;
+    int keys = context.quick() ? 20_000 : 500_000;
+    List<Double> ratios = new ArrayList<>();
+    List<Double> seconds = new ArrayList<>();
+    Table table = new Table("round", "puts/s without", "with a backup", "ratio", "backup, s");
+    try (ServedStore store = ServedStore.create(context, name(), List.of());
+        Load load = new Load(context, store, keys)) {
+      context.progress().step("backup");
+      load.start();
+      for (int round = 0; round < rounds; round++) {
+        context.progress().at("round " + (round + 1) + " of " + rounds);
+        Copy copy = load.backUp();
+        double with = load.rate();
+        double without = load.without(copy.seconds());
+        ratios.add(with / without);
+        seconds.add(copy.seconds());
+        table.row(
+            round + 1,
+            Table.count(without),
+            Table.count(with),
+            Table.decimal(with / without),
+            Table.decimal(copy.seconds()));
+        if (round == rounds - 1) {
+          load.restoreElsewhere(copy);
+        }
+        context.children().removeNow(copy.directory());
+      }
+      load.end();
+      context.progress().done("");
+    } catch (IOException e) {
+      throw new ProcessException("backup: " + e.getMessage(), e);
+    }
+    return report(table, ratios, seconds, keys * WORKERS);
+  }
+
+  /**
+   * A backup.
+   *
+   * @param directory where it lies
+   * @param before what each worker remembered when it was begun
+   * @param after what each remembered when it was over
+   * @param seconds how long it took, the start of its process with it
+   */
+  private record Copy(Path directory, List<byte[]> before, List<byte[]> after, double seconds) {}
+
+  /** The workers, which never stop, and what is done beside them. */
+  private static final class Load implements AutoCloseable {
+    private final Context context;
+    private final Commands commands;
+    private final ServedStore store;
+    private final Overwriter.Keys keys;
+    private final List<Overwriter> workers = new ArrayList<>();
+    private double rate;
+
+    Load(Context context, ServedStore store, int keys) {
+      this.context = context;
+      this.commands = new Commands(context);
+      this.store = store;
+      this.keys = new Overwriter.Keys(keys, VALUE_BYTES, "uniform");
+    }
+
+    /** Every key is put some times first. */
+    void start() throws IOException, InterruptedException {
+      Path remembered = context.newDirectory("backup-workers");
+      for (int i = 0; i < WORKERS; i++) {
+        workers.add(Overwriter.start(context, store.server().uri(), remembered, i, keys));
+      }
+      for (Overwriter worker : workers) {
+        worker.run(3L * keys.count());
+      }
+      workers.forEach(Overwriter::awaitRan);
+      for (Overwriter worker : workers) {
+        worker.run(Long.MAX_VALUE);
+      }
+      Thread.sleep(SETTLE_MS);
+    }
+
+    /** Puts a second while the last thing was done. */
+    double rate() {
+      return rate;
+    }
+
+    double without(double seconds) throws InterruptedException {
+      long before = done();
+      long startNs = System.nanoTime();
+      Thread.sleep((long) (seconds * 1e3));
+      note(before, startNs);
+      return rate;
+    }
+
+    Copy backUp() throws InterruptedException {
+      Path directory = context.newDirectory("backup-copy");
+      List<byte[]> before = remembered();
+      long doneBefore = done();
+      long startNs = System.nanoTime();
+      Child backup = commands.backup(store.server().uri(), directory);
+      while (backup.isAlive()) {
+        Thread.sleep(POLL_MS);
+        workers.forEach(Overwriter::requireAlive);
+      }
+      note(doneBefore, startNs);
+      double seconds = (System.nanoTime() - startNs) / 1e9;
+      commands.await(backup);
+      return new Copy(directory, before, remembered(), seconds);
+    }
+
+    private void note(long doneBefore, long startNs) {
+      rate = (done() - doneBefore) * 1e9 / (System.nanoTime() - startNs);
+    }
+
+    private long done() {
+      return workers.stream().mapToLong(Overwriter::done).sum();
+    }
+
+    private List<byte[]> remembered() {
+      return workers.stream().map(Overwriter::remembered).toList();
+    }
+
+    /** Workers of the restored store find every key as it was while the backup was made. */
+    void restoreElsewhere(Copy copy) throws IOException {
+      Path remembered = context.newDirectory("backup-restored-workers");
+      Path data;
+      try (ServedStore restored = ServedStore.create(context, "backup-restored", List.of())) {
+        data = restored.data();
+        commands.restore(restored.server().uri(), copy.directory());
+        for (int i = 0; i < WORKERS; i++) {
+          try (Overwriter judge =
+              workers.get(i).between(copy.before().get(i), copy.after().get(i), remembered)) {
+            judge.startAgain(restored.server().uri());
+            judge.end();
+          }
+        }
+      }
+      Commands.verify(data);
+    }
+
+    /** Kills the workers, and lets others look whether the store itself is as it must be. */
+    void end() {
+      for (Overwriter worker : workers) {
+        worker.kill();
+        worker.startAgain(store.server().uri());
+        worker.end();
+      }
+    }
+
+    @Override
+    public void close() {
+      workers.forEach(Overwriter::close);
+    }
+  }
+
+  private static Report report(
+      Table table, List<Double> ratios, List<Double> seconds, int objects) {
+    double ratio = median(ratios);
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    json.put("objects", objects)
+        .put("valueBytes", VALUE_BYTES)
+        .put("throughputRatio", ratio)
+        .put("backupSeconds", median(seconds));
+    List<String> missed = new ArrayList<>();
+    if (ratio < THROUGHPUT_MIN) {
+      missed.add(
+          Table.decimal(ratio)
+              + " times the throughput while a backup is made, expected at least "
+              + THROUGHPUT_MIN);
+    }
+    table.row("median", "", "", Table.decimal(ratio), Table.decimal(median(seconds)));
+    return new Report(table, json, missed);
+  }
+
+  private static double median(List<Double> values) {
+    return Rounds.median(values.stream().mapToDouble(value -> value).toArray());
+  }
+}

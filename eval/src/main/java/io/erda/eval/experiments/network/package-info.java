@@ -1,0 +1,2 @@
+/** Gets over TCP. */
+package io.erda.eval.experiments.network;

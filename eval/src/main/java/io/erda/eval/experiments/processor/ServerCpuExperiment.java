@@ -1,0 +1,125 @@
+package io.erda.eval.experiments.processor;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.LoadChild;
+import io.erda.eval.load.LoadPhase;
+import io.erda.eval.load.LoadResult;
+import io.erda.eval.load.YcsbStore;
+import io.erda.eval.process.CpuTime;
+import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.Table;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What readers cost the server: YCSB-C from another process, processor time of all threads of the
+ * server by the scheduler's account, less an equal idle interval. And the same with one read in a
+ * hundred going to the server, which the check must see.
+ */
+public final class ServerCpuExperiment implements Experiment {
+  private static final double SHARE_MAX = 0.01;
+  private static final double SECONDS = 5;
+
+  @Override
+  public String name() {
+    return "cpu";
+  }
+
+  @Override
+  public String what() {
+    return "server CPU during YCSB-C less an equal idle interval, under 1% of a core; over it when"
+        + " 1 read in 100 asks the server";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    try (YcsbStore store = YcsbStore.start(context, context.quick() ? 10_000 : 100_000, 0)) {
+      LoadChild load = store.newLoad();
+      context.progress().step("YCSB-C");
+      LoadResult trial =
+          load.run(store.phase("workloadc", 1, 300_000).withWarmup(100_000), done -> {});
+      long operations = (long) (trial.throughputOpsPerSecond() * (context.quick() ? 1 : SECONDS));
+      LoadPhase reads = store.phase("workloadc", 1, operations).withWarmup(10_000);
+      Measured oneSided = measure(store.server(), load, reads);
+      context.progress().done("");
+      context.progress().step("control: one read in a hundred asks the server");
+      Measured control = measure(store.server(), load, reads.withServerReadsPerMillion(10_000));
+      context.progress().done("");
+      load.end();
+      return report(oneSided, control);
+    }
+  }
+
+  /** Shares of one core, 1 = all of it. */
+  private record Measured(double opsPerSecond, double busy, double idle, long errors) {
+    double share() {
+      return busy - idle;
+    }
+  }
+
+  private static Measured measure(ServerChild server, LoadChild load, LoadPhase phase)
+      throws InterruptedException {
+    load.prepare(phase);
+    Thread.sleep(200); // the server goes to sleep after the connecting
+    CpuTime before = server.cpu();
+    long startNs = System.nanoTime();
+    load.go();
+    LoadResult result = load.result(done -> {});
+    long busyNs = server.cpu().since(before);
+    long elapsedNs = System.nanoTime() - startNs;
+    Thread.sleep(200);
+    CpuTime idleBefore = server.cpu();
+    long idleStartNs = System.nanoTime();
+    Thread.sleep(elapsedNs / 1_000_000);
+    double idle = server.cpu().since(idleBefore) / (double) (System.nanoTime() - idleStartNs);
+    return new Measured(
+        result.throughputOpsPerSecond(), busyNs / (double) elapsedNs, idle, result.errors());
+  }
+
+  private static Report report(Measured oneSided, Measured control) {
+    Table table = new Table("reads", "reads/s", "server CPU", "idle", "difference");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    json.put("shareMax", SHARE_MAX);
+    add("one-sided", oneSided, table, json.putObject("oneSided"));
+    add("1% ask the server", control, table, json.putObject("control"));
+    List<String> missed = new ArrayList<>();
+    if (oneSided.share() >= SHARE_MAX) {
+      missed.add(
+          String.format(
+              Locale.ROOT,
+              "the server spent %.2f%% of a core on reads, expected under 1%%",
+              oneSided.share() * 100));
+    }
+    if (control.share() < SHARE_MAX) {
+      missed.add(
+          String.format(
+              Locale.ROOT,
+              "the control spent only %.2f%% of a core: the check would not see a read",
+              control.share() * 100));
+    }
+    if (oneSided.errors() + control.errors() > 0) {
+      missed.add(oneSided.errors() + control.errors() + " operations failed");
+    }
+    return new Report(table, json, missed);
+  }
+
+  private static void add(String name, Measured measured, Table table, ObjectNode json) {
+    table.row(
+        name,
+        Table.count(measured.opsPerSecond()),
+        percent(measured.busy()),
+        percent(measured.idle()),
+        percent(measured.share()));
+    json.put("opsPerSecond", measured.opsPerSecond());
+    json.put("serverCpuShare", measured.busy())
+        .put("idleShare", measured.idle())
+        .put("difference", measured.share());
+  }
+
+  static String percent(double share) {
+    return String.format(Locale.ROOT, "%.3f%%", share * 100);
+  }
+}

@@ -1,0 +1,167 @@
+package io.erda.eval.experiments.processor;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
+import io.erda.eval.process.CpuTime;
+import io.erda.eval.report.Table;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Puts at a steady rate, from one that keeps the server polling to one at which it sleeps before
+ * each of them: whether the change between the two is worse than either end.
+ *
+ * <p>One client, which works (spins) between its puts: no more pollers than cores. A put that is
+ * due while the one before it is open begins when that ends; its time counts from its begin.
+ */
+public final class SteadyExperiment implements Experiment {
+  private static final int[] GAPS_US = {5, 10, 20, 40, 60, 80, 120, 250, 500, 1000, 2000};
+  private static final int ROUNDS = 5;
+  private static final long ROUND_NS = 400_000_000;
+  private static final long WARM_UP_NS = 200_000_000;
+  private static final int VALUE_BYTES = 100;
+
+  /** The median at any rate is at most so many times that at the lowest, when the server sleeps. */
+  private static final double RATIO_MAX = 1.5;
+
+  /** Puts reach at least this share of the rate that was asked for, if they fit into its gaps. */
+  private static final double RATE_MIN = 0.9;
+
+  @Override
+  public String name() {
+    return "steady";
+  }
+
+  @Override
+  public String what() {
+    return "puts at steady rates from a polling to a sleeping server; the median nowhere over 1.5"
+        + " times that of a server that always sleeps";
+  }
+
+  /** One rate. */
+  private static final class Rate {
+    final int gapUs;
+    final Histogram times = new Histogram(10_000_000_000L, 3);
+    long elapsedNs;
+    long serverNs;
+
+    Rate(int gapUs) {
+      this.gapUs = gapUs;
+    }
+
+    double achieved() {
+      return times.getTotalCount() * gapUs * 1e3 / elapsedNs;
+    }
+
+    long p50() {
+      return times.getValueAtPercentile(50);
+    }
+  }
+
+  @Override
+  public Report run(Context context) {
+    int rounds = context.quick() ? 1 : ROUNDS;
+    List<Rate> rates = new ArrayList<>();
+    long puts = 0;
+    for (int gapUs : GAPS_US) {
+      rates.add(new Rate(gapUs));
+      puts += (ROUND_NS + WARM_UP_NS) / (gapUs * 1000L) * rounds;
+    }
+    List<String> creation = StoreSize.flags(1000, puts + 1_000_000, VALUE_BYTES + 64);
+    try (ServedStore store = ServedStore.create(context, name(), creation);
+        ErdaClient client = store.connect()) {
+      MemorySegment key = Arena.ofAuto().allocate(16, 8);
+      MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8);
+      for (int round = 0; round < rounds; round++) {
+        context.progress().step("puts at " + GAPS_US.length + " rates, round " + (round + 1));
+        for (Rate rate : rates) {
+          Histogram unused = new Histogram(10_000_000_000L, 1);
+          puts(client, key, value, rate.gapUs, WARM_UP_NS, unused);
+          CpuTime before = store.server().cpu();
+          rate.elapsedNs += puts(client, key, value, rate.gapUs, ROUND_NS, rate.times);
+          rate.serverNs += store.server().cpu().since(before);
+        }
+        context.progress().done("");
+      }
+    }
+    return report(rates);
+  }
+
+  /** Returns how long it took. */
+  private static long puts(
+      ErdaClient client,
+      MemorySegment key,
+      MemorySegment value,
+      int gapUs,
+      long durationNs,
+      Histogram times) {
+    long startNs = System.nanoTime();
+    long count = durationNs / (gapUs * 1000L);
+    for (long i = 0; i < count; i++) {
+      long dueNs = startNs + i * gapUs * 1000L;
+      long nowNs = System.nanoTime();
+      while (nowNs < dueNs) {
+        Thread.onSpinWait();
+        nowNs = System.nanoTime();
+      }
+      client.put(key, value);
+      times.recordValue(System.nanoTime() - nowNs);
+    }
+    return Math.max(System.nanoTime() - startNs, count * gapUs * 1000L);
+  }
+
+  private static Report report(List<Rate> rates) {
+    Table table = new Table("a put every", "of that rate", "p50", "p99", "server CPU");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    json.put("ratioMax", RATIO_MAX);
+    ArrayNode array = json.putArray("rates");
+    List<String> missed = new ArrayList<>();
+    long sleeping = rates.getLast().p50();
+    for (Rate rate : rates) {
+      long p99 = rate.times.getValueAtPercentile(99);
+      double share = (double) rate.serverNs / rate.elapsedNs;
+      String gap = rate.gapUs + " µs";
+      table.row(
+          gap,
+          ServerCpuExperiment.percent(rate.achieved()),
+          Table.time(rate.p50()),
+          Table.time(p99),
+          ServerCpuExperiment.percent(share));
+      array
+          .addObject()
+          .put("gapNs", rate.gapUs * 1000L)
+          .put("achieved", rate.achieved())
+          .put("p50Ns", rate.p50())
+          .put("p99Ns", p99)
+          .put("serverShare", share);
+      if (rate.p50() > RATIO_MAX * sleeping) {
+        missed.add(
+            "a put every "
+                + gap
+                + " takes "
+                + Table.time(rate.p50())
+                + ", more than "
+                + RATIO_MAX
+                + " times the "
+                + Table.time(sleeping)
+                + " of a server that always sleeps");
+      }
+      if (rate.achieved() < RATE_MIN && rate.gapUs * 1000L > RATIO_MAX * sleeping) {
+        missed.add(
+            "a put every "
+                + gap
+                + " is reached to "
+                + ServerCpuExperiment.percent(rate.achieved()));
+      }
+    }
+    return new Report(table, json, missed);
+  }
+}

@@ -1,0 +1,179 @@
+package io.erda.eval.experiments.processor;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
+import io.erda.eval.process.EchoChild;
+import io.erda.eval.report.Table;
+import io.erda.eval.report.Words;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+
+/**
+ * A request's round trip when the server polls, and when it sleeps; and a put's.
+ *
+ * <p>What a sleeping server costs is a wake-up, and what that costs is the machine's: where an idle
+ * core is a virtual one that was given away, it is more than all the rest. So the same is measured
+ * of a process that only sends a byte back, one request of each in turn.
+ */
+public final class WakeupExperiment implements Experiment {
+  private static final int ROUNDS = 5;
+
+  /** So long that who was asked sleeps. */
+  private static final long PAUSE_MS = 5;
+
+  /** Code that runs once in a sleep is hot after some thousands of them. */
+  private static final int WARM_UPS = 9_000;
+
+  /** Longer than anybody polls. */
+  private static final long WARM_UP_PAUSE_NS = 200_000;
+
+  private static final long POLLING_P50_NS_MAX = 1_000;
+  private static final long SLEEPING_P50_NS_MAX = 100_000;
+
+  /** Where the machine is slower than that: against a process that does nothing else. */
+  private static final double SLEEPING_RATIO_MAX = 1.3;
+
+  @Override
+  public String name() {
+    return "wakeup";
+  }
+
+  @Override
+  public String what() {
+    return "round trip of a request to a polling server (under 1 µs) and to a sleeping one (some"
+        + " tens of µs, or 1.3 times what a byte to a sleeping process and back takes), and"
+        + " of a put";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    int busyCount = context.quick() ? 50_000 : 500_000;
+    int sleepyCount = context.quick() ? 50 : 300;
+    List<String> creation = StoreSize.flags(1000, 3L * busyCount, 256);
+    try (ServedStore store = ServedStore.create(context, name(), creation)) {
+      Histogram polling = histogram();
+      Histogram sleeping = histogram();
+      Histogram bare = histogram();
+      try (EchoChild echo = EchoChild.start(context.children(), context.jvm(), store.data());
+          BareRequests requests = BareRequests.connect(store.data())) {
+        context.progress().step("requests to a polling and to a sleeping server");
+        times(requests::roundTripNs, busyCount);
+        for (int i = 0; i < WARM_UPS; i++) {
+          LockSupport.parkNanos(WARM_UP_PAUSE_NS);
+          requests.roundTripNs();
+          LockSupport.parkNanos(WARM_UP_PAUSE_NS);
+          echo.roundTripNs();
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+          // Hot again after the sleeps before.
+          times(requests::roundTripNs, busyCount / (10 * ROUNDS));
+          polling.add(times(requests::roundTripNs, busyCount / ROUNDS));
+          for (int i = 0; i < sleepyCount / ROUNDS; i++) {
+            Thread.sleep(PAUSE_MS);
+            sleeping.recordValue(requests.roundTripNs());
+            Thread.sleep(PAUSE_MS);
+            bare.recordValue(echo.roundTripNs());
+          }
+        }
+        context.progress().done("");
+      }
+      Histogram puts;
+      Histogram sleepyPuts;
+      try (ErdaClient client = store.connect()) {
+        MemorySegment key = Arena.ofAuto().allocate(16, 8);
+        MemorySegment value = Arena.ofAuto().allocate(100, 8);
+        context.progress().step("puts");
+        times(() -> putNs(client, key, value), busyCount / 2);
+        puts = times(() -> putNs(client, key, value), busyCount / 2);
+        sleepyPuts = timesWithPauses(() -> putNs(client, key, value), sleepyCount);
+        context.progress().done("");
+      }
+      return report(polling, sleeping, bare, puts, sleepyPuts);
+    }
+  }
+
+  private static Histogram histogram() {
+    return new Histogram(10_000_000_000L, 3);
+  }
+
+  private interface Timed {
+    long ns();
+  }
+
+  private static Histogram times(Timed timed, int count) {
+    Histogram histogram = histogram();
+    for (int i = 0; i < count; i++) {
+      histogram.recordValue(timed.ns());
+    }
+    return histogram;
+  }
+
+  private static Histogram timesWithPauses(Timed timed, int count) throws InterruptedException {
+    Histogram histogram = histogram();
+    for (int i = 0; i < count; i++) {
+      Thread.sleep(PAUSE_MS);
+      histogram.recordValue(timed.ns());
+    }
+    return histogram;
+  }
+
+  private static long putNs(ErdaClient client, MemorySegment key, MemorySegment value) {
+    long startNs = System.nanoTime();
+    client.put(key, value);
+    return System.nanoTime() - startNs;
+  }
+
+  private static Report report(
+      Histogram polling, Histogram sleeping, Histogram bare, Histogram puts, Histogram sleepyPuts) {
+    Table table = new Table("round trip", "p50", "p99", "p99.9");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    add("request, server polls", "requestPolling", polling, table, json);
+    add("request, server sleeps", "requestSleeping", sleeping, table, json);
+    add("a byte to a sleeping process", "byteSleeping", bare, table, json);
+    add("put of 100 bytes, server polls", "putPolling", puts, table, json);
+    add("put of 100 bytes, server sleeps", "putSleeping", sleepyPuts, table, json);
+    List<String> missed = new ArrayList<>();
+    require(polling, POLLING_P50_NS_MAX, "a polling server", missed);
+    long bareNs = bare.getValueAtPercentile(50);
+    double ratio = (double) sleeping.getValueAtPercentile(50) / bareNs;
+    json.put("sleepingToByte", ratio);
+    long allowedNs = Math.max(SLEEPING_P50_NS_MAX, (long) (SLEEPING_RATIO_MAX * bareNs));
+    require(sleeping, allowedNs, "a sleeping server", missed);
+    Words words =
+        new Words(
+            "A request to a sleeping server takes "
+                + Table.decimal(ratio)
+                + " times what a byte to a sleeping process and back takes.");
+    return new Report(List.of(table, words), json, missed);
+  }
+
+  private static void add(
+      String name, String jsonName, Histogram times, Table table, ObjectNode json) {
+    long p50 = times.getValueAtPercentile(50);
+    long p99 = times.getValueAtPercentile(99);
+    long p999 = times.getValueAtPercentile(99.9);
+    table.row(name, Table.time(p50), Table.time(p99), Table.time(p999));
+    json.putObject(jsonName + "Ns").put("p50", p50).put("p99", p99).put("p999", p999);
+  }
+
+  private static void require(Histogram times, long p50Max, String whom, List<String> missed) {
+    long p50 = times.getValueAtPercentile(50);
+    if (p50 > p50Max) {
+      missed.add(
+          "the median round trip to "
+              + whom
+              + " is "
+              + Table.time(p50)
+              + ", expected at most "
+              + Table.time(p50Max));
+    }
+  }
+}

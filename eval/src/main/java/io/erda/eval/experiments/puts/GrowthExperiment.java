@@ -1,0 +1,246 @@
+package io.erda.eval.experiments.puts;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment;
+import io.erda.eval.Progress;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
+import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.Table;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Millions of small objects into a store that was made for a thousand: nothing is refused, and a
+ * reader in between waits no longer than the machine makes a thread wait that only looks at the
+ * clock.
+ */
+public final class GrowthExperiment implements Experiment {
+  private static final int VALUE_BYTES = 16;
+  private static final int BUCKETS = 1024;
+  private static final long EXCESS_NS_MAX = 50_000_000L;
+
+  @Override
+  public String name() {
+    return "growth";
+  }
+
+  @Override
+  public String what() {
+    return "5 million objects into a table of 1024 buckets: no error, and no pause of a reader more"
+        + " than 50 ms beyond that of a thread that only looks at the clock";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    int objects = context.quick() ? 200_000 : 5_000_000;
+    try (ServedStore store = ServedStore.create(context, name(), flags(objects))) {
+      Loaded loaded = new Loaded();
+      Histogram puts;
+      Watched reader;
+      Watched bystander;
+      Map<String, Long> figures;
+      try (ErdaClient client = store.connect();
+          Watch reading = new Watch("growth-reader", watch -> read(store, loaded, watch));
+          Watch looking = new Watch("growth-bystander", GrowthExperiment::look)) {
+        puts = load(client, objects, loaded, context.progress());
+        reader = reading.end();
+        bystander = looking.end();
+        figures = client.stats();
+      }
+      check(store, objects, context.progress());
+      return report(objects, puts, reader, bystander, figures);
+    }
+  }
+
+  private static List<String> flags(int objects) {
+    List<String> flags =
+        new ArrayList<>(StoreSize.flags(objects, objects, Dataset.KEY_BYTES + VALUE_BYTES));
+    flags.set(flags.indexOf("--buckets") + 1, Integer.toString(BUCKETS));
+    return flags;
+  }
+
+  /** How many objects are there for certain. */
+  private static final class Loaded {
+    volatile int count;
+  }
+
+  private static Histogram load(ErdaClient client, int objects, Loaded loaded, Progress progress) {
+    progress.step("load " + Table.count(objects) + " objects while they are read");
+    Dataset dataset = new Dataset(objects, VALUE_BYTES);
+    Histogram puts = new Histogram(100_000_000_000L, 3);
+    MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
+    for (int i = 0; i < objects; i++) {
+      setKey(key, i);
+      MemorySegment value = dataset.value(i);
+      long startNs = System.nanoTime();
+      client.put(key, value);
+      puts.recordValue(System.nanoTime() - startNs);
+      loaded.count = i + 1;
+      if ((i & 0x3FFF) == 0) {
+        progress.at(i * 100L / objects + "%");
+      }
+    }
+    progress.done("");
+    return puts;
+  }
+
+  private static void setKey(MemorySegment key, long number) {
+    MemorySegment.copy(Dataset.key(number), 0, key, ValueLayout.JAVA_BYTE, 0, Dataset.KEY_BYTES);
+  }
+
+  /** Every object once, when the store has come to rest. */
+  private static void check(ServedStore store, int objects, Progress progress) {
+    progress.step("read them all");
+    Dataset dataset = new Dataset(objects, VALUE_BYTES);
+    MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
+    MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
+    try (ErdaClient client = store.connect()) {
+      for (int i = 0; i < objects; i++) {
+        setKey(key, i);
+        requireValue(client.get(key, into), into, dataset, i);
+      }
+    }
+    progress.done("");
+  }
+
+  private static void requireValue(long length, MemorySegment into, Dataset dataset, int number) {
+    if (length != VALUE_BYTES || into.mismatch(dataset.value(number)) >= 0) {
+      throw new ProcessException(
+          "object "
+              + number
+              + (length < 0 ? " is absent" : " has another value than was put")
+              + ", and its put was acknowledged");
+    }
+  }
+
+  private static void read(ServedStore store, Loaded loaded, Watch watch) {
+    Dataset dataset = new Dataset(1, VALUE_BYTES);
+    MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
+    MemorySegment into = Arena.ofAuto().allocate(VALUE_BYTES, 8);
+    SplittableRandom random = new SplittableRandom(1);
+    try (ErdaClient client = store.connect()) {
+      while (!watch.ending) {
+        int count = loaded.count;
+        if (count > 0) {
+          int number = random.nextInt(count);
+          setKey(key, number);
+          requireValue(client.get(key, into), into, dataset, number);
+        }
+        watch.tick();
+      }
+    }
+  }
+
+  private static void look(Watch watch) {
+    while (!watch.ending) {
+      watch.tick();
+    }
+  }
+
+  /**
+   * What a thread noticed.
+   *
+   * @param worstNs between two ticks
+   */
+  private record Watched(long ticks, long worstNs) {}
+
+  /** A thread that does something again and again, and notes the longest time between. */
+  private static final class Watch implements AutoCloseable {
+    private final Thread thread;
+    volatile boolean ending;
+    private long lastNs;
+    private long ticks;
+    private long worstNs;
+    private RuntimeException failure;
+
+    /** Closing tells the thread to end; {@link #end} waits for it. */
+    Watch(String name, Consumer<Watch> work) {
+      thread =
+          new Thread(
+              () -> {
+                try {
+                  work.accept(this);
+                } catch (RuntimeException e) {
+                  failure = e;
+                }
+              },
+              name);
+      thread.start();
+    }
+
+    void tick() {
+      long nowNs = System.nanoTime();
+      if (ticks++ > 0) {
+        worstNs = Math.max(worstNs, nowNs - lastNs);
+      }
+      lastNs = nowNs;
+    }
+
+    /** Ends the thread. */
+    Watched end() throws InterruptedException {
+      ending = true;
+      thread.join();
+      if (failure != null) {
+        throw failure;
+      }
+      return new Watched(ticks, worstNs);
+    }
+
+    @Override
+    public void close() {
+      ending = true;
+    }
+  }
+
+  private static Report report(
+      int objects, Histogram puts, Watched reader, Watched bystander, Map<String, Long> figures) {
+    long doublings = ServerFigures.figure(figures, "table.doublings");
+    long buckets = ServerFigures.figure(figures, "table.buckets");
+    long excessNs = reader.worstNs - bystander.worstNs;
+    Table table =
+        new Table("growth", "")
+            .row("objects", Table.count(objects))
+            .row("doublings of the table", doublings)
+            .row("buckets at the end", Table.count(buckets))
+            .row("reads meanwhile", Table.count(reader.ticks))
+            .row("longest pause of the reader", Table.time(reader.worstNs))
+            .row("longest pause of the bystander", Table.time(bystander.worstNs))
+            .row("put, p50", Table.time(puts.getValueAtPercentile(50)))
+            .row("put, p99.9", Table.time(puts.getValueAtPercentile(99.9)))
+            .row("put, longest", Table.time(puts.getMaxValue()));
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    json.put("objects", objects)
+        .put("doublings", doublings)
+        .put("buckets", buckets)
+        .put("reads", reader.ticks)
+        .put("readerWorstNs", reader.worstNs)
+        .put("bystanderWorstNs", bystander.worstNs)
+        .put("excessNsMax", EXCESS_NS_MAX)
+        .put("putP50Ns", puts.getValueAtPercentile(50))
+        .put("putP999Ns", puts.getValueAtPercentile(99.9))
+        .put("putWorstNs", puts.getMaxValue());
+    List<String> missed = new ArrayList<>();
+    if (excessNs > EXCESS_NS_MAX) {
+      missed.add(
+          "the reader once waited "
+              + Table.time(excessNs)
+              + " longer than the bystander ever did, expected at most 50 ms");
+    }
+    if (buckets < objects) {
+      missed.add("the table has " + Table.count(buckets) + " buckets for more objects");
+    }
+    return new Report(table, json, missed);
+  }
+}

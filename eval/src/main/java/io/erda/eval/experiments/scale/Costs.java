@@ -1,0 +1,97 @@
+package io.erda.eval.experiments.scale;
+
+import io.erda.client.ErdaClient;
+import io.erda.eval.Experiment.Context;
+import io.erda.eval.experiments.gets.BesideFloor;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
+import io.erda.eval.report.Rounds;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What operations on a store of some shape cost, one connection over shared memory, keys uniform:
+ * nanoseconds, medians of rounds. A get depends on the value before, as the floor beside it; what
+ * is put is the value that lies in memory already.
+ */
+record Costs(double floorNs, double getNs, double putNs) {
+  private static final int WARMUP = 3;
+
+  /** What the puts of a round write at most, so that large values don't take minutes. */
+  private static final long PUT_BYTES_MAX = 64L << 20;
+
+  /** Of the largest values a round gets so many, of small ones more. */
+  private static final int GETS_MIN = 10_000;
+
+  /** Where others use the machine a put may wait for the server to get its turn. */
+  private static final long PUTS_NS_MAX = 300_000_000L;
+
+  /** Puts between two looks at the clock. */
+  private static final int STRIDE = 16;
+
+  private static int rounds(Context context) {
+    return context.rounds() > 0 ? context.rounds() : context.quick() ? 3 : 7;
+  }
+
+  private static int gets(Context context, Dataset dataset) {
+    int most = context.quick() ? 1 << 16 : 1 << 19;
+    return (int) Math.max(GETS_MIN, most * 512L / (512 + dataset.valueBytes()));
+  }
+
+  private static int puts(Context context, Dataset dataset) {
+    return (int) Math.min(context.quick() ? 5_000 : 50_000, PUT_BYTES_MAX / dataset.valueBytes());
+  }
+
+  /** Puts that a store must have room for beside those that load it: its log keeps them all. */
+  static long putsBeside(Context context, Dataset dataset) {
+    return (long) (WARMUP + rounds(context)) * (puts(context, dataset) + STRIDE);
+  }
+
+  /** A store that holds a dataset, and all that is put when costs are measured. */
+  static ServedStore storeOf(Context context, Dataset dataset) {
+    return ServedStore.create(
+        context,
+        "scale",
+        StoreSize.flags(
+            dataset.objects(),
+            dataset.objects() + putsBeside(context, dataset),
+            Dataset.KEY_BYTES + dataset.valueBytes()));
+  }
+
+  /**
+   * Measures a store that holds a dataset. Restarts its server.
+   *
+   * @param serverOptions of the new server
+   */
+  static Costs of(Context context, ServedStore store, Dataset dataset, String... serverOptions) {
+    MemorySegment[] keys = Dataset.keys(dataset.sequence(gets(context, dataset), 11));
+    context.progress().step("get beside the floor, put");
+    try (BesideFloor beside = BesideFloor.open(store, keys, dataset.valueBytes(), serverOptions)) {
+      Rounds gets =
+          new Rounds()
+              .measure(Curve.FLOOR, () -> beside.floorNs(true))
+              .measure(Curve.GET, () -> beside.getNs(true))
+              .run(WARMUP, rounds(context), context.progress());
+      // The floor reads where objects lay before.
+      int count = puts(context, dataset);
+      Rounds puts =
+          new Rounds()
+              .measure(Curve.PUT, () -> putNs(beside.client(), keys, dataset.value(1), count))
+              .run(WARMUP, rounds(context), context.progress());
+      context.progress().done("");
+      return new Costs(gets.median(Curve.FLOOR), gets.median(Curve.GET), puts.median(Curve.PUT));
+    }
+  }
+
+  private static double putNs(
+      ErdaClient client, MemorySegment[] keys, MemorySegment value, int countMax) {
+    long startNs = System.nanoTime();
+    int count = 0;
+    while (count < countMax && System.nanoTime() - startNs < PUTS_NS_MAX) {
+      for (int i = 0; i < STRIDE; i++) {
+        client.put(keys[count++ % keys.length], value);
+      }
+    }
+    return (System.nanoTime() - startNs) / (double) count;
+  }
+}

@@ -1,0 +1,54 @@
+package io.erda.eval.experiments.scale;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
+import io.erda.eval.experiments.scale.Growth.Found;
+import io.erda.eval.report.Part;
+import io.erda.eval.report.Words;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What becomes of costs as the store grows, as its table fills, as values grow, as clients grow;
+ * and of a restart as the store grows.
+ */
+public final class ScaleExperiment implements Experiment {
+  private static final List<Growth> GROWTHS =
+      List.of(
+          new StoreGrows(),
+          new TableFills(),
+          new ValuesGrow(),
+          new ClientsGrow(),
+          new RestartBySize());
+
+  @Override
+  public String name() {
+    return "scale";
+  }
+
+  @Override
+  public String what() {
+    return "get beside the floor, and put: 10³ to 10⁷ objects, a table that fills, values of 16 B"
+        + " to 64 KiB, 1 to 64 connections; restart by size. From 10⁵ to 10⁷ a get loses at most"
+        + " 1.5 times what the floor loses; a restart at 10⁷ takes under 1 s, 100 ms of it ours";
+  }
+
+  @Override
+  public Report run(Context context) {
+    List<Part> parts = new ArrayList<>();
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    List<String> missed = new ArrayList<>();
+    for (Growth growth : GROWTHS) {
+      Found found = growth.measure(context);
+      parts.addAll(found.curve().parts(found.words()));
+      found.curve().write(json.putObject(growth.getClass().getSimpleName()));
+      missed.addAll(found.missed());
+    }
+    if (context.quick()) {
+      missed.clear();
+      parts.add(new Words("Goals are those of ten million objects, and not judged: too short."));
+    }
+    return new Report(parts, json, missed);
+  }
+}

@@ -1,0 +1,124 @@
+package io.erda.eval.experiments.starts;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.eval.Experiment;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.LoadChild;
+import io.erda.eval.load.LoadPhase;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.load.StoreSize;
+import io.erda.eval.load.YcsbStore;
+import io.erda.eval.report.Table;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+
+/**
+ * From the start of the server's process to the first served get, after a kill under load, with the
+ * store's files cold and warm.
+ */
+public final class RestartExperiment implements Experiment {
+  private static final int VALUE_BYTES = YcsbStore.VALUE_BYTES;
+  private static final int YCSB_RECORDS = 2_000;
+  private static final long PUTS_BEFORE_KILL_MAX = 2_000_000;
+  private static final long TOTAL_NS_MAX = 1_000_000_000L;
+
+  @Override
+  public String name() {
+    return "restart";
+  }
+
+  @Override
+  public String what() {
+    return "from open to the first served get after kill -9 under load, a million objects, files"
+        + " cold and warm; under 1 s";
+  }
+
+  @Override
+  public Report run(Context context) throws InterruptedException {
+    int objects = context.quick() ? 20_000 : 1_000_000;
+    int rounds = context.quick() ? 1 : 3;
+    Dataset dataset = new Dataset(objects, VALUE_BYTES);
+    List<String> creation =
+        StoreSize.flags(objects + YCSB_RECORDS, objects + PUTS_BEFORE_KILL_MAX, VALUE_BYTES + 64);
+    List<RestartTimes> cold = new ArrayList<>();
+    List<RestartTimes> warm = new ArrayList<>();
+    try (ServedStore store = ServedStore.create(context, name(), creation)) {
+      store.load(dataset);
+      PageCache cache = new PageCache(context.children());
+      for (int round = 0; round < 2 * rounds; round++) {
+        boolean evict = round % 2 == 0;
+        context
+            .progress()
+            .step("kill under load, start with the files " + (evict ? "cold" : "warm"));
+        killUnderLoad(store, round == 0);
+        if (evict) {
+          cache.evict(store.data());
+        } else {
+          cache.warm(store.data());
+        }
+        RestartTimes times = RestartTimes.measure(store, dataset, round);
+        (evict ? cold : warm).add(times);
+        context.progress().done(Table.time(times.totalNs()));
+      }
+    }
+    return report(cold, warm);
+  }
+
+  private static void killUnderLoad(ServedStore store, boolean insert) throws InterruptedException {
+    LoadChild load = store.newLoad();
+    Properties properties = YcsbStore.properties("updateonly", YCSB_RECORDS);
+    if (insert) {
+      load.run(LoadPhase.of(true, 1, YCSB_RECORDS, properties), done -> {});
+    }
+    load.prepare(LoadPhase.of(false, 1, PUTS_BEFORE_KILL_MAX / 8, properties));
+    load.go();
+    Thread.sleep(300);
+    store.server().kill();
+    load.end();
+  }
+
+  private static Report report(List<RestartTimes> cold, List<RestartTimes> warm) {
+    Table table =
+        new Table(
+            "files",
+            "total",
+            "JVM up",
+            "open and recover",
+            "connect and first get",
+            "slowest total");
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    List<String> missed = new ArrayList<>();
+    add("cold", cold, table, json, missed);
+    add("warm", warm, table, json, missed);
+    return new Report(table, json, missed);
+  }
+
+  private static void add(
+      String name, List<RestartTimes> times, Table table, ObjectNode json, List<String> missed) {
+    RestartTimes median = RestartTimes.median(times);
+    long slowest = times.stream().mapToLong(RestartTimes::totalNs).max().orElseThrow();
+    table.row(
+        name,
+        Table.time(median.totalNs()),
+        Table.time(median.jvmNs()),
+        Table.time(median.openNs()),
+        Table.time(median.firstGetNs()),
+        Table.time(slowest));
+    json.putObject(name)
+        .put("totalNs", median.totalNs())
+        .put("jvmNs", median.jvmNs())
+        .put("openNs", median.openNs())
+        .put("firstGetNs", median.firstGetNs())
+        .put("slowestTotalNs", slowest);
+    if (median.totalNs() >= TOTAL_NS_MAX) {
+      missed.add(
+          "with "
+              + name
+              + " files it takes "
+              + Table.time(median.totalNs())
+              + ", expected under 1 s");
+    }
+  }
+}

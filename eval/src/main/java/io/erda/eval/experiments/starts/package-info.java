@@ -1,0 +1,2 @@
+/** How quickly a store is served again. */
+package io.erda.eval.experiments.starts;

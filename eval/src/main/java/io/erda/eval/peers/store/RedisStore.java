@@ -1,0 +1,61 @@
+package io.erda.eval.peers.store;
+
+import io.erda.eval.redis.RedisClient;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+
+/** A Redis server, by a Unix socket where the location is a path, by TCP where it is a port. */
+public final class RedisStore extends SegmentStore {
+  private final RedisClient client;
+  private final boolean inBatches;
+
+  public RedisStore(PeerPlace place) {
+    super(place.valueBytes());
+    this.client = connect(place.location(), place.valueBytes());
+    this.inBatches = place.pipelined();
+  }
+
+  private static RedisClient connect(String location, int valueBytes) {
+    return location.startsWith("/")
+        ? RedisClient.connect(Path.of(location), KEY_BYTES, valueBytes, PIPELINE_DEPTH)
+        : RedisClient.connect(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(location)),
+            KEY_BYTES,
+            valueBytes,
+            PIPELINE_DEPTH);
+  }
+
+  @Override
+  public void put() {
+    client.addSet(key, value);
+    if (!inBatches || client.addedSets() == PIPELINE_DEPTH) {
+      client.awaitSets();
+    }
+  }
+
+  @Override
+  public void awaitPuts() {
+    if (client.addedSets() > 0) {
+      client.awaitSets();
+    }
+  }
+
+  @Override
+  public int get() {
+    return client.get(key, got);
+  }
+
+  /** It writes to its file before it answers, and syncs the file every second. */
+  @Override
+  public String durability() {
+    return client.appendsToFile()
+        ? "kill of the server; power but for 1 s (its manual)"
+        : NO_DURABILITY;
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}
