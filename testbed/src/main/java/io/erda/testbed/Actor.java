@@ -26,6 +26,8 @@ import java.util.concurrent.locks.LockSupport;
  *   <li>{@code embedded DIRECTORY PROMISE CLIENT FROM KEYS SEED}: the same with a store in this
  *       process; ends when standard input does.
  *   <li>{@code read DIRECTORY PROMISE OPENER CLIENTS KEYS}: reads every key.
+ *   <li>{@code resume URI CLIENTS FROM KEYS SEED}: reads every key as a client of a server, when
+ *       that serves; then puts for ever, with so many clients.
  * </ul>
  *
  * <p>PROMISE is {@code power} or {@code none}, OPENER is {@code embedded} or {@code server}.
@@ -43,6 +45,9 @@ public final class Actor {
   /** One operation in so many asks for a cleaning besides. */
   private static final int CLEANINGS = 25;
 
+  /** A server that opens its store is asked so often whether it serves. */
+  private static final int CONNECTIONS_MAX = 300;
+
   private final FileOutputStream out = new FileOutputStream(FileDescriptor.out);
 
   private Actor() {}
@@ -55,28 +60,41 @@ public final class Actor {
   /** See the class. */
   public static void main(String[] args) {
     Actor actor = new Actor();
-    try {
-      switch (args[0]) {
-        case "load" -> actor.load(args);
-        case "embedded" -> actor.embedded(args);
-        case "read" -> actor.read(args);
-        default -> throw new IllegalArgumentException(args[0]);
-      }
-    } catch (ErdaException e) {
-      actor.say("F " + e.getMessage());
-      System.exit(1);
-    } catch (RuntimeException e) {
-      actor.say("X " + e);
-      e.printStackTrace();
-      System.exit(1);
-    }
+    actor.run(() -> actor.act(args));
     System.exit(0);
   }
 
+  private void act(String[] args) {
+    switch (args[0]) {
+      case "load" -> load(args);
+      case "resume" -> resume(args);
+      case "embedded" -> embedded(args);
+      case "read" -> read(args);
+      default -> throw new IllegalArgumentException(args[0]);
+    }
+  }
+
+  /** What goes wrong ends the process. */
+  private void run(Runnable action) {
+    try {
+      action.run();
+    } catch (ErdaException e) {
+      say("F " + e.getMessage());
+      System.exit(1);
+    } catch (RuntimeException e) {
+      say("X " + e);
+      e.printStackTrace();
+      System.exit(1);
+    }
+  }
+
   private void load(String[] args) {
-    Load load = new Load(args, 2);
+    load(args[1], new Load(args, 2));
+  }
+
+  private void load(String uri, Load load) {
     while (true) {
-      try (ErdaClient client = ErdaClient.connect(args[1])) {
+      try (ErdaClient client = ErdaClient.connect(uri)) {
         load.run(client, Long.MAX_VALUE);
       } catch (ErdaException.Unavailable | ErdaException.Refused e) {
         LockSupport.parkNanos(50_000_000);
@@ -122,6 +140,32 @@ public final class Actor {
     say("E");
   }
 
+  private void resume(String[] args) {
+    int clients = Integer.parseInt(args[2]);
+    try (ErdaClient client = connect(args[1])) {
+      read(client, clients, Integer.parseInt(args[4]));
+      say("E");
+    }
+    for (int client = 2; client <= clients; client++) {
+      Load load = new Load(client, args);
+      new Thread(() -> run(() -> load(args[1], load)), "load-" + client).start();
+    }
+    load(args[1], new Load(1, args));
+  }
+
+  private static ErdaClient connect(String uri) {
+    for (int tries = 1; ; tries++) {
+      try {
+        return ErdaClient.connect(uri);
+      } catch (ErdaException.Unavailable | ErdaException.Refused e) {
+        if (tries == CONNECTIONS_MAX) {
+          throw e;
+        }
+        LockSupport.parkNanos(200_000_000);
+      }
+    }
+  }
+
   private void read(ErdaClient client, int clients, int keys) {
     for (int c = 1; c <= clients; c++) {
       for (int i = 0; i < keys; i++) {
@@ -165,10 +209,19 @@ public final class Actor {
     private ErdaClient connected;
 
     private Load(String[] args, int at) {
-      client = Integer.parseInt(args[at]);
-      version = Long.parseLong(args[at + 1]);
-      keys = Integer.parseInt(args[at + 2]);
-      random = new Random(Long.parseLong(args[at + 3]));
+      this(Integer.parseInt(args[at]), args, at + 1);
+    }
+
+    /** One of several clients, which have the rest of the arguments in common. */
+    private Load(int client, String[] args) {
+      this(client, args, 3);
+    }
+
+    private Load(int client, String[] args, int at) {
+      this.client = client;
+      version = Long.parseLong(args[at]);
+      keys = Integer.parseInt(args[at + 1]);
+      random = new Random(Long.parseLong(args[at + 2]) + client);
     }
 
     private void run(ErdaClient erda, long operations) {

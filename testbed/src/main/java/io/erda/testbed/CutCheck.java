@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +35,7 @@ final class CutCheck {
   private final Jvm jvm;
   private final How how;
   private final List<String> problems = new ArrayList<>();
-  private final Map<Integer, Long> read = new HashMap<>();
+  private final KeysRead keys = new KeysRead();
   private boolean opened;
   private boolean inCleaning;
   private boolean inDoubling;
@@ -116,12 +115,8 @@ final class CutCheck {
     inCleaning = lines.stream().anyMatch(l -> l.startsWith("@ N the cleaning of"));
     inDoubling = lines.stream().anyMatch(l -> l.startsWith("@ N the table is being doubled"));
     for (String line : lines) {
-      String[] words = line.split(" ", 4);
-      if (line.startsWith("@ R ")) {
-        read.put(Integer.valueOf(words[2]), Long.valueOf(words[3]));
-      } else if (line.startsWith("@ D ")) {
-        read.put(Integer.valueOf(words[2]), Value.WRONG);
-      } else if (line.startsWith("@ F ") || line.startsWith("@ X ")) {
+      keys.line(line);
+      if (line.startsWith("@ F ") || line.startsWith("@ X ")) {
         refusal = line.substring(2);
       }
     }
@@ -142,24 +137,7 @@ final class CutCheck {
       }
       return 0;
     }
-    int lost = 0;
-    for (Map.Entry<Integer, Long> each : new TreeMap<>(claim.versions()).entrySet()) {
-      int key = each.getKey();
-      Long version = read.get(key);
-      String is = null;
-      if (version == null) {
-        is = Value.isDeletedAtTimes(key) ? null : "absent";
-      } else if (version == Value.WRONG) {
-        is = "damaged";
-      } else if (version < each.getValue()) {
-        is = "version " + version;
-      }
-      if (is != null) {
-        lost++;
-        problem("key-" + key + " is " + is + ", acknowledged was version " + each.getValue());
-      }
-    }
-    return lost;
+    return keys.judge(claim, this::problem);
   }
 
   private void problem(String line) {

@@ -1,0 +1,44 @@
+package io.erda.testbed;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/** What an {@link Actor} read from a store after a cut, beside what must be there. */
+final class KeysRead {
+  private final Map<Integer, Long> read = new HashMap<>();
+
+  /** Takes a line of the actor's; what is not about a key is passed over. */
+  void line(String line) {
+    String[] words = line.split(" ", 4);
+    if (line.startsWith("@ R ")) {
+      read.put(Integer.valueOf(words[2]), Long.valueOf(words[3]));
+    } else if (line.startsWith("@ D ")) {
+      read.put(Integer.valueOf(words[2]), Value.WRONG);
+    }
+  }
+
+  /** How many keys lost what was acknowledged; each is a problem, in one line. */
+  int judge(Ledger.Claim claim, Consumer<String> problem) {
+    int lost = 0;
+    for (Map.Entry<Integer, Long> each : new TreeMap<>(claim.versions()).entrySet()) {
+      int key = each.getKey();
+      Long version = read.get(key);
+      String is = null;
+      if (version == null) {
+        is = Value.isDeletedAtTimes(key) ? null : "absent";
+      } else if (version == Value.WRONG) {
+        is = "damaged";
+      } else if (version < each.getValue()) {
+        is = "version " + version;
+      }
+      if (is != null) {
+        lost++;
+        problem.accept(
+            "key-" + key + " is " + is + ", acknowledged was version " + each.getValue());
+      }
+    }
+    return lost;
+  }
+}
