@@ -159,7 +159,9 @@ final class LeasedPut extends Put {
   @Override
   void onNoRoom(int result) {
     // ERASE knows no condition.
-    if (delete && condition == 0 && (result == Result.LOG_FULL || result == Result.DISK_FULL)) {
+    boolean withoutSpace =
+        result == Result.LOG_FULL || result == Result.DISK_FULL || result == Result.OVER_QUOTA;
+    if (delete && condition == 0 && withoutSpace) {
       step = POST_ERASE;
       postErase();
     } else {

@@ -16,6 +16,7 @@ final class Refusals {
       case Result.LOG_FULL -> new ErdaException.Full(What.LOG, text);
       case Result.TABLE_FULL -> new ErdaException.Full(What.TABLE, text);
       case Result.DISK_FULL -> new ErdaException.Full(What.DISK, text);
+      case Result.OVER_QUOTA -> new ErdaException.Full(What.QUOTA, text);
       case Result.TOO_LARGE -> new ErdaException.BadSize(text);
       case Result.DAMAGED -> new ErdaException.Damaged(text);
       case Result.FAILED -> new ErdaException.OutcomeUnknown(text);

@@ -38,7 +38,7 @@ final class Requests {
   private final FaultPoint faults = new FaultPoint();
   private final int operations;
   private final int receives;
-  private final int outstandingMax;
+  private int outstandingMax;
 
   // These are indexed by slot: operations come first, then control requests.
   private final long[] ids;
@@ -97,6 +97,9 @@ final class Requests {
   void welcome(Welcome said) {
     clientId = said.clientId();
     connectionEpoch = said.connectionEpoch();
+    if (said.requestsMax() > 0) {
+      outstandingMax = Math.min(outstandingMax, said.requestsMax());
+    }
   }
 
   /** Where the request of an operation is built. */

@@ -78,12 +78,16 @@ final class WelcomeCheck {
         said.keyBytesMax() >= 1
             && said.keyBytesMax() <= Protocol.KEY_BYTES_MAX
             && said.valueBytesMax() >= 0
-            && said.valueBytesMax() < said.segmentBytes();
+            && said.valueBytesMax() < said.segmentBytes()
+            && said.requestsMax() >= 0;
     if (!limits) {
       return "limits that can't be: keys of "
           + said.keyBytesMax()
           + " bytes, values of "
-          + said.valueBytesMax();
+          + said.valueBytesMax()
+          + ", "
+          + said.requestsMax()
+          + " requests under way";
     }
     return said.messageBytesMax() < Requests.REQUEST_BYTES
         ? "a limit of "

@@ -407,6 +407,43 @@ class ConnectionTest {
     }
   }
 
+  /** The first words are the client's, the others the server's. */
+  @Test
+  void whoHasAllThatItMayHaveIsToldSo() {
+    try (ErdaClient erda = store.client()) {
+      store.put("a", "1");
+      store.answer = (type, request) -> type == Message.LEASE ? Result.OVER_QUOTA : Result.OK;
+      store.tamper =
+          (type, response, length) -> {
+            if (Message.result(response, 0) != Result.OVER_QUOTA) {
+              return length;
+            }
+            int all =
+                Message.putReason(response, 0, "the server leases at most 8 bytes to a client");
+            Message.putHeader(
+                response,
+                0,
+                type,
+                Result.OVER_QUOTA,
+                all,
+                Message.requestId(response, 0),
+                Message.clientId(response, 0),
+                Message.connectionEpoch(response, 0));
+            return all;
+          };
+      ErdaException.Full full =
+          assertThrows(ErdaException.Full.class, () -> erda.put(bytes("a"), bytes("2")));
+      assertEquals(ErdaException.Full.What.QUOTA, full.what());
+      assertTrue(
+          full.getMessage().endsWith("over quota: the server leases at most 8 bytes to a client"),
+          full.getMessage());
+      assertTrue(erda.delete(bytes("a")), "a delete does without space");
+      store.answer = (type, request) -> Result.OK;
+      erda.put(bytes("a"), bytes("3"));
+      assertArrayEquals(bytes("3"), erda.get(bytes("a")));
+    }
+  }
+
   @Test
   void fullLogThatGetsRoomTakesPutsAgain() {
     try (ErdaClient erda = store.client()) {

@@ -62,6 +62,7 @@ final class ServerLog implements ServiceListener, AutoCloseable {
   private final Kind misbehaved = new Kind();
   private final Kind refused = new Kind();
   private final Kind full = new Kind();
+  private final Kind overQuota = new Kind();
   private final boolean debug;
 
   /** Lines that did not fit behind the last one that did. Guarded by this. */
@@ -142,6 +143,14 @@ final class ServerLog implements ServiceListener, AutoCloseable {
         full,
         "the %s is full: refused a request of client %d for %d bytes"
             .formatted(what.toLowerCase(Locale.ROOT), clientId, bytes));
+  }
+
+  @Override
+  public void overQuota(String why, int clientId, long processId, String user) {
+    say(
+        Level.WARNING,
+        overQuota,
+        "refused a request of client " + clientId + who(processId, user) + ": " + why);
   }
 
   @Override

@@ -49,6 +49,7 @@ public final class ServerOptions {
   private PutMode putMode;
   private int pollingNs = 50_000;
   private int connectionsMax = 1024;
+  private Quotas quotas = Quotas.DEFAULTS;
   private boolean counted;
   private int writeLatencyNs;
   private boolean cleaning = true;
@@ -72,6 +73,7 @@ public final class ServerOptions {
     putMode = other.putMode;
     pollingNs = other.pollingNs;
     connectionsMax = other.connectionsMax;
+    quotas = other.quotas;
     counted = other.counted;
     writeLatencyNs = other.writeLatencyNs;
     cleaning = other.cleaning;
@@ -221,9 +223,7 @@ public final class ServerOptions {
     return copy;
   }
 
-  /**
-   * Clients at a time. Half of them, at least one, may be of one user other than the server's own.
-   */
+  /** Clients at a time; {@link #quotas} says how many of them may be one user's. */
   public int connectionsMax() {
     return connectionsMax;
   }
@@ -232,6 +232,18 @@ public final class ServerOptions {
   public ServerOptions withConnectionsMax(int value) {
     ServerOptions copy = new ServerOptions(this);
     copy.connectionsMax = value;
+    return copy;
+  }
+
+  /** What one client, and all clients of one user, get at most. */
+  public Quotas quotas() {
+    return quotas;
+  }
+
+  /** The same, with other {@link #quotas}. */
+  public ServerOptions withQuotas(Quotas value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.quotas = value;
     return copy;
   }
 

@@ -3,6 +3,7 @@ package io.erda.server;
 import io.erda.cleaner.CleanerOptions;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Poller;
+import io.erda.server.engine.Limits;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServiceOptions;
 import java.lang.System.Logger.Level;
@@ -106,7 +107,23 @@ final class ServerThread implements AutoCloseable {
         options.pollingNs(),
         options.cleaning()
             ? defaults.cleaning().withLivePercent(options.livePercent())
-            : CleanerOptions.NEVER);
+            : CleanerOptions.NEVER,
+        limits(options));
+  }
+
+  private static Limits limits(ServerOptions options) {
+    Quotas quotas = options.quotas();
+    Limits usual = Limits.of(options.connectionsMax());
+    return new Limits(
+        quotas.connectionsPerUser() == 0 ? usual.connectionsPerUser() : quotas.connectionsPerUser(),
+        quotas.leasedBytesPerClient() == 0
+            ? usual.leasedBytesPerClient()
+            : quotas.leasedBytesPerClient(),
+        quotas.leasedBytesPerUser(),
+        quotas.operationsPerClient() == 0
+            ? usual.operationsPerClient()
+            : quotas.operationsPerClient(),
+        quotas.operationsPerUser() == 0 ? usual.operationsPerUser() : quotas.operationsPerUser());
   }
 
   /** Waits until the server has ended. Returns why it failed, or null when it was closed. */

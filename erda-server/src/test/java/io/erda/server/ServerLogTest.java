@@ -116,11 +116,14 @@ class ServerLogTest {
       server.refused("no", null);
     }
     server.full("LOG", 1, 8);
+    server.overQuota("enough", 7, 4711, "eve");
     nowNs[0] += ServerLog.SPAN_NS;
     server.refused("no", "bob");
     server.close();
     assertEquals(ServerLog.LINES_MAX + 1, log.count("refused a client"), log.lines::toString);
     assertEquals(1, log.count("is full"));
+    assertEquals(
+        1, log.count("WARNING refused a request of client 7 (process 4711, user eve): enough"));
     assertEquals(
         "WARNING refused a client of user bob: no (and 90 like it before, not logged)",
         log.lines.getLast());

@@ -101,7 +101,10 @@ public abstract sealed class ErdaException extends RuntimeException {
       LOG,
       TABLE,
       DISK,
-      CONNECTIONS
+      CONNECTIONS,
+
+      /** What the server gives one client, or all clients of one user; the message says of what. */
+      QUOTA
     }
 
     private final What what;

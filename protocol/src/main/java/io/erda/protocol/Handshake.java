@@ -52,7 +52,7 @@ public final class Handshake {
    *   0  magic 4 | 4  protocol version 4 | 8  layout version 4 | 12  kind = 2 4 | 16  store UUID 16 | 32  incarnation 8
    *  40  root key 8 | 48  hash seed 8 | 56  region bytes 8 | 64  segment bytes 4 | 68  heads 4 | 72  promise 4 | 76  put mode 4
    *  80  client ID 4 | 84  connection epoch 4 | 88  key bytes max 4 | 92  value bytes max 4 | 96  message bytes max 4
-   * 100  polling ns 4 | 104  zero 24
+   * 100  polling ns 4 | 104  requests max 4 | 108  zero 20
    * </pre>
    *
    * @param rootKey remote key of the root
@@ -60,6 +60,8 @@ public final class Handshake {
    * @param clientId never 0; with the connection epoch it names this connection in every request
    * @param pollingNs how long the server polls before it sleeps: a hint for the client's own
    *     polling
+   * @param requestsMax requests that the client may have under way; 0: as many as the protocol
+   *     allows
    */
   public record Welcome(
       UUID store,
@@ -76,7 +78,8 @@ public final class Handshake {
       int keyBytesMax,
       int valueBytesMax,
       int messageBytesMax,
-      int pollingNs) {}
+      int pollingNs,
+      int requestsMax) {}
 
   /**
    * The server's refusal, in words that name both values.
@@ -137,6 +140,7 @@ public final class Handshake {
     to.set(INT, 92, welcome.valueBytesMax());
     to.set(INT, 96, welcome.messageBytesMax());
     to.set(INT, 100, welcome.pollingNs());
+    to.set(INT, 104, welcome.requestsMax());
     return to;
   }
 
@@ -167,6 +171,7 @@ public final class Handshake {
         .valueBytesMax(from.get(INT, 92))
         .messageBytesMax(from.get(INT, 96))
         .pollingNs(from.get(INT, 100))
+        .requestsMax(from.get(INT, 104))
         .build();
   }
 

@@ -58,6 +58,12 @@ public final class Result {
   /** A put of this key is not decided yet: nothing was done, ask again in a moment. */
   public static final int UNDECIDED = 15;
 
+  /**
+   * The client, or its user, has all that the server gives one; the response says of what. Nothing
+   * was done.
+   */
+  public static final int OVER_QUOTA = 16;
+
   /** The result in words, for messages. */
   public static String name(int result) {
     return switch (result) {
@@ -77,13 +83,18 @@ public final class Result {
       case NO_CLEANING -> "the server was told not to clean the log";
       case CONFLICT -> "the key has another value";
       case UNDECIDED -> "a put of this key is not decided yet";
+      case OVER_QUOTA -> "over quota";
       default -> "result " + result;
     };
   }
 
   /** Whether a response with this result has a text that says why. */
   public static boolean saysWhy(int result) {
-    return result == READ_ONLY || result == FAILED || result == NOT_NOW || result == NO_SUCH_HEAD;
+    return result == READ_ONLY
+        || result == FAILED
+        || result == NOT_NOW
+        || result == NO_SUCH_HEAD
+        || result == OVER_QUOTA;
   }
 
   private Result() {}

@@ -20,6 +20,7 @@ public final class WelcomeBuilder {
   private int valueBytesMax;
   private int messageBytesMax;
   private int pollingNs;
+  private int requestsMax;
 
   public WelcomeBuilder store(UUID value) {
     store = value;
@@ -96,6 +97,11 @@ public final class WelcomeBuilder {
     return this;
   }
 
+  public WelcomeBuilder requestsMax(int value) {
+    requestsMax = value;
+    return this;
+  }
+
   public Welcome build() {
     return new Welcome(
         store,
@@ -112,6 +118,7 @@ public final class WelcomeBuilder {
         keyBytesMax,
         valueBytesMax,
         messageBytesMax,
-        pollingNs);
+        pollingNs,
+        requestsMax);
   }
 }

@@ -73,7 +73,8 @@ class FormatTest {
         .keyBytesMax(2048)
         .valueBytesMax(8_388_533)
         .messageBytesMax(4096)
-        .pollingNs(50_000);
+        .pollingNs(50_000)
+        .requestsMax(32);
   }
 
   @Test

@@ -28,6 +28,7 @@ final class Admission {
   private int nextClientId = 1;
   private long accepted;
   private long refused;
+  private long refusedOfUser;
 
   /**
    * @param requests handles what those send who are admitted
@@ -66,6 +67,7 @@ final class Admission {
     figures.add("connections.max", options::connectionsMax);
     figures.add("connections.accepted", () -> accepted);
     figures.add("connections.refused", () -> refused);
+    figures.add("connections.refused.user", () -> refusedOfUser);
     for (int reason = 1; reason < REASONS.length; reason++) {
       int index = reason;
       figures.add("connections.refusals." + REASONS[reason], () -> refusals[index]);
@@ -121,6 +123,7 @@ final class Admission {
             .valueBytesMax(engine.valueBytesMax())
             .messageBytesMax(Protocol.MESSAGE_BYTES_MAX)
             .pollingNs(options.pollingNs())
+            .requestsMax(options.limits().operationsPerClient())
             .build();
     long processId = Handshake.decodeHello(request.privateData()).processId();
     told.listener().connected(clientId, processId, request.user());
@@ -132,7 +135,7 @@ final class Admission {
             clientId,
             connectionEpoch,
             processId,
-            request.user(),
+            connections.shares().enter(request.user()),
             engine.superblock().geometry().heads(),
             memory,
             buffers,
@@ -191,17 +194,18 @@ final class Admission {
           Handshake.Refusal.CONNECTIONS,
           "all " + options.connectionsMax() + " connections are taken");
     }
-    if (user != null && hasItsShare(user) && !(connections.closeWhoLeft() && !hasItsShare(user))) {
+    if (hasItsShare(user) && !(connections.closeWhoLeft() && !hasItsShare(user))) {
+      refusedOfUser++;
       SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
       return new Handshake.Refusal(
           Handshake.Refusal.CONNECTIONS,
           "user %s has all %d connections that a user other than the server's may have"
-              .formatted(user, options.connectionsPerUser()));
+              .formatted(user, options.limits().connectionsPerUser()));
     }
     return null;
   }
 
   private boolean hasItsShare(String user) {
-    return connections.of(user) >= options.connectionsPerUser();
+    return connections.shares().hasAllConnections(user);
   }
 }

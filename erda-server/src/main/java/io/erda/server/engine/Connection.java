@@ -46,8 +46,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   /** The epoch of the newest map that the client was told; it knows no key that came later. */
   long mapEpoch = -1;
 
-  /** The peer's user, as the kernel names it; null for the server's own user. */
-  final String user;
+  /** That of the peer's user. */
+  final UserShare share;
 
   final Reservations reservations;
 
@@ -65,7 +65,10 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   private final FaultPoint faults = new FaultPoint();
 
-  /** Requests that may take effect, have come, and are not answered. */
+  /** Requests that have come and are not answered. */
+  private int underWay;
+
+  /** Those of them that may take effect. */
   private int open;
 
   /** Whether what was claimed is settled as soon as none of it is open any more. */
@@ -83,7 +86,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       int clientId,
       int connectionEpoch,
       long processId,
-      String user,
+      UserShare share,
       int heads,
       MemoryRegion memory,
       MessageBuffers messageBuffers,
@@ -94,9 +97,9 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     this.clientId = clientId;
     this.connectionEpoch = connectionEpoch;
     this.processId = processId;
-    this.user = user;
+    this.share = share;
     this.extentBytes = new int[heads];
-    this.reservations = new Reservations(heads, queuePair::revoke);
+    this.reservations = new Reservations(heads, share, queuePair::revoke);
     this.messageBuffers = messageBuffers;
     this.counts = counts;
     this.memory = memory;
@@ -242,6 +245,13 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   /** A request of the type has come; {@link #respond} ends it. */
   void begun(int type) {
     open += mayTakeEffect(type) ? 1 : 0;
+    underWay++;
+    share.operations++;
+  }
+
+  /** Requests that have come and are not answered. */
+  int underWay() {
+    return underWay;
   }
 
   private static boolean mayTakeEffect(int type) {
@@ -308,6 +318,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       giveUpIfItsMemoryIsLost(e);
     }
     open -= mayTakeEffect(type) ? 1 : 0;
+    underWay--;
+    share.operations--;
     if (settles && isThrough()) {
       settleAll();
     }
@@ -332,6 +344,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   @Override
   public void close() {
     closed = true;
+    share.operations -= underWay;
+    underWay = 0;
     queuePair.close();
     port.device.deregister(memory);
     messageBuffers.giveBack(memory.memory());

@@ -7,16 +7,19 @@ import java.util.function.Consumer;
 /** The clients that are connected. Owns their connections. One thread. */
 final class Connections {
   private final List<Connection> connections = new ArrayList<>();
+  private final UserShares shares;
   private final Consumer<Connection> leaving;
   private final Consumer<Connection> left;
   private boolean anyGone;
   private long misbehaved;
 
   /**
+   * @param shares of the users whose clients they are
    * @param leaving is told of a connection that is about to be closed
    * @param left is told of one that was closed: nothing its client does is told to anybody as done
    */
-  Connections(Consumer<Connection> leaving, Consumer<Connection> left) {
+  Connections(UserShares shares, Consumer<Connection> leaving, Consumer<Connection> left) {
+    this.shares = shares;
     this.leaving = leaving;
     this.left = left;
   }
@@ -39,13 +42,8 @@ final class Connections {
     return misbehaved;
   }
 
-  /** How many a user has. */
-  int of(String user) {
-    int count = 0;
-    for (Connection connection : connections) {
-      count += user.equals(connection.user) ? 1 : 0;
-    }
-    return count;
+  UserShares shares() {
+    return shares;
   }
 
   /** Handles what has arrived. Returns how much that was. */
@@ -116,6 +114,7 @@ final class Connections {
       misbehaved += connection.misbehaved() ? 1 : 0;
       leaving.accept(connection);
       connection.close();
+      shares.leave(connection.share);
       left.accept(connection);
     }
     return connection.gone();

@@ -23,6 +23,9 @@ final class Leases {
   /** After so long without a publication an extent ends while too many bytes are open. */
   private static final long SCARCE_IDLE_NS = 100_000_000L;
 
+  /** So many extents at least fit into what a client, or a user, may have. */
+  private static final int EXTENTS_IN_QUOTA = 4;
+
   private final StoreEngine engine;
   private final FileSupply supply;
   private final ServiceOptions options;
@@ -32,6 +35,10 @@ final class Leases {
   private final SpaceRefusals refusals;
   private final Connections connections;
   private final IntPredicate cleaningHelps;
+
+  /** The most bytes that are leased to a client. */
+  private final long bytesPerClient;
+
   private final LeaseQueue waiting = new LeaseQueue();
 
   /** Reservations that have ended, and in which something is undecided. */
@@ -65,6 +72,7 @@ final class Leases {
     this.connections = connections;
     this.cleaningHelps = cleaningHelps;
     this.publishing = publishing;
+    this.bytesPerClient = options.limits().leasedBytesPerClient();
     this.lastReservation = engine.root().incarnation() << 40;
   }
 
@@ -105,13 +113,16 @@ final class Leases {
       connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
       return;
     }
-    long share = engine.log().openBytesMax();
-    for (Reservation excess : connection.reservations.takeExcess(bytesMin, share)) {
-      end(excess);
-      excessEnded++;
+    long share = Math.min(engine.log().openBytesMax(), bytesPerClient);
+    endExcess(connection.reservations.takeExcess(bytesMin, share));
+    String why = whyOverQuota(connection, head, bytesMin);
+    if (why != null) {
+      refusals.addOverQuota(connection, slot, Message.LEASE, head, bytesMin, why);
+      return;
     }
-    int bytes =
-        (int) Math.min(wanted, Math.max(bytesMin, share - connection.reservations.openBytes()));
+    long atMost =
+        Math.min(share - connection.reservations.openBytes(), extentBytesMax(connection.share));
+    int bytes = (int) Math.min(wanted, Math.max(bytesMin, atMost));
     LeaseResult result = failures.result(() -> take(request, bytes));
     switch (result) {
       case null -> connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
@@ -137,6 +148,56 @@ final class Leases {
         }
       }
     }
+  }
+
+  private void endExcess(List<Reservation> excess) {
+    excess.forEach(this::end);
+    excessEnded += excess.size();
+  }
+
+  /**
+   * Of what a client or a user may have an extent gets a part: the next one is to find room beside
+   * those that are still written to.
+   */
+  private long extentBytesMax(UserShare user) {
+    long ofUser = (user.leasedBytesMax - user.leasedBytes) / EXTENTS_IN_QUOTA;
+    return Math.min(bytesPerClient / EXTENTS_IN_QUOTA, ofUser) & -ObjectLayout.ALIGNMENT;
+  }
+
+  /**
+   * Why a client gets no more of the log, in words; null when it does. Whoever has nothing gets
+   * room for one object. What the client does not need, and what the user's other clients have not
+   * used lately, is ended before it is refused.
+   */
+  private String whyOverQuota(Connection connection, int head, int bytes) {
+    Reservations own = connection.reservations;
+    long nowNs = nanoTime.getAsLong();
+    if (own.openBytes() + bytes > bytesPerClient) {
+      endExcess(own.takeAllBut(head));
+      endExcess(own.takeUnusedFor(SCARCE_IDLE_NS, nowNs));
+      if (!own.isEmpty() && own.openBytes() + bytes > bytesPerClient) {
+        return "the server leases at most %d bytes of the log to a client"
+            .formatted(bytesPerClient);
+      }
+    }
+    UserShare user = connection.share;
+    if (hasTooMuch(user, bytes)) {
+      endExcess(own.takeAllBut(head));
+      for (Connection each : connections.all()) {
+        if (each.share == user) {
+          endExcess(each.reservations.takeUnusedFor(SCARCE_IDLE_NS, nowNs));
+        }
+      }
+      if (hasTooMuch(user, bytes)) {
+        return "the server leases at most %d bytes of the log to the clients of one user"
+            .formatted(user.leasedBytesMax);
+      }
+    }
+    return null;
+  }
+
+  private static boolean hasTooMuch(UserShare user, int bytes) {
+    return user.leasedBytes > 0 && user.leasedBytes + bytes > user.leasedBytesMax;
   }
 
   private LeaseResult take(LeaseQueue.Waiting request, int bytes) {

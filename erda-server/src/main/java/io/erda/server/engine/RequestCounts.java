@@ -44,7 +44,7 @@ final class RequestCounts {
   }
 
   private static String[] results() {
-    String[] results = new String[Result.UNDECIDED + 1];
+    String[] results = new String[Result.OVER_QUOTA + 1];
     Arrays.fill(results, "other");
     results[Result.OK] = "ok";
     results[Result.LOG_FULL] = "logfull";
@@ -62,6 +62,7 @@ final class RequestCounts {
     results[Result.NO_CLEANING] = "nocleaning";
     results[Result.CONFLICT] = "conflict";
     results[Result.UNDECIDED] = "undecided";
+    results[Result.OVER_QUOTA] = "overquota";
     return results;
   }
 

@@ -25,12 +25,15 @@ final class Reservations {
   /** The newest one of each head, which the client may be about to write into. */
   private final Reservation[] newest;
 
+  private final UserShare share;
   private final LongConsumer revoke;
 
   /**
+   * @param share of the client's user, which they count in
    * @param revoke is given the key of each that ends
    */
-  Reservations(int heads, LongConsumer revoke) {
+  Reservations(int heads, UserShare share, LongConsumer revoke) {
+    this.share = share;
     this.revoke = revoke;
     this.newest = new Reservation[heads];
   }
@@ -51,6 +54,7 @@ final class Reservations {
   void add(Reservation reservation) {
     open.put(reservation.id, reservation);
     openBytes += reservation.extent.length();
+    share.leasedBytes += reservation.extent.length();
     newest[reservation.extent.region().head()] = reservation;
   }
 
@@ -66,6 +70,7 @@ final class Reservations {
   private void forget(Reservation removed) {
     Extent extent = removed.extent;
     openBytes -= extent.length();
+    share.leasedBytes -= extent.length();
     assert openBytes >= 0 && (openBytes == 0) == open.isEmpty()
         : open.size() + " reservations of " + openBytes + " bytes";
     if (removed.undecided > 0) {
@@ -106,6 +111,11 @@ final class Reservations {
       }
     }
     return excess;
+  }
+
+  /** Takes out all but the newest one of a head. */
+  List<Reservation> takeAllBut(int head) {
+    return take(each -> each != newest[head]);
   }
 
   /** Takes out those in a region. */

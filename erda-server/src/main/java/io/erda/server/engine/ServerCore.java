@@ -51,8 +51,9 @@ public final class ServerCore implements AutoCloseable {
   private final LongSupplier nanoTime;
   private final FaultPoint faults = new FaultPoint();
   private final StoreFailures failures;
+  private final OperationLimits limits;
   private final Ports ports = new Ports();
-  private final Connections connections = new Connections(this::leaving, this::left);
+  private final Connections connections;
   private final RegionFiles files;
   private final Leases leases;
   private final Admission admission;
@@ -95,7 +96,13 @@ public final class ServerCore implements AutoCloseable {
     this.nanoTime = nanoTime;
     this.failures = new StoreFailures(engine);
     engine.beginIncarnation();
+    this.connections =
+        new Connections(
+            new UserShares(options.limits(), engine.log().geometry().capacityBytes()),
+            this::leaving,
+            this::left);
     SpaceRefusals refusals = new SpaceRefusals(told);
+    this.limits = new OperationLimits(options.limits(), refusals);
     this.files = new RegionFiles(engine.log(), failures, ports::strangers, nanoTime.getAsLong());
     this.publishing = new Publishing(engine, failures, refusals, nanoTime);
     this.leases =
@@ -417,6 +424,9 @@ public final class ServerCore implements AutoCloseable {
     }
     int type = Message.type(in, at);
     connection.begun(type);
+    if (limits.refuse(connection, slot, type)) {
+      return;
+    }
     if (type == Message.ERASE) {
       publishing.finish(connection);
     } else if (type != Message.PUBLISH) {

@@ -95,6 +95,7 @@ final class ServerFigures {
     figures.add("connections.garbage", connections::misbehaved);
     figures.add("requests", requests);
     figures.add("requests.refused.full", refusals::count);
+    figures.add("requests.refused.quota", refusals::overQuota);
     figures.add("puts", engine.puts()::puts);
     figures.add("deletes", engine.puts()::deletes);
     AnnouncedWords announced = engine.announced();

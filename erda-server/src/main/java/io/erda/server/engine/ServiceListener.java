@@ -34,6 +34,14 @@ public interface ServiceListener {
   default void full(String what, int clientId, long bytes) {}
 
   /**
+   * A client's request was refused because the client, or its user, has all that it may have.
+   *
+   * @param processId that the client says itself
+   * @param user the peer's user; null for the server's own
+   */
+  default void overQuota(String why, int clientId, long processId, String user) {}
+
+  /**
    * A cleaning has ended.
    *
    * @param freed false: the region is kept

@@ -11,18 +11,31 @@ import io.erda.cleaner.CleanerOptions;
  * @param pollingNs how long the server polls after its last work before it sleeps; told to clients
  *     as a hint
  * @param cleaning when and how the log is cleaned
+ * @param limits what one client and one user may have
  */
 public record ServiceOptions(
     int connectionsMax,
     long reservationIdleNs,
     int extentBytesMax,
     int pollingNs,
-    CleanerOptions cleaning) {
+    CleanerOptions cleaning,
+    Limits limits) {
   public static final ServiceOptions DEFAULT =
       new ServiceOptions(1024, 10_000_000_000L, 1 << 20, 50_000, CleanerOptions.DEFAULT);
 
-  /** Clients at a time of one user other than the server's own: half of all, at least one. */
-  int connectionsPerUser() {
-    return Math.max(1, connectionsMax / 2);
+  /** Gives clients and users what they may have when nobody says otherwise. */
+  public ServiceOptions(
+      int connectionsMax,
+      long reservationIdleNs,
+      int extentBytesMax,
+      int pollingNs,
+      CleanerOptions cleaning) {
+    this(
+        connectionsMax,
+        reservationIdleNs,
+        extentBytesMax,
+        pollingNs,
+        cleaning,
+        Limits.of(connectionsMax));
   }
 }

@@ -1,9 +1,15 @@
 package io.erda.server.engine;
 
-/** Counts what was refused for want of space, records it and tells it. One thread. */
+import io.erda.protocol.Result;
+
+/**
+ * Counts what was refused for want of space, or because somebody has all that he may have; records
+ * it and tells it. One thread.
+ */
 final class SpaceRefusals {
   private final ToldService told;
   private long count;
+  private long overQuota;
 
   SpaceRefusals(ToldService told) {
     this.told = told;
@@ -22,6 +28,25 @@ final class SpaceRefusals {
     count++;
     told.listener().full(full, connection.clientId, bytes);
     record(full, connection.clientId, head, bytes);
+  }
+
+  /** How many requests were refused because their client or user has all that he may have. */
+  long overQuota() {
+    return overQuota;
+  }
+
+  /**
+   * A client's request is refused because the client or its user has all that he may have.
+   *
+   * @param head −1 where it asks for no space, {@code bytes} is 0 then
+   * @param why in words
+   */
+  void addOverQuota(Connection connection, int slot, int type, int head, long bytes, String why) {
+    overQuota++;
+    told.listener()
+        .overQuota(why, connection.clientId, connection.processId, connection.share.user);
+    record("QUOTA", connection.clientId, head, bytes);
+    connection.refuse(slot, type, Result.OVER_QUOTA, why);
   }
 
   static void record(String full, int clientId, int head, long bytes) {

@@ -176,6 +176,10 @@ public final class FigureCatalogue {
             "the same by reason: version (of protocol or layout), promise (that the store does not"
                 + " have), store (another one), full (too many), stranger (no client of Erda)")
         .counter(
+            "connections.refused.user",
+            "of those that were refused as too many, clients whose user has all connections that"
+                + " one user may have")
+        .counter(
             "connections.garbage",
             "clients whose connection was ended because what they sent is none of the protocol")
         .counter(
@@ -203,6 +207,10 @@ public final class FigureCatalogue {
             "messages that were answered, by what they asked for and what came of it; shown where"
                 + " the result is ok or the number is not 0")
         .counter("requests.refused.full", "requests refused because log, table or disk was full")
+        .counter(
+            "requests.refused.quota",
+            "requests refused because their client, or its user, has all that the server gives one"
+                + " (`--leased-bytes-per-client`, `--operations-per-user` …)")
         .counter(
             "puts",
             "published, or, where puts announce first, committed: up to a few milliseconds after"

@@ -15,14 +15,12 @@ import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
 import io.erda.rdma.Access;
-import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.Device;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
 import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
-import io.erda.rdma.QueuePair;
 import io.erda.rdma.testing.ForwardingDevice;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -412,7 +410,7 @@ class ServerCoreTest {
   @Test
   void anotherUserHasHalfOfTheConnectionsAtMost() throws IOException {
     Listener real = serverDevice.listen("others");
-    core.listen(serverDevice, new ListenerOfAnotherUser(real));
+    core.listen(serverDevice, new ListenerOfAnotherUser(real, "guest"));
     RawClient first = new RawClient(core, clientDevice, "others", RawClient.hello());
     assertTrue(first.connected());
     RawClient second = new RawClient(core, clientDevice, "others", RawClient.hello());
@@ -446,51 +444,6 @@ class ServerCoreTest {
     assertFalse(client.connected());
     assertEquals(Handshake.Refusal.CONNECTIONS, client.refusal().reason());
     connect();
-  }
-
-  private record ListenerOfAnotherUser(Listener listener) implements Listener {
-    @Override
-    public ConnectionRequest poll() {
-      ConnectionRequest request = listener.poll();
-      return request == null ? null : new RequestOfAnotherUser(request);
-    }
-
-    @Override
-    public String address() {
-      return listener.address();
-    }
-
-    @Override
-    public void close() {
-      listener.close();
-    }
-  }
-
-  private record RequestOfAnotherUser(ConnectionRequest request) implements ConnectionRequest {
-    @Override
-    public MemorySegment privateData() {
-      return request.privateData();
-    }
-
-    @Override
-    public String peer() {
-      return request.peer();
-    }
-
-    @Override
-    public String user() {
-      return "guest";
-    }
-
-    @Override
-    public QueuePair accept(MemorySegment privateData) {
-      return request.accept(privateData);
-    }
-
-    @Override
-    public void reject(MemorySegment privateData) {
-      request.reject(privateData);
-    }
   }
 
   @Test

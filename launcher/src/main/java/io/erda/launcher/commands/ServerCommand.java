@@ -24,6 +24,7 @@ import java.util.concurrent.Callable;
 import javax.management.JMException;
 import javax.management.ObjectName;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -195,10 +196,10 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--connections",
       paramLabel = "N",
-      description =
-          "The most clients at a time; 1024 by default. Another user than the server's has half"
-              + " of them at most.")
+      description = "The most clients at a time; 1024 by default.")
   private Integer connections;
+
+  @Mixin private QuotaOptions quotas;
 
   @Option(
       names = "--mode",
@@ -333,7 +334,8 @@ public final class ServerCommand implements Callable<Integer> {
             .withCounted(counted)
             .withPromise(promise)
             .withPutMode(putMode)
-            .withGroup(group);
+            .withGroup(group)
+            .withQuotas(quotas.quotas());
     options = mode == null ? options : withMode(options, mode);
     options = heads == null ? options : options.withHeads(atLeastOne("--heads", heads));
     options = regionBytes == null ? options : options.withRegionBytes(regionBytes);

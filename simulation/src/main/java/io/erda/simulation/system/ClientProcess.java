@@ -365,7 +365,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
       case LOG -> world.counted(Fault.LOG_FULL);
       case TABLE -> world.counted(Fault.TABLE_FULL);
       case DISK -> world.counted(Fault.DISK_FULL);
-      case CONNECTIONS -> {
+      case CONNECTIONS, QUOTA -> {
         // It does what was configured.
       }
     }
