@@ -10,8 +10,8 @@ import java.util.concurrent.FutureTask;
 
 /**
  * How far a thread steps back behind others that want a processor too: 0 not at all, {@link #MAX}
- * as far as there is. On Linux that is a thread's, not a process's, and a new thread has that of the
- * one that started it. Where the kernel refuses, work goes on as it was. Any thread may call.
+ * as far as there is. On Linux that is a thread's, not a process's, and a new thread has that of
+ * the one that started it. Where the kernel refuses, work goes on as it was. Any thread may call.
  */
 @SuppressWarnings("restricted")
 public final class Niceness {
@@ -28,8 +28,8 @@ public final class Niceness {
   }
 
   /**
-   * Does some work in a thread of its own, which steps back, and waits for its end. Threads that the
-   * work starts step back too.
+   * Does some work in a thread of its own, which steps back, and waits for its end. Threads that
+   * the work starts step back too.
    *
    * @param nice how far, 0 to {@link #MAX}
    * @throws Exception what the work throws

@@ -6,9 +6,8 @@ import jnr.posix.POSIXFactory;
 import jnr.posix.RLimit;
 
 /**
- * What the kernel grants this process. jnr-posix is asked only to explain an error:
- * it unpacks a library into the directory for temporary files, which may not be there, and takes
- * its time.
+ * What the kernel grants this process. jnr-posix is asked only to explain an error: it unpacks a
+ * library into the directory for temporary files, which may not be there, and takes its time.
  */
 final class ProcessLimits {
   /**

@@ -56,8 +56,8 @@ public final class Overwriter implements AutoCloseable {
    * @param directory where it remembers
    * @param number which share of the store's keys is its own
    */
-  public static Overwriter start(
-      Context context, String uri, Path directory, int number, Keys keys) throws IOException {
+  public static Overwriter start(Context context, String uri, Path directory, int number, Keys keys)
+      throws IOException {
     Overwriter worker =
         new Overwriter(context, directory.resolve("worker-" + number), number, keys);
     worker.startAgain(uri);

@@ -27,8 +27,7 @@ import picocli.CommandLine.Spec;
       "",
       "The server's thread does nothing for it, and where processors are busy it steps back behind"
           + " whoever uses the store (--nice).",
-      "With ?read-only behind the URI it needs no server,"
-          + " and the right to read alone.",
+      "With ?read-only behind the URI it needs no server," + " and the right to read alone.",
       "The backup has its name, erda.backup, when all of it is on the disk. A key whose object is"
           + " damaged is told and left out;",
       "then the exit code is 1.",

@@ -10,7 +10,6 @@ import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -43,8 +43,8 @@ final class Commands {
     int exitCode = command.awaitEnd(END_MAX);
     context.children().forget(command);
     if (exitCode != 0) {
-      throw new ProcessException("a command ended with exit code " + exitCode
-          + command.errorTail());
+      throw new ProcessException(
+          "a command ended with exit code " + exitCode + command.errorTail());
     }
   }
 
@@ -59,7 +59,9 @@ final class Commands {
       throw new ProcessException(
           data
               + " does not verify: "
-              + findings.stream().map(VerifyReport.Finding::what).collect(Collectors.joining("; ")));
+              + findings.stream()
+                  .map(VerifyReport.Finding::what)
+                  .collect(Collectors.joining("; ")));
     }
   }
 }

@@ -41,7 +41,9 @@ final class EnduranceCourse {
       long[] getNs,
       long[] putNs) {}
 
-  /** What must not grow: by so many times and so much besides, which is what a look at it differs. */
+  /**
+   * What must not grow: by so many times and so much besides, which is what a look at it differs.
+   */
   private record Flat(String what, double times, double besides, ToDoubleFunction<Sample> of) {}
 
   private static final List<Flat> FLAT =
@@ -67,8 +69,7 @@ final class EnduranceCourse {
   /** Puts the figures, beginning and end beside each other, into parts, JSON and what is missed. */
   void report(boolean judged, List<Part> parts, ObjectNode json, List<String> missed) {
     int first = Math.min(SETTLING, samples.size() - 1);
-    List<Sample> beginning =
-        samples.subList(first, Math.min(first + JUDGED, samples.size()));
+    List<Sample> beginning = samples.subList(first, Math.min(first + JUDGED, samples.size()));
     List<Sample> end = samples.subList(Math.max(first, samples.size() - JUDGED), samples.size());
     Table table = new Table("", "after ten minutes", "at the end", "allowed");
     for (Flat flat : FLAT) {

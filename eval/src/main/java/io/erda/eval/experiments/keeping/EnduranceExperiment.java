@@ -34,8 +34,7 @@ public final class EnduranceExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    int cycles =
-        context.rounds() > 0 ? context.rounds() : context.quick() ? QUICK_CYCLES : CYCLES;
+    int cycles = context.rounds() > 0 ? context.rounds() : context.quick() ? QUICK_CYCLES : CYCLES;
     try (EnduranceRun run =
         new EnduranceRun(context, cycles, context.quick() ? QUICK_CYCLE_NS : CYCLE_NS)) {
       run.run();

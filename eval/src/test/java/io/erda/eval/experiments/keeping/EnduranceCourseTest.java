@@ -48,8 +48,7 @@ class EnduranceCourseTest {
   private static List<String> missedWith(long bytesACycle, long descriptorsACycle) {
     EnduranceCourse course = new EnduranceCourse();
     for (int cycle = 0; cycle < CYCLES; cycle++) {
-      course.add(
-          sample(cycle, 100_000_000 + bytesACycle * cycle, 40 + descriptorsACycle * cycle));
+      course.add(sample(cycle, 100_000_000 + bytesACycle * cycle, 40 + descriptorsACycle * cycle));
     }
     return missed(course, true);
   }

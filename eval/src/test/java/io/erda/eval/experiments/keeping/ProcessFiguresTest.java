@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 class ProcessFiguresTest {
   @Test
   void aNumberIsFoundByItsName() throws IOException {
-    List<String> status = List.of("Name:\tjava", "VmRSS:\t  400 kB", "RssAnon:\t  123 kB", "Threads:\t7");
+    List<String> status =
+        List.of("Name:\tjava", "VmRSS:\t  400 kB", "RssAnon:\t  123 kB", "Threads:\t7");
     assertEquals(123, ProcessFigures.number(status, "RssAnon:"));
     assertEquals(7, ProcessFigures.number(status, "Threads:"));
   }
