@@ -233,7 +233,7 @@ final class EnduranceRun implements AutoCloseable {
   private void fillDisk() throws IOException, InterruptedException {
     try (ErdaClient client = store.connect()) {
       int stored;
-      try (FullDisk full = new FullDisk(context.temporaryDirectory())) {
+      try (FullDisk _ = new FullDisk(context.temporaryDirectory())) {
         stored = putUntilRefused(client);
         tick(PUTS_WITHOUT_ROOM);
         for (int i = 0; i < stored; i++) {
