@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.function.Supplier;
 
@@ -20,6 +21,7 @@ public final class FairShare implements AutoCloseable {
   private static final int STRIDE = 8;
 
   private final List<User> users = new ArrayList<>();
+  private final CountDownLatch connected;
   private final CyclicBarrier begin;
   private final CyclicBarrier end;
   private final Supplier<Connection> connect;
@@ -27,18 +29,32 @@ public final class FairShare implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Connects.
+   * Connects, and returns when all are connected.
    *
    * @param connect each thread connects with it
+   * @throws ProcessException when a connection failed; all are closed again then
    */
   public FairShare(int connections, Supplier<Connection> connect) {
     this.connect = connect;
+    this.connected = new CountDownLatch(connections);
     this.begin = new CyclicBarrier(connections + 1);
     this.end = new CyclicBarrier(connections + 1);
     for (int i = 0; i < connections; i++) {
       users.add(new User(i));
     }
     users.forEach(Thread::start);
+    boolean allConnected = false;
+    try {
+      connected.await();
+      throwFailure();
+      allConnected = true;
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    } finally {
+      if (!allConnected) {
+        close();
+      }
+    }
   }
 
   /** Connections that get. */
@@ -97,30 +113,39 @@ public final class FairShare implements AutoCloseable {
     await(begin);
     await(end);
     long elapsedNs = System.nanoTime() - startNs;
+    throwFailure();
+    return new Shares(users.stream().mapToLong(each -> each.done).sorted().toArray(), elapsedNs);
+  }
+
+  private void throwFailure() {
     for (User user : users) {
       if (user.failure != null) {
         throw new ProcessException("a connection failed: " + user.failure, user.failure);
       }
     }
-    return new Shares(users.stream().mapToLong(each -> each.done).sorted().toArray(), elapsedNs);
   }
 
   private static void await(CyclicBarrier barrier) {
     try {
       barrier.await();
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new ProcessException("interrupted", e);
+      throw interrupted(e);
     } catch (BrokenBarrierException e) {
       throw new ProcessException("another thread was interrupted", e);
     }
+  }
+
+  private static ProcessException interrupted(InterruptedException e) {
+    Thread.currentThread().interrupt();
+    return new ProcessException("interrupted", e);
   }
 
   /** Returns when all connections are closed. */
   @Override
   public void close() {
     closed = true;
-    await(begin);
+    // A barrier would never let the others go where one of them has ended by itself.
+    users.forEach(Thread::interrupt);
     try {
       for (User user : users) {
         user.join();
@@ -132,44 +157,55 @@ public final class FairShare implements AutoCloseable {
 
   /** The thread of a connection. */
   private final class User extends Thread {
-    private final int first;
+    private int next;
     private volatile long done;
-    private volatile Exception failure;
+    private volatile Throwable failure;
 
     User(int number) {
       super("fair-" + number);
       setDaemon(true);
-      this.first = number;
+      this.next = number;
     }
 
     @Override
     public void run() {
-      try (Connection connection = connect.get()) {
-        int next = first;
-        while (true) {
+      try (Connection connection = connection()) {
+        while (!closed) {
           await(begin);
-          if (closed) {
-            return;
-          }
-          long operations = 0;
-          try {
-            while (System.nanoTime() - deadlineNs < 0) {
-              for (int i = 0; i < STRIDE; i++) {
-                connection.operate(next++);
-              }
-              operations += STRIDE;
-            }
-          } catch (RuntimeException e) {
-            failure = e;
-          }
-          done = operations;
+          done = operate(connection);
           await(end);
         }
-      } catch (RuntimeException e) {
-        failure = e;
-        begin.reset();
-        end.reset();
+      } catch (RuntimeException | Error e) {
+        if (!closed) {
+          failure = e;
+        }
       }
+    }
+
+    private Connection connection() {
+      try {
+        return connect.get();
+      } catch (RuntimeException | Error e) {
+        failure = e;
+        throw e;
+      } finally {
+        connected.countDown();
+      }
+    }
+
+    private long operate(Connection connection) {
+      long operations = 0;
+      try {
+        while (System.nanoTime() - deadlineNs < 0) {
+          for (int i = 0; i < STRIDE; i++) {
+            connection.operate(next++);
+          }
+          operations += STRIDE;
+        }
+      } catch (RuntimeException | Error e) {
+        failure = e;
+      }
+      return operations;
     }
   }
 }
