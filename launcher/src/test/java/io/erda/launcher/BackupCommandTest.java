@@ -123,7 +123,7 @@ class BackupCommandTest {
     String backup = directory.resolve("backup").toString();
     String to = "erda restore --uri " + other.uri() + " ";
     assertOneLine(shell(to + backup), 1, "no backup is there");
-    assertOneLine(shell("erda backup --nice 20 " + backup), 2, "--nice is 0 to 19, not 20");
+    assertOneLine(shell("erda backup --share 0 " + backup), 2, "--share is 1 to 100, not 0");
     assertEquals(0, shell("erda backup " + backup).exitCode());
     assertEquals(
         "rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(Path.of(backup))));

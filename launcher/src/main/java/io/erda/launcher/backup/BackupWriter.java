@@ -22,7 +22,10 @@ public final class BackupWriter implements AutoCloseable {
   public static final String FILE = "erda.backup";
 
   private static final String UNFINISHED = ".unfinished";
-  private static final int BUFFER_BYTES = 1 << 18;
+
+  /** Little enough that no processor is taken for long to write it. */
+  private static final int BUFFER_BYTES = 1 << 16;
+
   private static final byte[] NOTHING = {};
 
   private final Path directory;

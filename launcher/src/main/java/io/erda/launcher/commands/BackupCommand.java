@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "",
-      "The server's thread does nothing for it, and where processors are busy it steps back behind"
-          + " whoever uses the store (--nice).",
+      "The server's thread does nothing for it, and whoever uses the store keeps most of each"
+          + " processor (--share).",
       "With ?read-only behind the URI it needs no server," + " and the right to read alone.",
       "The backup has its name, erda.backup, when all of it is on the disk. A key whose object is"
           + " damaged is told and left out;",
@@ -40,13 +40,15 @@ public final class BackupCommand implements Callable<Integer> {
   @Mixin private Connection connection;
 
   @Option(
-      names = "--nice",
-      paramLabel = "N",
-      defaultValue = "19",
-      description =
-          "How far it steps back behind other processes on busy processors: 0 not at all, to 19;"
-              + " ${DEFAULT-VALUE} by default.")
-  private int nice;
+      names = "--share",
+      paramLabel = "PERCENT",
+      defaultValue = "20",
+      description = {
+        "How much of a processor's time it takes at most, ${DEFAULT-VALUE} by default. It steps"
+            + " back behind other processes besides.",
+        "100: as fast as it can, as any other process."
+      })
+  private int share;
 
   @Parameters(
       paramLabel = "DIR",
@@ -55,13 +57,13 @@ public final class BackupCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    if (nice < 0 || nice > Niceness.MAX) {
-      throw new UserError("--nice is 0 to " + Niceness.MAX + ", not " + nice, 2);
+    if (share < 1 || share > Pauses.PERCENT_MAX) {
+      throw new UserError("--share is 1 to " + Pauses.PERCENT_MAX + ", not " + share, 2);
     }
     if (Files.exists(directory.resolve(BackupWriter.FILE))) {
       throw new UserError("a backup is there already: " + directory.resolve(BackupWriter.FILE));
     }
-    return Niceness.call(nice, this::backUp);
+    return share == Pauses.PERCENT_MAX ? backUp() : Niceness.callAside(this::backUp);
   }
 
   private int backUp() throws IOException {
@@ -74,6 +76,7 @@ public final class BackupCommand implements Callable<Integer> {
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
       }
       progress.step("backup");
+      Pauses pauses = new Pauses(share);
       long records;
       long bytes;
       int damaged;
@@ -84,7 +87,14 @@ public final class BackupCommand implements Callable<Integer> {
               System.currentTimeMillis(),
               client.keyBytesMax(),
               client.valueBytesMax())) {
-        damaged = Reading.all(client, progress, at -> writer.add(at.key(), at.value()));
+        damaged =
+            Reading.all(
+                client,
+                progress,
+                at -> {
+                  writer.add(at.key(), at.value());
+                  pauses.between();
+                });
         writer.finish();
         records = writer.records();
         bytes = writer.bytes();

@@ -40,7 +40,7 @@ public final class BackupExperiment implements Experiment {
   @Override
   public Report run(Context context) throws InterruptedException {
     int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 2 : 5;
-    int keys = context.quick() ? 20_000 : 500_000;
+    int keys = context.quick() ? 20_000 : 200_000;
     List<Double> ratios = new ArrayList<>();
     List<Double> seconds = new ArrayList<>();
     Table table = new Table("round", "puts/s without", "with a backup", "ratio", "backup, s");

@@ -1,0 +1,59 @@
+package io.erda.launcher.commands;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Keeps a thread at a share of a processor: after each short stretch of work it sleeps for as long
+ * as the share asks.
+ *
+ * <p>To step back by priority is not enough beside a store in use. Its server and its clients yield
+ * while they wait for each other, and a yield to a thread that goes on and on costs them the rest
+ * of a time slice, whatever that thread's priority is. One thread.
+ */
+final class Pauses {
+  static final int PERCENT_MAX = 100;
+
+  /** A server or a client that is in the way of a stretch loses no more than some puts. */
+  private static final long STRETCH_NS = 100_000;
+
+  /** Who took longer did not work all the time: somebody else had the processor. */
+  private static final long WORKED_NS_MAX = 1_000_000;
+
+  /** Pieces of work between two looks at the clock. */
+  private static final int PIECES_A_LOOK = 16;
+
+  private final LongSupplier nanoTime;
+  private final LongConsumer sleepNs;
+  private final int percent;
+  private long stretchBeganNs;
+  private int pieces;
+
+  /**
+   * @param percent the share, 1 to {@link #PERCENT_MAX}, which never sleeps
+   */
+  Pauses(int percent) {
+    this(percent, System::nanoTime, LockSupport::parkNanos);
+  }
+
+  Pauses(int percent, LongSupplier nanoTime, LongConsumer sleepNs) {
+    this.percent = percent;
+    this.nanoTime = nanoTime;
+    this.sleepNs = sleepNs;
+    this.stretchBeganNs = nanoTime.getAsLong();
+  }
+
+  /** Is called between two pieces of work, each of some microseconds; sleeps when it is time to. */
+  void between() {
+    if (percent == PERCENT_MAX || ++pieces < PIECES_A_LOOK) {
+      return;
+    }
+    pieces = 0;
+    long workedNs = nanoTime.getAsLong() - stretchBeganNs;
+    if (workedNs >= STRETCH_NS) {
+      sleepNs.accept(Math.min(workedNs, WORKED_NS_MAX) * (PERCENT_MAX - percent) / percent);
+      stretchBeganNs = nanoTime.getAsLong();
+    }
+  }
+}
