@@ -1,9 +1,12 @@
 # Lays out a build as launcher/src/main/sh/start.sh describes it; read by ./erda and by distribution/assemble.
 
-# Copies what Maven made of the launcher in $1 (its output directory) to the new directory $2.
+# Copies what Maven made of the launcher in $1 (its output directory) to the new directory $2, with the Java in $3.
 lay_out() {
   mkdir "$2" "$2/lib"
   cp -p "$1"/lib/*.jar "$1"/erda-launcher-*.jar "$2/lib/"
+  # Its classes are too old for the class cache; the jar stays as it is where that can't be mended.
+  "$3/bin/java" -XX:+UseSerialGC -cp "$2/lib/*" io.erda.launcher.NewerClassFiles "$2"/lib/picocli-*.jar \
+    > /dev/null 2>&1 || :
   # One order everywhere, not the locale's: the class cache is bound to it.
   (cd "$2" && ls lib | LC_ALL=C sort > classpath)
   # Two lines: of every JVM, and of a server besides.

@@ -70,7 +70,12 @@ final class ExactArguments {
 
   private static String ascii(String text) {
     StringBuilder ascii = new StringBuilder();
-    text.chars().filter(character -> character < 0x80).forEach(c -> ascii.append((char) c));
+    // No stream: their classes would be a good part of what a short command loads.
+    for (int i = 0; i < text.length(); i++) {
+      if (text.charAt(i) < 0x80) {
+        ascii.append(text.charAt(i));
+      }
+    }
     return ascii.toString();
   }
 

@@ -73,7 +73,8 @@ final class TrainingRun {
   /** One that fails would be trained for its error message. */
   private static void command(String... line) {
     PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
-    int exitCode = Main.run(nowhere, nowhere, false, line);
+    // They are not this process's own, and stay as they are; but what looks at them is loaded.
+    int exitCode = Main.run(nowhere, nowhere, false, ExactArguments.of(line));
     if (exitCode != 0) {
       throw new IllegalStateException(String.join(" ", line) + ": exit code " + exitCode);
     }
