@@ -341,9 +341,14 @@ final class Session implements CompletionHandler {
       case Status.UNREACHABLE -> fail("no server is there" + more());
       case Status.TIMEOUT ->
           fail("no answer within " + context.options().connectTimeout().toMillis() + " ms");
-      case Status.DENIED, Status.UNTRUSTED, Status.TAKEN, Status.SECRET, Status.INCOMPATIBLE -> {
+      case Status.DENIED,
+          Status.UNTRUSTED,
+          Status.TAKEN,
+          Status.SECRET,
+          Status.INCOMPATIBLE,
+          Status.ENCRYPTION -> {
         // Waiting changes none of them.
-        String text = "no connection to " + context.address() + ": " + why(status);
+        String text = "no connection to " + context.address() + ": " + why(status) + more();
         state.failWith(new ErdaException.Refused(text), text);
       }
       case Status.NO_SPACE -> {

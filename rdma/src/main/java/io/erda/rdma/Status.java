@@ -71,6 +71,9 @@ public final class Status {
    */
   public static final int UNRECOVERED = 18;
 
+  /** One end encrypts and the other does not, or one does not believe who the other says it is. */
+  public static final int ENCRYPTION = 19;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -96,6 +99,7 @@ public final class Status {
       case UNRECOVERED ->
           "no server has opened the store since this machine was started, and none stopped it"
               + " cleanly before; a server has to recover it first";
+      case ENCRYPTION -> "the two ends do not agree on encryption";
       default -> "status " + status;
     };
   }

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
+import javax.net.ssl.SSLException;
 
 /**
  * How a requester connects: socket, HELLO to and fro, CONNECT with a proof and private data, ACCEPT
@@ -33,6 +34,7 @@ final class ClientHandshake {
   private Transport transport;
   private byte[] nonceThere;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
+  private String failure = "";
 
   /** Begins to connect. */
   ClientHandshake(TcpOptions options, String address, MemorySegment privateData) {
@@ -75,6 +77,11 @@ final class ClientHandshake {
     return privateData;
   }
 
+  /** What is known besides the status, for messages; empty where nothing is. */
+  String failure() {
+    return failure;
+  }
+
   String address() {
     return address;
   }
@@ -109,12 +116,21 @@ final class ClientHandshake {
       }
       step = status == UNDECIDED ? step : Step.DECIDED;
       return status;
+    } catch (SSLException e) {
+      failure = TlsTransport.why(e);
+      return Status.ENCRYPTION;
     } catch (IOException e) {
       return Status.UNREACHABLE;
     }
   }
 
   private int onHello(InBuffer in, OutBuffer out) throws IOException {
+    if (in.available() >= Short.BYTES && Hello.isTlsAlert(in.memory(), in.at())) {
+      failure =
+          "the server has TLS; the URI names its certificate, or that of who signed it, with"
+              + " tls-ca=FILE";
+      return Status.ENCRYPTION;
+    }
     if (in.available() >= Long.BYTES && !Hello.begins(in.memory(), in.at())) {
       return Status.INCOMPATIBLE;
     }

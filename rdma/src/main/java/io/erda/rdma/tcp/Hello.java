@@ -16,6 +16,12 @@ final class Hello {
   /** "ERDATCP\0". */
   static final long MAGIC = 0x00_50_43_54_41_44_52_45L;
 
+  /** How records of TLS begin: their kind, and a version. */
+  private static final byte TLS_ALERT = 21;
+
+  private static final byte TLS_HANDSHAKE = 22;
+  private static final byte TLS_MAJOR = 3;
+
   private static final int VERSION_AT = 8;
   private static final int FLAGS_AT = 12;
   private static final int NONCE_AT = 16;
@@ -35,6 +41,21 @@ final class Hello {
   /** Whether the bytes that are there, 8 at least, may begin a HELLO. */
   static boolean begins(MemorySegment memory, long at) {
     return Frame.getLong(memory, at) == MAGIC;
+  }
+
+  /** Whether the bytes, 2 at least, are of a server that wants TLS and was spoken to without. */
+  static boolean isTlsAlert(MemorySegment memory, long at) {
+    return isTls(memory, at, TLS_ALERT);
+  }
+
+  /** Whether the bytes, 2 at least, are of a client that wants TLS. */
+  static boolean isTlsHandshake(MemorySegment memory, long at) {
+    return isTls(memory, at, TLS_HANDSHAKE);
+  }
+
+  private static boolean isTls(MemorySegment memory, long at, byte kind) {
+    return memory.get(ValueLayout.JAVA_BYTE, at) == kind
+        && memory.get(ValueLayout.JAVA_BYTE, at + 1) == TLS_MAJOR;
   }
 
   static boolean isOurVersion(MemorySegment memory, long at) {

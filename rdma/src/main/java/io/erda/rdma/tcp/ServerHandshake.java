@@ -18,7 +18,7 @@ final class ServerHandshake {
     GOES_ON,
     /** They are none of this protocol. */
     GARBAGE,
-    /** It was told our version, and can't go on. */
+    /** It was told who speaks here, and in which version, and can't go on. */
     OTHER_VERSION,
     /** It was told so, and can't go on. */
     WRONG_PROOF
@@ -58,7 +58,12 @@ final class ServerHandshake {
 
   private Outcome onHello(InBuffer in, OutBuffer out) {
     if (in.available() >= Long.BYTES && !Hello.begins(in.memory(), in.at())) {
-      return Outcome.GARBAGE;
+      if (!Hello.isTlsHandshake(in.memory(), in.at())) {
+        return Outcome.GARBAGE;
+      }
+      // It finds that this is no TLS, and can say so.
+      sayHello(out);
+      return Outcome.OTHER_VERSION;
     }
     if (in.available() < Hello.BYTES) {
       return Outcome.WAITS;
@@ -66,9 +71,13 @@ final class ServerHandshake {
     boolean ours = Hello.isOurVersion(in.memory(), in.at());
     nonceThere = Hello.nonce(in.memory(), in.at());
     in.take(Hello.BYTES);
+    sayHello(out);
+    return ours ? Outcome.GOES_ON : Outcome.OTHER_VERSION;
+  }
+
+  private void sayHello(OutBuffer out) {
     Hello.put(out.memory(), out.at(), options.secret() != null, nonce);
     out.add(Hello.BYTES);
-    return ours ? Outcome.GOES_ON : Outcome.OTHER_VERSION;
   }
 
   private Outcome onConnect(InBuffer in, OutBuffer out) throws IOException {

@@ -604,6 +604,11 @@ final class TcpQueuePair implements QueuePair {
   }
 
   @Override
+  public String failure() {
+    return handshake.failure();
+  }
+
+  @Override
   public String peer() {
     return handshake.address();
   }

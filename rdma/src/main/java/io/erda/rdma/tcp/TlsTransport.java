@@ -3,6 +3,7 @@ package io.erda.rdma.tcp;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.security.GeneralSecurityException;
 import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
@@ -12,6 +13,12 @@ import javax.net.ssl.SSLException;
 final class TlsTransport implements Transport {
   private static final String BINDING_LABEL = "EXPORTER-erda-tcp";
   private static final int BINDING_BYTES = 32;
+  private static final String NO_TLS = "the other end has no TLS";
+
+  /** Kinds of records, from the change of ciphers to the heartbeat. */
+  private static final byte RECORD_MIN = 20;
+
+  private static final byte RECORD_MAX = 24;
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
   private final SocketChannel channel;
@@ -38,6 +45,20 @@ final class TlsTransport implements Transport {
     this.netIn = ByteBuffer.allocateDirect(packet);
     this.netOut = ByteBuffer.allocateDirect(packet).limit(0);
     this.plainIn = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize()).limit(0);
+  }
+
+  /** Why there is no TLS with a server, in words for who connects to it. */
+  static String why(SSLException e) {
+    if (NO_TLS.equals(e.getMessage())) {
+      return "the server has no TLS; leave tls-ca out of the URI";
+    }
+    Throwable cause = e;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause instanceof GeneralSecurityException
+        ? "the server's certificate is not believed: " + cause.getMessage()
+        : cause.getMessage();
   }
 
   @Override
@@ -89,6 +110,10 @@ final class TlsTransport implements Transport {
     }
     if (netIn.position() == 0) {
       return false;
+    }
+    // A server leaves that to its engine, which has an alert for who has no TLS.
+    if (engine.getUseClientMode() && (netIn.get(0) < RECORD_MIN || netIn.get(0) > RECORD_MAX)) {
+      throw new SSLException(NO_TLS);
     }
     netIn.flip();
     plainIn.clear();
