@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 /**
@@ -45,6 +46,9 @@ final class FullDiskScenario {
 
   /** The high half of those words; the low half is the put's number. */
   private static final int WRITER_MARK = 0x57A9_11ED;
+
+  /** As long as a time slice at most is. */
+  private static final long SLICE_NS = 5_000_000;
 
   private static final long PATIENCE_NS = 30_000_000_000L;
 
@@ -422,6 +426,7 @@ final class FullDiskScenario {
       try {
         while (true) {
           rewritesBefore = client.statistics().rewrites();
+          spin(ThreadLocalRandom.current().nextLong(SLICE_NS));
           putLarge(client, ++put);
         }
       } catch (Full e) {
@@ -444,6 +449,17 @@ final class FullDiskScenario {
         }
       }
       System.out.println("goes on");
+    }
+  }
+
+  /**
+   * On busy processors a thread is stopped where its time slice ends, and a slice begins when the
+   * server has answered: without this a WRITE would always be at the beginning of one.
+   */
+  private static void spin(long forNs) {
+    long beganNs = System.nanoTime();
+    while (System.nanoTime() - beganNs < forNs) {
+      Thread.onSpinWait();
     }
   }
 
