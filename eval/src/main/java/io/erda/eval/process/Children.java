@@ -2,6 +2,7 @@ package io.erda.eval.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -18,6 +19,9 @@ import java.util.List;
  * Ctrl-C too. Any thread may call any method.
  */
 public final class Children implements AutoCloseable {
+  /** Somebody who is ended at the same moment may still make a file. */
+  private static final long REMOVED_WITHIN_NS = 5_000_000_000L;
+
   private final Deque<Child> children = new ArrayDeque<>();
   private final Deque<Path> directories = new ArrayDeque<>();
   private final Thread atExit = new Thread(this::endAtExit, "end-children");
@@ -100,8 +104,16 @@ public final class Children implements AutoCloseable {
     while (!children.isEmpty()) {
       children.pop().end();
     }
+    UncheckedIOException left = null;
     while (!directories.isEmpty()) {
-      remove(directories.pop());
+      try {
+        remove(directories.pop());
+      } catch (UncheckedIOException e) {
+        left = e;
+      }
+    }
+    if (left != null) {
+      throw left;
     }
   }
 
@@ -112,34 +124,41 @@ public final class Children implements AutoCloseable {
   }
 
   private static void remove(Path directory) {
-    try {
-      Files.walkFileTree(
-          directory,
-          new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                throws IOException {
-              Files.deleteIfExists(file);
-              return FileVisitResult.CONTINUE;
-            }
+    long untilNs = System.nanoTime() + REMOVED_WITHIN_NS;
+    boolean removed = false;
+    while (!removed) {
+      try {
+        Files.walkFileTree(directory, new Remover());
+        removed = true;
+      } catch (DirectoryNotEmptyException e) {
+        if (System.nanoTime() - untilNs > 0) {
+          throw new UncheckedIOException("can't remove " + directory, e);
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException("can't remove " + directory, e);
+      }
+    }
+  }
 
-            @Override
-            public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-              if (e instanceof NoSuchFileException) {
-                return FileVisitResult.CONTINUE;
-              }
-              throw e;
-            }
+  private static final class Remover extends SimpleFileVisitor<Path> {
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+      Files.deleteIfExists(file);
+      return FileVisitResult.CONTINUE;
+    }
 
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, IOException e)
-                throws IOException {
-              Files.deleteIfExists(visited);
-              return FileVisitResult.CONTINUE;
-            }
-          });
-    } catch (IOException e) {
-      throw new UncheckedIOException("can't remove " + directory, e);
+    @Override
+    public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+      if (e instanceof NoSuchFileException) {
+        return FileVisitResult.CONTINUE;
+      }
+      throw e;
+    }
+
+    @Override
+    public FileVisitResult postVisitDirectory(Path visited, IOException e) throws IOException {
+      Files.deleteIfExists(visited);
+      return FileVisitResult.CONTINUE;
     }
   }
 }
