@@ -19,8 +19,8 @@ import java.util.List;
  * Ctrl-C too. Any thread may call any method.
  */
 public final class Children implements AutoCloseable {
-  /** Somebody who is ended at the same moment may still make a file. */
-  private static final long REMOVED_WITHIN_NS = 5_000_000_000L;
+  /** How long a directory that was found empty may still get files of those who ended late. */
+  private static final long LATECOMERS_NS = 5_000_000_000L;
 
   private final Deque<Child> children = new ArrayDeque<>();
   private final Deque<Path> directories = new ArrayDeque<>();
@@ -123,19 +123,34 @@ public final class Children implements AutoCloseable {
     }
   }
 
+  /**
+   * Removes a directory although somebody who is ended at the same moment still makes files in it.
+   * Under another name it is found by nobody new, so only those who are making one already, a few,
+   * can be in the way, however quickly they make files.
+   */
   private static void remove(Path directory) {
-    long untilNs = System.nanoTime() + REMOVED_WITHIN_NS;
-    boolean removed = false;
-    while (!removed) {
+    try {
+      Path renamed = directory.resolveSibling(directory.getFileName() + "-removed");
+      removeRenamed(Files.move(directory, renamed));
+    } catch (NoSuchFileException e) {
+      // Somebody has removed it.
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't remove " + directory, e);
+    }
+  }
+
+  private static void removeRenamed(Path directory) throws IOException {
+    long untilNs = 0;
+    while (true) {
       try {
         Files.walkFileTree(directory, new Remover());
-        removed = true;
+        return;
       } catch (DirectoryNotEmptyException e) {
-        if (System.nanoTime() - untilNs > 0) {
-          throw new UncheckedIOException("can't remove " + directory, e);
+        long now = System.nanoTime();
+        untilNs = untilNs == 0 ? now + LATECOMERS_NS : untilNs;
+        if (now - untilNs > 0) {
+          throw e;
         }
-      } catch (IOException e) {
-        throw new UncheckedIOException("can't remove " + directory, e);
       }
     }
   }

@@ -19,13 +19,15 @@ import org.junit.jupiter.api.io.TempDir;
 /** Temporary directories that are gone with whoever made them. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ChildrenTest {
-  private static final int WRITERS = 4;
-  private static final int FILES = 5_000;
+  private static final int WRITERS = 16;
+
+  /** More than they can make while a directory is removed: they end because it is gone. */
+  private static final int FILES_MAX = 50_000;
 
   @TempDir private Path parent;
 
   /** A run that is ended by a signal has threads that go on until its JVM is gone. */
-  @RepeatedTest(4)
+  @RepeatedTest(2)
   void directoriesAreRemovedWhileSomebodyStillWrites() throws Exception {
     Children children = new Children();
     children.temporaryDirectory(parent, "first-");
@@ -60,7 +62,7 @@ class ChildrenTest {
 
   private static void write(Path directory, String name, CountDownLatch begun) {
     try {
-      for (int i = 0; i < FILES; i++) {
+      for (int i = 0; i < FILES_MAX; i++) {
         Files.createFile(directory.resolve(name + i));
         if (i == 0) {
           begun.countDown();
