@@ -21,6 +21,12 @@ public final class Overwriter implements AutoCloseable {
 
   private static final Duration ANSWER_MAX = Duration.ofMinutes(10);
 
+  /**
+   * A heap as small as what a worker needs. One of the JVM's default size, a quarter of the memory,
+   * takes an hour to be filled once, and looks like a leak meanwhile.
+   */
+  private static final String HEAP = "-Xmx64m";
+
   private final Context context;
   private final Path file;
   private final int number;
@@ -78,6 +84,7 @@ public final class Overwriter implements AutoCloseable {
                 "a process that overwrites",
                 context
                     .jvm()
+                    .with(HEAP)
                     .command(
                         OverwriteWorker.class,
                         uri,
