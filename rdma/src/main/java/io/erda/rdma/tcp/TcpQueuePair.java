@@ -20,8 +20,6 @@ import java.time.Duration;
  * <p>Requests end in the order they were posted, and each frame of the other end says how many have
  * ended; see {@code FORMAT-tcp.md}. A WRITE that finds no room in the buffer goes out in pieces,
  * and nothing can be posted behind it until all of it has.
- *
- * <p>It has more than 600 lines because the seam has ten kinds of posts with long signatures.
  */
 final class TcpQueuePair implements QueuePair {
   private static final int DEPTH = 1024;
@@ -34,8 +32,6 @@ final class TcpQueuePair implements QueuePair {
    * READs that are posted together go out so many bytes at a time: the other end begins with them.
    */
   private static final int READS_FLUSH_BYTES = 512;
-
-  private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
 
   // What admit() answers.
   private static final int ADMITTED = 0;
@@ -55,8 +51,8 @@ final class TcpQueuePair implements QueuePair {
   private final long connectDeadline;
   private final InBuffer in = new InBuffer(Arena.ofAuto().allocate(BUFFER_BYTES, 64));
   private final OutBuffer out = new OutBuffer(Arena.ofAuto().allocate(BUFFER_BYTES, 64));
-  private final Receives receives = new Receives();
   private final Completions completions = new Completions(4 * DEPTH);
+  private final Inbox inbox;
   private final Requests requests = new Requests(DEPTH, completions);
   private Transport transport;
   private Phase phase = Phase.CONNECTING;
@@ -67,18 +63,13 @@ final class TcpQueuePair implements QueuePair {
 
   // Messages.
   private final Window window = new Window();
+  private final Withdrawal withdrawal = new Withdrawal();
   private long sent;
-  private long consumed;
-  private long consumedTold;
-
-  // The end.
-  private boolean withdrawn;
-  private long claimed = Long.MAX_VALUE;
-  private long settled;
 
   TcpQueuePair(
       TcpClientDevice device, String address, MemorySegment privateData, Duration timeout) {
     this.device = device;
+    this.inbox = new Inbox(completions, device.messageBytesMax(), device.counters());
     this.handshake = new ClientHandshake(device.options(), address, privateData);
     this.connectDeadline = device.nowNs() + timeout.toNanos();
   }
@@ -87,7 +78,7 @@ final class TcpQueuePair implements QueuePair {
 
   /** Where work ends at once: the connection has ended, or its requester withdrew. */
   private boolean isOver() {
-    return phase != Phase.CONNECTED || withdrawn;
+    return phase != Phase.CONNECTED || withdrawal.isBegun();
   }
 
   /**
@@ -122,8 +113,7 @@ final class TcpQueuePair implements QueuePair {
   }
 
   private void add(int payload, int type, int flags) {
-    Frame.put(out.memory(), out.at(), payload, type, flags, 0, 0, consumed);
-    consumedTold = consumed;
+    Frame.put(out.memory(), out.at(), payload, type, flags, 0, 0, inbox.tellConsumed());
     out.add(Frame.HEADER_BYTES + Frame.padded(payload));
     if (out.waiting() >= FLUSH_BYTES) {
       flush();
@@ -190,7 +180,7 @@ final class TcpQueuePair implements QueuePair {
       int imm,
       int flags) {
     // Its notice takes the place of a message of 4 bytes.
-    if (phase == Phase.CONNECTED && !withdrawn && !window.hasRoom(Integer.BYTES)) {
+    if (!isOver() && !window.hasRoom(Integer.BYTES)) {
       return false;
     }
     boolean posted =
@@ -279,18 +269,14 @@ final class TcpQueuePair implements QueuePair {
       throw closed();
     }
     TcpRegion to = TcpRegion.of(local, device, localOffset, length);
-    if (receives.isFull() || completions.count() - completions.ofRequests() >= Receives.CAPACITY) {
+    if (inbox.isFull()) {
       return false;
     }
     if (phase == Phase.ENDED) {
       completions.add(wrId, Opcode.RECEIVE, Status.FLUSHED, 0, 0);
       return true;
     }
-    receives.add(wrId, to, localOffset, length);
-    while (receives.hasEarly() && !receives.isEmpty()) {
-      deliver(receives.early(), receives.earlyAt(), receives.earlyLength());
-      receives.removeEarly();
-    }
+    inbox.post(wrId, to, localOffset, length);
     return true;
   }
 
@@ -421,13 +407,7 @@ final class TcpQueuePair implements QueuePair {
     } catch (IOException e) {
       end();
     }
-    if (phase == Phase.CONNECTED && consumed - consumedTold >= CREDIT_BYTES) {
-      tellConsumed();
-    }
-  }
-
-  private void tellConsumed() {
-    if (out.hasRoom(Frame.HEADER_BYTES)) {
+    if (phase == Phase.CONNECTED && inbox.isToTell() && out.hasRoom(Frame.HEADER_BYTES)) {
       add(0, Frame.CREDIT, 0);
       flush();
     }
@@ -468,39 +448,16 @@ final class TcpQueuePair implements QueuePair {
         yield payload == 0 && possible;
       }
       case Frame.MESSAGE ->
-          requests.succeed(ended) && onMessage(memory, at + Frame.HEADER_BYTES, payload);
+          requests.succeed(ended) && inbox.take(memory, at + Frame.HEADER_BYTES, payload);
       case Frame.WITHDRAWN ->
           payload == Frame.WITHDRAWN_BYTES
               && requests.succeed(ended)
-              && onWithdrawn(
+              && withdrawal.hear(
                   Frame.getLong(memory, at + Frame.CLAIMED),
-                  Frame.getLong(memory, at + Frame.SETTLED));
+                  Frame.getLong(memory, at + Frame.SETTLED),
+                  sent);
       default -> false;
     };
-  }
-
-  private boolean onMessage(MemorySegment memory, long at, int length) {
-    if (length > device.messageBytesMax()) {
-      return false;
-    }
-    if (receives.isEmpty() || receives.hasEarly()) {
-      return receives.keep(memory, at, length);
-    }
-    deliver(memory, at, length);
-    return true;
-  }
-
-  private void deliver(MemorySegment memory, long at, int length) {
-    int status = Status.SUCCESS;
-    if (length > receives.length()) {
-      status = Status.LENGTH;
-    } else {
-      MemorySegment.copy(memory, at, receives.region().memory(), receives.offset(), length);
-    }
-    completions.add(receives.wrId(), Opcode.RECEIVE, status, length, 0);
-    receives.remove();
-    consumed += Window.bytes(length);
-    device.counters().receive();
   }
 
   // Connecting.
@@ -518,7 +475,7 @@ final class TcpQueuePair implements QueuePair {
     phase = status == Status.SUCCESS ? Phase.CONNECTED : Phase.ENDED;
     completions.add(0, Opcode.CONNECT, status, 0, 0);
     if (status != Status.SUCCESS) {
-      flushReceives();
+      inbox.flush();
       release();
     }
   }
@@ -540,16 +497,9 @@ final class TcpQueuePair implements QueuePair {
     phase = Phase.ENDED;
     partial.end();
     requests.failAll(Status.FLUSHED);
-    flushReceives();
+    inbox.flush();
     completions.add(0, Opcode.DISCONNECT, Status.SUCCESS, 0, 0);
     release();
-  }
-
-  private void flushReceives() {
-    while (!receives.isEmpty()) {
-      completions.add(receives.wrId(), Opcode.RECEIVE, Status.FLUSHED, 0, 0);
-      receives.remove();
-    }
   }
 
   private void release() {
@@ -566,10 +516,10 @@ final class TcpQueuePair implements QueuePair {
 
   @Override
   public void withdraw() {
-    if (phase == Phase.CLOSED || withdrawn) {
+    if (phase == Phase.CLOSED || withdrawal.isBegun()) {
       return;
     }
-    withdrawn = true;
+    withdrawal.begin();
     // What is left of it would only be refused.
     partial.end();
     if (phase == Phase.CONNECTED && room(Frame.HEADER_BYTES)) {
@@ -578,24 +528,14 @@ final class TcpQueuePair implements QueuePair {
     }
   }
 
-  private boolean onWithdrawn(long claimedThere, long settledThere) {
-    if (!withdrawn || claimedThere < 0 || claimedThere > sent || settledThere > claimedThere) {
-      return false;
-    }
-    // What was claimed is told first; what is settled grows.
-    claimed = claimed == Long.MAX_VALUE ? claimedThere : claimed;
-    settled = Math.max(settled, settledThere);
-    return true;
-  }
-
   @Override
   public long claimed() {
-    return claimed;
+    return withdrawal.claimed();
   }
 
   @Override
   public long settled() {
-    return settled;
+    return withdrawal.settled();
   }
 
   @Override

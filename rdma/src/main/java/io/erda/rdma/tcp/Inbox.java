@@ -1,0 +1,88 @@
+package io.erda.rdma.tcp;
+
+import io.erda.rdma.Opcode;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Messages of the other end on their way into the buffers that were posted for them, and how many
+ * bytes of them were consumed, which the other end is told: its window is open by so much. One
+ * thread.
+ */
+final class Inbox {
+  /** The other end is told at the latest when a quarter of its window was consumed. */
+  private static final int UNTOLD_BYTES_MAX = Frame.WINDOW_BYTES / 4;
+
+  private final Receives receives = new Receives();
+  private final Completions completions;
+  private final int messageBytesMax;
+  private final Counters counters;
+  private long consumed;
+  private long told;
+
+  /**
+   * @param completions where a message's arrival is reported
+   */
+  Inbox(Completions completions, int messageBytesMax, Counters counters) {
+    this.completions = completions;
+    this.messageBytesMax = messageBytesMax;
+    this.counters = counters;
+  }
+
+  boolean isFull() {
+    return receives.isFull() || completions.count() - completions.ofRequests() >= Receives.CAPACITY;
+  }
+
+  /** Offers a buffer, which has a message at once where one waits for it. */
+  void post(long wrId, TcpRegion region, long offset, int length) {
+    receives.add(wrId, region, offset, length);
+    while (receives.hasEarly() && !receives.isEmpty()) {
+      deliver(receives.early(), receives.earlyAt(), receives.earlyLength());
+      receives.removeEarly();
+    }
+  }
+
+  /** Returns false where the other end may not have sent this. */
+  boolean take(MemorySegment memory, long at, int length) {
+    if (length > messageBytesMax) {
+      return false;
+    }
+    if (receives.isEmpty() || receives.hasEarly()) {
+      return receives.keep(memory, at, length);
+    }
+    deliver(memory, at, length);
+    return true;
+  }
+
+  private void deliver(MemorySegment memory, long at, int length) {
+    int status = Status.SUCCESS;
+    if (length > receives.length()) {
+      status = Status.LENGTH;
+    } else {
+      MemorySegment.copy(memory, at, receives.region().memory(), receives.offset(), length);
+    }
+    completions.add(receives.wrId(), Opcode.RECEIVE, status, length, 0);
+    receives.remove();
+    consumed += Window.bytes(length);
+    counters.receive();
+  }
+
+  /** Reports all buffers that were posted as flushed. */
+  void flush() {
+    while (!receives.isEmpty()) {
+      completions.add(receives.wrId(), Opcode.RECEIVE, Status.FLUSHED, 0, 0);
+      receives.remove();
+    }
+  }
+
+  /** Bytes consumed in all, for the header of a frame that goes out now. */
+  long tellConsumed() {
+    told = consumed;
+    return told;
+  }
+
+  /** Whether the other end needs a frame with what was consumed, although nothing else is sent. */
+  boolean isToTell() {
+    return consumed - told >= UNTOLD_BYTES_MAX;
+  }
+}
