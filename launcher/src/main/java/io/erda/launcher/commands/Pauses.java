@@ -15,10 +15,16 @@ import java.util.function.LongSupplier;
 final class Pauses {
   static final int PERCENT_MAX = 100;
 
-  /** A server or a client that is in the way of a stretch loses no more than some puts. */
+  /**
+   * The length of a stretch of work: a server or a client that waits for the processor meanwhile is
+   * late by a few dozen puts at most.
+   */
   private static final long STRETCH_NS = 100_000;
 
-  /** Who took longer did not work all the time: somebody else had the processor. */
+  /**
+   * The most that counts as work of a stretch. A stretch that took longer was interrupted: other
+   * threads had the processor meanwhile, and their time needs no pause of ours.
+   */
   private static final long WORKED_NS_MAX = 1_000_000;
 
   /** Pieces of work between two looks at the clock. */

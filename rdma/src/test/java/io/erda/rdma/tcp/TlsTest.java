@@ -124,7 +124,10 @@ final class TlsTest {
     assertNotAgreed("the server has no TLS", PLAIN, client(ours));
   }
 
-  /** Who connects is told why, and not that nobody is there. */
+  /**
+   * The connection fails with {@link Status#ENCRYPTION} and a text that gives the reason, and not
+   * as if no server were there.
+   */
   private void assertNotAgreed(String why, TcpOptions ofServer, TcpOptions ofClient)
       throws IOException {
     assertEquals(Status.ENCRYPTION, run(ofServer, ofClient));
