@@ -32,6 +32,9 @@ public final class Cleaner {
    */
   private static final long LOOK_NS = 5_000_000;
 
+  /** A power of two. */
+  private static final int PACES_PER_LOOK = 16;
+
   /** Told when a cleaning begins and ends. */
   public interface Listener {
     void began(Region victim);
@@ -85,6 +88,10 @@ public final class Cleaner {
   /** The regions that were linked when it looked last. */
   private List<Region> looked = List.of();
 
+  /** What {@link Footprint#pace} said last; it divides, and changes slowly. */
+  private int pace = 1;
+
+  private int paces;
   private long cleanings;
   private long bytesReclaimed;
   private long givenUp;
@@ -357,7 +364,10 @@ public final class Cleaner {
 
   /** Steps to take between two looks at the requests of clients, at least 1. */
   public int pace() {
-    return footprint.pace();
+    if ((++paces & PACES_PER_LOOK - 1) == 0) {
+      pace = footprint.pace();
+    }
+    return pace;
   }
 
   // Figures.

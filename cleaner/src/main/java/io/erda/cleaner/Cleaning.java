@@ -37,9 +37,12 @@ final class Cleaning {
 
   private static final int SWEEP_SLOTS_MAX = 512;
   private static final int SWEEP_STEPS = 4096;
-  private static final int MEASURED_A_STEP = 4;
-  private static final int NAMED_A_STEP = 2;
+  private static final int NAMED_A_STEP = 4;
   private static final int LOOKED_A_STEP = 4;
+
+  /** Marked places whose objects and entries are loaded together, before they are looked at. */
+  private static final int LOADED = 16;
+
   private static final int BYTES_A_STEP = 4 << 10;
 
   /** What {@link #step} says. */
@@ -99,6 +102,19 @@ final class Cleaning {
   private long damagedInRound;
   private long resolvedInRound;
   private long laterInRound;
+
+  // What is loaded ahead.
+
+  private final long[] loadedPlaces = new long[LOADED];
+  private final long[] loadedKeyWords = new long[LOADED];
+
+  /** How many of the next places are. */
+  private int loaded;
+
+  /** Kept so that the loads are not left out. */
+  @SuppressWarnings("unused")
+  private int loadedLengths;
+
   private long measuredTo;
   private long packedFresh;
   private long packedAligned;
@@ -298,11 +314,13 @@ final class Cleaning {
 
   private Outcome measure() {
     MemorySegment memory = victim.memory().segment();
-    for (int i = 0; i < MEASURED_A_STEP; i++) {
-      long place = places.next(measuredTo);
-      if (place < 0) {
-        return setAside();
-      }
+    int count = places.from(measuredTo, loadedPlaces);
+    if (count == 0) {
+      return setAside();
+    }
+    loadLengths(memory, count);
+    for (int i = 0; i < count; i++) {
+      long place = loadedPlaces[i];
       if (ObjectLayout.plausible(memory, place, geometry.room(place))
           && (carries || !ObjectLayout.tombstone(memory, place))) {
         int padded =
@@ -376,22 +394,57 @@ final class Cleaning {
 
   /** Takes marked places until there is something to copy. Returns false when none is left. */
   private boolean lookFurther() {
-    for (int i = 0; i < LOOKED_A_STEP; i++) {
+    long end = copier.copiedBytes() + BYTES_A_STEP;
+    for (int i = 0; i < LOOKED_A_STEP && copier.copiedBytes() < end; i++) {
       if (copier.isFull()) {
         copier.beginNaming(copySpace);
         return true;
+      }
+      if (loaded == 0) {
+        load();
       }
       long place = places.take();
       if (place < 0) {
         return false;
       }
+      loaded = Math.max(0, loaded - 1);
       look(place);
       if (copier.copying()) {
         copyOn();
-        return true;
+        if (copier.copying()) {
+          return true;
+        }
       }
     }
     return true;
+  }
+
+  /**
+   * Loads the objects at the next places, then the entries of their keys: the cache misses of many
+   * are under way at a time. Nothing is believed of what is loaded here.
+   */
+  private void load() {
+    MemorySegment memory = victim.memory().segment();
+    loaded = places.lowest(loadedPlaces);
+    loadLengths(memory, loaded);
+    int count = 0;
+    for (int i = 0; i < loaded; i++) {
+      long place = loadedPlaces[i];
+      if (ObjectLayout.plausible(memory, place, geometry.room(place))) {
+        loadedKeyWords[count++] =
+            entries.keyWord(
+                memory, place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place));
+      }
+    }
+    entries.findSoon(loadedKeyWords, count);
+  }
+
+  private void loadLengths(MemorySegment memory, int count) {
+    int lengths = 0;
+    for (int i = 0; i < count; i++) {
+      lengths += ObjectLayout.keyLength(memory, loadedPlaces[i]);
+    }
+    loadedLengths = lengths;
   }
 
   private void look(long place) {

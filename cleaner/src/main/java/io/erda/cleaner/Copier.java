@@ -139,7 +139,7 @@ final class Copier {
   Result copyOn(int atMost) {
     MemorySegment memory = source.memory().segment();
     int end = Math.min(bytes, (done + atMost) & -ObjectLayout.ALIGNMENT);
-    crc.update(memory.asSlice(sourcePlace + done, end - done).asByteBuffer());
+    source.checksum().update(crc, sourcePlace + done, end - done);
     // The first word is stored last: without it there is no object.
     int begin = Math.max(done, Long.BYTES);
     int stored = end == bytes ? ObjectLayout.padded(bytes) : end;

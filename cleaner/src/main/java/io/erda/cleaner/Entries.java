@@ -48,6 +48,12 @@ public interface Entries {
   /** The entry whose word names {@code offset}, as newest or older version, or {@link #NONE}. */
   long find(long keyWord, int offset);
 
+  /**
+   * Loads what {@link #find} of these needs, before it is asked: none of the loads waits for
+   * another one.
+   */
+  default void findSoon(long[] keyWords, int count) {}
+
   /** The version word of a slot. */
   long word(long slot);
 

@@ -56,6 +56,21 @@ final class PlaceSet {
     return -1;
   }
 
+  /** The lowest places, at most as many as there is room for, in order. Returns how many. */
+  int lowest(long[] into) {
+    return size == 0 ? 0 : from(cursor, into);
+  }
+
+  /** As {@link #lowest}, of those at or behind {@code first}. */
+  int from(long first, long[] into) {
+    int count = 0;
+    for (long place = next(first); place >= 0 && count < into.length; ) {
+      into[count++] = place;
+      place = next(place + 8);
+    }
+    return count;
+  }
+
   /** Takes the lowest place out, or −1 when the set is empty. */
   long take() {
     if (size == 0) {

@@ -1,7 +1,9 @@
 package io.erda.cleaner;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.Arrays;
 import java.util.Random;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -24,9 +26,14 @@ class PlaceSetTest {
         }
         assertEquals(expected.size(), set.size(), "-Derda.seed=" + SEED);
         for (long place : expected) {
+          long[] first = new long[7];
+          int count = set.lowest(first);
+          long[] due = expected.tailSet(place).stream().mapToLong(x -> x).limit(7).toArray();
+          assertArrayEquals(due, Arrays.copyOf(first, count), "-Derda.seed=" + SEED);
           assertEquals(place, set.next(0), "-Derda.seed=" + SEED);
           assertEquals(place, set.take(), "-Derda.seed=" + SEED);
         }
+        assertEquals(0, set.lowest(new long[7]));
         assertEquals(-1, set.take());
         assertEquals(-1, set.next(0));
       }

@@ -46,6 +46,10 @@ public final class HashTable {
 
   private long occupied;
 
+  /** What was loaded ahead, so that no compiler leaves the loads out. */
+  @SuppressWarnings("unused")
+  private long soonWords;
+
   private HashTable(PersistentMemory memory, StructureCounter counter, long buckets) {
     this.memory = memory;
     this.segment = memory.segment();
@@ -196,6 +200,18 @@ public final class HashTable {
       i = Neighbourhood.nextMatch(segment, base, keyWord, i + 1);
     }
     return NONE;
+  }
+
+  /**
+   * Loads the home buckets of key words that are to be found soon. The loads wait for each other as
+   * little as the processor allows, where those of {@link #find} would come one after the other.
+   */
+  public void findSoon(long[] keyWords, int count) {
+    long words = 0;
+    for (int i = 0; i < count; i++) {
+      words += TableLayout.versionWord(segment, Entry.bucket(keyWords[i], buckets));
+    }
+    soonWords = words;
   }
 
   public long keyWord(long slot) {

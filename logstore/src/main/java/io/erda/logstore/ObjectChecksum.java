@@ -47,6 +47,12 @@ public final class ObjectChecksum {
     return (int) crc.getValue() ^ positionMix;
   }
 
+  /** Updates another computation with bytes of the memory. */
+  public void update(CRC32C other, long at, int bytes) {
+    view.limit((int) at + bytes).position((int) at);
+    other.update(view);
+  }
+
   /**
    * Whether a whole object that was written for this position lies at {@code base}, in at most
    * {@code room} bytes.

@@ -77,6 +77,11 @@ final class TableEntries implements Entries {
   }
 
   @Override
+  public void findSoon(long[] wanted, int count) {
+    tables.findSoon(wanted, count);
+  }
+
+  @Override
   public long word(long slot) {
     return tables.versionWord(slot);
   }

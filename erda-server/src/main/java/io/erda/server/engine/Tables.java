@@ -128,6 +128,14 @@ public final class Tables implements AutoCloseable {
     return next.entry(next.table.find(keyWord, probe));
   }
 
+  /** See {@link HashTable#findSoon}. */
+  void findSoon(long[] keyWords, int count) {
+    current.table.findSoon(keyWords, count);
+    if (next != null) {
+      next.table.findSoon(keyWords, count);
+    }
+  }
+
   public long keyWord(long entry) {
     return of(entry).keyWord(entry & SLOT);
   }
