@@ -106,7 +106,6 @@ final class OneSidedWork {
   boolean readNow(LocalRegion to, long localOffset, long remoteKey, long remoteOffset, int length) {
     RemoteRegion from = regions.known(remoteKey);
     if (from == null
-        || !from.isOurs()
         || (from.access() & Access.REMOTE_READ) == 0
         || !from.contains(remoteOffset, length)) {
       return false;
@@ -118,7 +117,11 @@ final class OneSidedWork {
     }
     to.requireAlive();
     try {
-      Words.copy(remote, own, length);
+      if (from.isOurs()) {
+        Words.copy(remote, own, length);
+      } else if (!Words.copyIfThere(from.memory(), remoteOffset, own, length)) {
+        return false;
+      }
       int status = afterRead(from, length);
       faults.surface();
       return status == Status.SUCCESS;

@@ -47,6 +47,27 @@ final class Words {
     }
   }
 
+  /**
+   * As {@link #copy}, from memory that its owner may close meanwhile.
+   *
+   * @return false when it is closed
+   */
+  static boolean copyIfThere(MemorySegment from, long offset, long toAddress, int length) {
+    long to = toAddress & ALIGNED;
+    try {
+      if (length == 3 * Long.BYTES) {
+        plain(to, from.get(ValueLayout.JAVA_LONG_UNALIGNED, offset));
+        plain(to + 8, from.get(ValueLayout.JAVA_LONG_UNALIGNED, offset + 8));
+        plain(to + 16, from.get(ValueLayout.JAVA_LONG_UNALIGNED, offset + 16));
+      } else {
+        MemorySegment.copy(from, offset, ALL, to, length);
+      }
+      return true;
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+
   static long plain(long address) {
     return ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, address & ALIGNED);
   }
