@@ -13,8 +13,8 @@ final class BlockingCalls {
   /** A sleep is bounded: time-outs of operations are looked at between two. */
   private static final long AWAIT_NS = 100_000_000;
 
-  /** After how many gets that ended without a poll there is one, to hear of a server that left. */
-  private static final int GETS_PER_POLL = 64;
+  /** After how many calls that ended without a poll there is one, to hear of a server that left. */
+  private static final int CALLS_PER_POLL = 64;
 
   private final ClientCore core;
   private final Confinement confinement;
@@ -50,7 +50,7 @@ final class BlockingCalls {
   /** Runs a get whose key is set. What it found stays until the next one begins. */
   void run(Get get) {
     if (get.runNow()) {
-      if ((++atOnce & GETS_PER_POLL - 1) == 0) {
+      if ((++atOnce & CALLS_PER_POLL - 1) == 0) {
         core.doWork();
       }
       return;
@@ -70,8 +70,10 @@ final class BlockingCalls {
   /** A put, or a delete when {@code value} is null. Returns what a delete says. */
   boolean put(MemorySegment key, MemorySegment value) {
     // Hear of a server that went away before anything is sent to it: that is the difference between
-    // "unavailable" and "unknown".
-    core.doWork();
+    // "unavailable" and "unknown". Where nothing is sent, now and then.
+    if (!core.publishesNow() || (++atOnce & CALLS_PER_POLL - 1) == 0) {
+      core.doWork();
+    }
     Put put = core.freePut();
     put.build(key, value);
     run(put);
@@ -201,7 +203,7 @@ final class BlockingCalls {
   /** Says that gets ended without a poll, after which there is one now and then. */
   void endedAtOnce(int gets) {
     atOnce += gets;
-    if (atOnce >= GETS_PER_POLL) {
+    if (atOnce >= CALLS_PER_POLL) {
       atOnce = 0;
       core.doWork();
     }

@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
  * @param address of the server, in the device's form
  * @param nanoTime the clock for time-outs
  * @param processId what the server is told of this process, for messages
+ * @param publisher null where the server is not in this process, or takes messages alone
  * @param hints null where the device READs in the call, and so saves no round trip by them
  */
 record ClientContext(
@@ -18,6 +19,7 @@ record ClientContext(
     ClientOptions options,
     LongSupplier nanoTime,
     long processId,
+    LocalPublisher publisher,
     KnownStore store,
     ReadSize readSize,
     PlaceHints hints,
@@ -25,12 +27,23 @@ record ClientContext(
     Attention attention) {
   static ClientContext of(
       Device device, String address, ClientOptions options, LongSupplier nanoTime, long processId) {
+    return of(device, address, options, nanoTime, processId, null);
+  }
+
+  static ClientContext of(
+      Device device,
+      String address,
+      ClientOptions options,
+      LongSupplier nanoTime,
+      long processId,
+      LocalPublisher publisher) {
     return new ClientContext(
         device,
         address,
         options,
         nanoTime,
         processId,
+        publisher,
         new KnownStore(),
         new ReadSize(options.readBytes()),
         device.readsNow() ? null : new PlaceHints(),

@@ -125,6 +125,12 @@ final class ClientCore {
     return outcomes.active();
   }
 
+  /** Whether the next put is likely to need no message. */
+  boolean publishesNow() {
+    Session current = connections.current();
+    return current != null && current.line != null && current.line.isFree();
+  }
+
   boolean connected() {
     return connections.current() != null;
   }

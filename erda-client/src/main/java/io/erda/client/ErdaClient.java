@@ -111,11 +111,8 @@ public final class ErdaClient implements AutoCloseable {
     Device device = Devices.open(uri);
     try {
       return blocking(
-          device,
-          Devices.address(uri),
-          options,
-          Devices.CLOCK,
-          ProcessHandle.current().pid(),
+          ClientContext.of(
+              device, Devices.address(uri), options, Devices.CLOCK, ProcessHandle.current().pid()),
           device);
     } catch (RuntimeException | Error e) {
       device.close();
@@ -134,18 +131,29 @@ public final class ErdaClient implements AutoCloseable {
    */
   public static ErdaClient over(
       Device device, String address, ClientOptions options, LongSupplier nanoTime) {
-    return blocking(device, address, options, nanoTime, ProcessHandle.current().pid(), null);
+    return over(device, address, options, nanoTime, null);
   }
 
-  private static ErdaClient blocking(
+  /**
+   * {@link #over(Device, String, ClientOptions, LongSupplier)}, of a store in this process.
+   *
+   * @param publisher of the server at the address; null: puts are messages
+   */
+  public static ErdaClient over(
       Device device,
       String address,
       ClientOptions options,
       LongSupplier nanoTime,
-      long processId,
-      Device owned) {
-    ClientContext context = ClientContext.of(device, address, options, nanoTime, processId);
-    ErdaClient client = new ErdaClient(new ClientCore(context, depth(options), null), owned);
+      LocalPublisher publisher) {
+    return blocking(
+        ClientContext.of(
+            device, address, options, nanoTime, ProcessHandle.current().pid(), publisher),
+        null);
+  }
+
+  private static ErdaClient blocking(ClientContext context, Device owned) {
+    ErdaClient client =
+        new ErdaClient(new ClientCore(context, depth(context.options()), null), owned);
     try {
       client.calls.connect();
       client.confinement.handOver();

@@ -39,6 +39,9 @@ final class LeasedPut extends Put {
   private final PublishLast publishLast = new PublishLast(this);
   private final AnnounceFirst announceFirst = new AnnounceFirst(this);
 
+  /** What is published without a message. */
+  private final LocalPublisher.Built built = new LocalPublisher.Built();
+
   /** That of the store; null before the first place is taken. */
   private PutWay way;
 
@@ -101,6 +104,38 @@ final class LeasedPut extends Put {
   }
 
   // What its way does.
+
+  /**
+   * Publishes the object without a message, where that can be done now.
+   *
+   * @return false when nothing was done
+   */
+  boolean publishNow() {
+    LocalPublisher.Line line = session.line;
+    if (line == null || condition != 0 || !turns.isAlone()) {
+      return false;
+    }
+    built.reservation = reservation;
+    built.head = head;
+    built.offset = offset;
+    built.memory = memory;
+    built.bytes = bytes;
+    built.keyLength = keyLength;
+    built.keyWord = keyWord();
+    built.delete = delete;
+    int outcome = line.publish(built);
+    switch (outcome) {
+      case LocalPublisher.LATER -> {
+        return false;
+      }
+      case LocalPublisher.FAILED -> fail(Refusals.of(describe(), Result.FAILED, line.failure()));
+      default -> {
+        placed();
+        done(outcome == LocalPublisher.REPLACED);
+      }
+    }
+    return true;
+  }
 
   /** WRITEs the object to its place. Returns false when the queue is full. */
   boolean postWrite(int flags) {

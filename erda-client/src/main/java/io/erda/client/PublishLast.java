@@ -6,7 +6,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Publishes last (design, "A put"): the object is WRITTEN into leased space, PUBLISH is SENT behind
- * it, and the server's response ends the put. It takes one round trip while the lease lasts.
+ * it, and the server's response ends the put. It takes one round trip while the lease lasts, and
+ * none where the server is in this process and can take the object at once.
  *
  * <p>Nothing is replayed once a publish was posted: if the connection ends then, the outcome is
  * unknown.
@@ -26,7 +27,9 @@ final class PublishLast implements PutWay {
   @Override
   public void begin() {
     next = WRITE;
-    post();
+    if (!put.publishNow()) {
+      post();
+    }
   }
 
   @Override

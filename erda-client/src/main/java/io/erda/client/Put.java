@@ -119,6 +119,7 @@ abstract class Put extends Operation {
     delete = value == null;
     condition = 0;
     bytes = ObjectLayout.bytes(keyLength, valueLength);
+    hint(key);
     ensureCapacity(ObjectLayout.padded(bytes));
     // A position mix of 0: the checksum of a position is this one xor its mix (ObjectLayout), and
     // the position is not known yet.
@@ -126,6 +127,17 @@ abstract class Put extends Operation {
     crc = ObjectLayout.checksum(memory, OBJECT);
     // Key and value may be mapped from a file of the caller's.
     faults.surface();
+  }
+
+  /** The server may bring near what it has of the key, while the object is built. */
+  private void hint(MemorySegment key) {
+    keyWord = 0;
+    KnownStore store = context.store();
+    Session usable = store.keyHash == null ? null : connections.readSession(true);
+    if (usable != null && usable.line == null && turns.isFirst()) {
+      keyWord = Entry.keyWord(store.keyHash.of(key, 0, keyLength), store.heads);
+      usable.queuePair.hint(keyWord);
+    }
   }
 
   /** It is done only where the key has no value. To be called behind {@link #build}. */
@@ -147,7 +159,6 @@ abstract class Put extends Operation {
     open();
     conflict = false;
     order = turns.next();
-    keyWord = 0;
     needsServer = true;
     restart();
   }

@@ -39,6 +39,16 @@ final class PutOrder {
     return ++last;
   }
 
+  /** Whether nothing of the client is under way. */
+  boolean isFirst() {
+    return outcomes.active() == 0;
+  }
+
+  /** Whether nothing but this put of the client is under way. */
+  boolean isAlone() {
+    return outcomes.active() == 1;
+  }
+
   /** Whether a put of the same key was submitted before and is not done. */
   boolean hasEarlier(Put put) {
     if (outcomes.active() > 1) {

@@ -69,6 +69,9 @@ final class Session implements CompletionHandler {
   long rootKey;
   Leases leases;
 
+  /** What puts are published through without a message; null where there is no such thing. */
+  LocalPublisher.Line line;
+
   /** The newest complete region map; null before the first. */
   RegionMap map;
 
@@ -408,6 +411,9 @@ final class Session implements CompletionHandler {
     welcome = said;
     geometry = WelcomeCheck.geometry(said);
     announces = said.putMode() == PutMode.ANNOUNCE.code();
+    if (context.publisher() != null && !announces) {
+      line = context.publisher().line(said.clientId(), said.connectionEpoch());
+    }
     rootKey = said.rootKey();
     requests.welcome(said);
     mapFetch = new MapFetch(state, requests, context.attention(), said.incarnation(), geometry);

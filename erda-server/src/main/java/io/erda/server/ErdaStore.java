@@ -4,6 +4,7 @@ import io.erda.client.ClientOptions;
 import io.erda.client.ErdaAsyncClient;
 import io.erda.client.ErdaClient;
 import io.erda.client.ErdaFutures;
+import io.erda.client.LocalPublisher;
 import io.erda.client.OperationHandler;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
@@ -38,7 +39,12 @@ public final class ErdaStore implements AutoCloseable {
   private final ServerThread server;
   private final OpenedStore store;
 
-  private ErdaStore(EmbeddedNetwork network, ServerThread server, OpenedStore store) {
+  /** Null where every WRITE of a client's is to be counted, or delayed. */
+  private final LocalPublisher publisher;
+
+  private ErdaStore(
+      EmbeddedNetwork network, ServerThread server, OpenedStore store, LocalPublisher publisher) {
+    this.publisher = publisher;
     this.network = network;
     this.server = server;
     this.store = store;
@@ -72,7 +78,7 @@ public final class ErdaStore implements AutoCloseable {
       ServerThread server =
           ServerThread.start(core, steps, devices, store, options.withPollingNs(0), null, true);
       device.onRing(steps::help);
-      return new ErdaStore(network, server, store);
+      return new ErdaStore(network, server, store, device.isPlain() ? steps : null);
     } catch (IOException | RuntimeException e) {
       device.close();
       store.close();
@@ -88,7 +94,7 @@ public final class ErdaStore implements AutoCloseable {
   /** {@link #client()} with options. */
   public ErdaClient client(ClientOptions options) {
     Device device = network.device();
-    return ErdaClient.over(device, ADDRESS, options, System::nanoTime);
+    return ErdaClient.over(device, ADDRESS, options, System::nanoTime, publisher);
   }
 
   /** A new client of this store that pipelines, for one thread. Close it when done. */

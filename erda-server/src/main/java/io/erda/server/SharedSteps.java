@@ -1,5 +1,7 @@
 package io.erda.server;
 
+import io.erda.client.LocalPublisher;
+import io.erda.server.engine.LocalLine;
 import io.erda.server.engine.ServerCore;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,12 +21,21 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Any thread may call {@link #help}; the others are for the server's thread.
  */
-final class SharedSteps implements Steps {
+final class SharedSteps implements Steps, LocalPublisher {
   /** After so many steps for others a client gives the rest to the server's thread. */
   private static final int HELPED_MAX = 8;
 
+  /** After so many puts without a message their thread takes a step. */
+  private static final int CALLS_PER_STEP = 64;
+
+  /** The same while there is something to do for the server. */
+  private static final int CALLS_PER_STEP_OF_MUCH = 8;
+
   /** From here on nobody gets a turn any more: no number of questions leads back to 0. */
   private static final int ENDED = Integer.MIN_VALUE / 2;
+
+  /** How often a client looks whether it is its turn to publish, before it sends a message. */
+  private static final int TURN_SPINS = 2_000;
 
   /** How often the server's thread looks again for its turn before it gives the core away. */
   private static final int SPINS = 100;
@@ -34,6 +45,10 @@ final class SharedSteps implements Steps {
   private final ServerCore core;
   private final Runnable wakeup;
   private final AtomicInteger asked = new AtomicInteger();
+
+  /** Clients that wait for their turn to publish: the server's thread lets them go first. */
+  private final AtomicInteger waiting = new AtomicInteger();
+
   private volatile Throwable failure;
 
   /**
@@ -49,9 +64,13 @@ final class SharedSteps implements Steps {
    * somebody else is about to. Throws nothing; what fails ends the server, in its own thread.
    */
   void help() {
-    if (asked.getAndIncrement() != 0) {
-      return;
+    if (asked.getAndIncrement() == 0) {
+      takeSteps();
     }
+  }
+
+  /** REQUIRES: it is this thread's turn, which ends with this. */
+  private void takeSteps() {
     boolean more;
     int seen;
     int steps = 0;
@@ -70,6 +89,68 @@ final class SharedSteps implements Steps {
     }
     if (more) {
       wakeup.run();
+    }
+  }
+
+  @Override
+  public Line line(int clientId, int connectionEpoch) {
+    return new OwnLine(new LocalLine(clientId, connectionEpoch));
+  }
+
+  /** Publishes within the caller's turn, if nobody else has one. */
+  private final class OwnLine implements Line {
+    private final LocalLine line;
+    private int calls;
+
+    OwnLine(LocalLine line) {
+      this.line = line;
+    }
+
+    @Override
+    public boolean isFree() {
+      return asked.getAcquire() == 0;
+    }
+
+    @Override
+    public int publish(Built object) {
+      if (!asked.compareAndSet(0, 1) && !awaitTurn()) {
+        return LATER;
+      }
+      int outcome;
+      try {
+        outcome = core.publishNow(line, object);
+      } catch (Throwable e) {
+        fail(e);
+        wakeup.run();
+        return FAILED;
+      }
+      int period = core.hasMore() ? CALLS_PER_STEP_OF_MUCH : CALLS_PER_STEP;
+      if (++calls >= period || !asked.compareAndSet(1, 0)) {
+        calls = 0;
+        takeSteps();
+      }
+      return outcome;
+    }
+
+    private boolean awaitTurn() {
+      waiting.getAndIncrement();
+      try {
+        for (int i = 0; i < TURN_SPINS; i++) {
+          Thread.onSpinWait();
+          if (asked.getAcquire() == 0 && asked.compareAndSet(0, 1)) {
+            return true;
+          }
+        }
+        return false;
+      } finally {
+        waiting.getAndDecrement();
+      }
+    }
+
+    @Override
+    public String failure() {
+      String reason = core.readOnlyReason();
+      return reason == null ? "a step of the server failed: " + failure : reason;
     }
   }
 
@@ -143,6 +224,9 @@ final class SharedSteps implements Steps {
 
   /** Returns when this thread alone may take steps. */
   private void take() {
+    for (int i = 0; i < SPINS && waiting.getAcquire() > 0; i++) {
+      Thread.onSpinWait();
+    }
     for (int tries = 0; !asked.compareAndSet(0, 1); tries++) {
       rethrow(failure);
       if (tries < SPINS) {

@@ -198,6 +198,11 @@ public final class EmbeddedDevice implements Device {
     return sum;
   }
 
+  /** Whether it neither counts nor delays WRITEs. */
+  public boolean isPlain() {
+    return !counted && extraWriteLatencyNs == 0;
+  }
+
   boolean isCounted() {
     return counted;
   }

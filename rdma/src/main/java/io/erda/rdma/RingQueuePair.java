@@ -56,6 +56,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final long connectDeadline;
   private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
 
+  private final long hintAt;
   private Phase phase;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
 
@@ -82,6 +83,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     this.nanoTime = nanoTime;
     this.connectDeadline = requester ? nanoTime.getAsLong() + connectTimeoutNs : 0;
     this.phase = requester ? Phase.CONNECTING : Phase.CONNECTED;
+    hintAt = queue.address() + QueueLayout.HINT_OFFSET;
     bells = new Bells(queue, requester);
     messages = new Messages(queue, requester, QUEUE_DEPTH);
     claims = new Claims(queue.address());
@@ -287,6 +289,18 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   // Messages.
+
+  @Override
+  public final void hint(long word) {
+    if (phase == Phase.CONNECTED && requester) {
+      Words.release(hintAt, word);
+    }
+  }
+
+  @Override
+  public final long hinted() {
+    return phase == Phase.CONNECTED && !requester ? Words.acquire(hintAt) : 0;
+  }
 
   @Override
   public final boolean postSend(

@@ -27,6 +27,9 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
      * @param received its length
      */
     void onMessage(Connection connection, int slot, int received);
+
+    /** A client is about to send a request for a key with this key word, or so it says. */
+    void onHint(long keyWord);
   }
 
   private static final int SLOTS = Protocol.REQUESTS_MAX;
@@ -73,6 +76,9 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   /** Whether what was claimed is settled as soon as none of it is open any more. */
   private boolean settles;
+
+  /** The hint that was followed last. */
+  private long hint;
 
   private int handled;
   private boolean gone;
@@ -133,11 +139,22 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
         handled++;
       }
       queuePair.poll(this, SLOTS);
+      if (handled == 0) {
+        lookAtHint();
+      }
       faults.surface();
     } catch (InternalError e) {
       giveUpIfItsMemoryIsLost(e);
     }
     return handled;
+  }
+
+  private void lookAtHint() {
+    long word = queuePair.hinted();
+    if (word != hint) {
+      hint = word;
+      requests.onHint(word);
+    }
   }
 
   /** As {@link QueuePair#arm}. */

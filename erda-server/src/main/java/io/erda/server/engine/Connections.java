@@ -33,6 +33,16 @@ final class Connections {
     return connections;
   }
 
+  /** The connection that was welcomed with these numbers, or null. */
+  Connection find(int clientId, int connectionEpoch) {
+    for (Connection each : connections) {
+      if (each.clientId == clientId && each.connectionEpoch == connectionEpoch) {
+        return each;
+      }
+    }
+    return null;
+  }
+
   int size() {
     return connections.size();
   }

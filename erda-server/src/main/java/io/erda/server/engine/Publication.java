@@ -296,6 +296,9 @@ final class Publication {
    * that belongs to the head.
    */
   private boolean check(PublishRequest request) {
+    if (request.checked) {
+      return true;
+    }
     Region region = request.region();
     MemorySegment memory = region.memory().segment();
     int mix = ObjectChecksum.positionMix(region.head(), region.generation(), request.offset);

@@ -41,6 +41,9 @@ final class PublishRequest {
   int result;
   boolean existed;
 
+  /** Whether whoever asked has looked at the object: its key word and key length are set. */
+  boolean checked;
+
   long keyWord;
   int keyLength;
   long entry;

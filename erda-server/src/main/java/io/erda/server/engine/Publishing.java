@@ -1,6 +1,8 @@
 package io.erda.server.engine;
 
+import io.erda.client.LocalPublisher;
 import io.erda.logstore.Extent;
+import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
@@ -118,6 +120,13 @@ final class Publishing {
 
   private boolean over;
 
+  // The object of a client in this process.
+
+  private final PublishRequest now = new PublishRequest();
+  private final PublishRequest[] nowBatch = {now};
+  private final Runnable storing = this::storeNow;
+  private MemorySegment nowObject;
+
   // Where batches wait for a device.
 
   private long gatheringSinceNs;
@@ -171,6 +180,59 @@ final class Publishing {
     collected.slots[place] = slot;
     if (collected.count >= BATCH_ENOUGH) {
       publish();
+    }
+  }
+
+  /**
+   * Publishes one object now, for a client of this process that has built it, and stores it in its
+   * place before. Declines where that is not all there is to do.
+   *
+   * @return a constant of {@link LocalPublisher}
+   */
+  int publishNow(Connection connection, LocalPublisher.Built object) {
+    if (failures.any() || !syncs.isAtOnce() || underWay.count + collected.count > 0) {
+      return LocalPublisher.LATER;
+    }
+    Reservation reservation = connection.reservations.get(object.reservation);
+    if (reservation == null) {
+      return LocalPublisher.LATER;
+    }
+    long before = reservation.nextPlace;
+    LogGeometry geometry = engine.log().geometry();
+    if (!reservation.take(geometry, object.head, object.offset, object.bytes)) {
+      return LocalPublisher.LATER;
+    }
+    now.extent = reservation.extent;
+    now.place = geometry.place(object.offset);
+    now.offset = object.offset;
+    now.bytes = object.bytes;
+    now.delete = object.delete;
+    now.checked = true;
+    now.keyLength = object.keyLength;
+    now.keyWord = object.keyWord;
+    nowObject = object.memory;
+    boolean done = failures.attempt(storing);
+    now.extent = null;
+    nowObject = null;
+    if (!done) {
+      engine.publication().abandon();
+      return LocalPublisher.FAILED;
+    }
+    if (now.result != Result.OK) {
+      // Nothing was done: a message finds out why.
+      reservation.nextPlace = before;
+      return LocalPublisher.LATER;
+    }
+    return now.existed ? LocalPublisher.REPLACED : LocalPublisher.DONE;
+  }
+
+  private void storeNow() {
+    Publication publication = engine.publication();
+    int padded = ObjectLayout.padded(now.bytes);
+    now.region().memory().put(now.place, nowObject, 0, padded);
+    publication.begin(nowBatch, 1);
+    if (!publication.advance()) {
+      throw new IllegalStateException("a put waits, where nothing is waited for");
     }
   }
 

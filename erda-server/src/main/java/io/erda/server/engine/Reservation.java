@@ -18,6 +18,9 @@ final class Reservation {
 
   long lastUsedNs;
 
+  /** Whether it was used since {@link #lastUsedNs}, by somebody who did not look at the clock. */
+  boolean usedSince;
+
   /** Objects that were announced in it and are not decided. */
   int undecided;
 
@@ -33,6 +36,25 @@ final class Reservation {
     this.key = key;
     this.nextPlace = extent.place();
     this.lastUsedNs = nowNs;
+  }
+
+  /** How long it has not been used, as far as was noticed. */
+  long unusedNs(long nowNs) {
+    if (usedSince) {
+      usedSince = false;
+      lastUsedNs = nowNs;
+    }
+    return nowNs - lastUsedNs;
+  }
+
+  /**
+   * Takes the place of an object, without a look at the clock.
+   *
+   * @return whether it lies in this extent and behind all that were taken
+   */
+  boolean take(LogGeometry geometry, int head, int offset, int bytes) {
+    usedSince = true;
+    return take(geometry, head, offset, bytes, lastUsedNs);
   }
 
   /**

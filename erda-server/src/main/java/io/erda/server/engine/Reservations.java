@@ -125,7 +125,7 @@ final class Reservations {
 
   /** Takes out those that were not used since. */
   List<Reservation> takeUnusedFor(long idleNs, long nowNs) {
-    return open.isEmpty() ? List.of() : take(each -> nowNs - each.lastUsedNs > idleNs);
+    return open.isEmpty() ? List.of() : take(each -> each.unusedNs(nowNs) > idleNs);
   }
 
   List<Reservation> takeAll() {

@@ -2,6 +2,7 @@ package io.erda.server.engine;
 
 import io.erda.cleaner.Cleaner;
 import io.erda.cleaner.Entries;
+import io.erda.client.LocalPublisher;
 import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Message;
 import io.erda.protocol.PutMode;
@@ -43,6 +44,9 @@ public final class ServerCore implements AutoCloseable {
   /** An idle server looks at its clients after so much cleaning, at the end of a step. */
   private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
 
+  /** How long after an answer a client is thought to be about to send its next request. */
+  private static final long SOON_NS = 2_000;
+
   /** How long after a request a client is thought to want more. */
   private static final long BUSY_NS = 100_000;
 
@@ -61,6 +65,7 @@ public final class ServerCore implements AutoCloseable {
   private final KeyRequests keys;
   private final Announcing announcing;
   private final MapRequests maps;
+  private final RequestCounts counts = new RequestCounts();
   private final Figures figures = new Figures();
   private final ToldService told = new ToldService();
   private final Cleaner cleaner;
@@ -71,6 +76,10 @@ public final class ServerCore implements AutoCloseable {
   private long nextHousekeepingNs;
   private int putOff;
   private long requests;
+
+  /** Whether something was published in a client's thread since the last step. */
+  private boolean publishedNow;
+
   private long lastRequestNs = Long.MIN_VALUE / 2;
 
   /** When the step under way began. */
@@ -123,9 +132,8 @@ public final class ServerCore implements AutoCloseable {
             engine.live(),
             leases::endIn,
             options.cleaning());
-    RequestCounts counts = new RequestCounts();
     this.admission =
-        new Admission(engine, options, ports, connections, this::onMessage, counts, told);
+        new Admission(engine, options, ports, connections, new Requests(), counts, told);
     this.keys = new KeyRequests(engine, failures, publishing);
     this.announcing = new Announcing(engine, failures, refusals);
     this.maps = new MapRequests(engine);
@@ -253,6 +261,33 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
+   * Publishes what a client of this process has built, in its thread: see {@link LocalPublisher}.
+   * Whoever calls it takes steps now and then, and when it declines.
+   *
+   * @param line of its connection
+   */
+  public int publishNow(LocalLine line, LocalPublisher.Built object) {
+    Connection connection = line.connection(connections);
+    if (connection == null || engine.announced() != null) {
+      return LocalPublisher.LATER;
+    }
+    int outcome;
+    try {
+      outcome = publishing.publishNow(connection, object);
+      faults.surface();
+    } catch (InternalError e) {
+      onFault(e);
+      return LocalPublisher.FAILED;
+    }
+    if (outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED) {
+      requests++;
+      counts.add(Message.PUBLISH, object.delete ? Message.FLAG_DELETE : 0, Result.OK);
+      publishedNow = true;
+    }
+    return outcome;
+  }
+
+  /**
    * Takes note that answers went out, as far as that shows by now, without a whole step.
    *
    * @return how many requests have come meanwhile, for which a step is to follow
@@ -278,6 +313,10 @@ public final class ServerCore implements AutoCloseable {
   private int step() {
     long nowNs = nanoTime.getAsLong();
     stepNs = nowNs;
+    if (publishedNow) {
+      publishedNow = false;
+      lastRequestNs = nowNs;
+    }
     int work = 0;
     if (nowNs >= nextAcceptNs) {
       nextAcceptNs = nowNs + ACCEPT_NS;
@@ -296,7 +335,16 @@ public final class ServerCore implements AutoCloseable {
       files.tellAppends();
       files.tend(nowNs, leases.anyWaits());
     }
-    return work + makeFiles() + cleanAndAnswer();
+    return work + makeFiles() + (makesWay(work) ? 1 : cleanAndAnswer());
+  }
+
+  /**
+   * Whether the cleaning under way waits for the next step: a client that was answered a moment ago
+   * is likely to send its next request now. What is cleaned right behind an answer costs it
+   * nothing.
+   */
+  private boolean makesWay(int work) {
+    return work == 0 && stepNs - lastRequestNs < SOON_NS && cleaner.working() && !leases.anyWaits();
   }
 
   /**
@@ -407,6 +455,19 @@ public final class ServerCore implements AutoCloseable {
     told.listener().left(connection.clientId, connection.processId, connection.misbehaved());
     if (engine.announced() != null && !failures.any() && !engine.closed()) {
       failures.attempt(() -> engine.announced().left(connection));
+    }
+  }
+
+  /** What clients send. */
+  private final class Requests implements Connection.Requests {
+    @Override
+    public void onMessage(Connection connection, int slot, int received) {
+      ServerCore.this.onMessage(connection, slot, received);
+    }
+
+    @Override
+    public void onHint(long keyWord) {
+      engine.soon(keyWord);
     }
   }
 
