@@ -65,7 +65,6 @@ public final class BaselinesExperiment implements Experiment {
     json.put("device", device).put("valueBytes", VALUE_BYTES);
     json.put("objects", objects).put("operations", operations);
     Map<Workload, List<Series>> measured = new EnumMap<>(Workload.class);
-    Floor floor = null;
     List<ServedScheme> schemes =
         ServedScheme.startAll(context, dataset, device, 0, Counting.NOTHING);
     try {
@@ -76,13 +75,10 @@ public final class BaselinesExperiment implements Experiment {
             new SideBySide(context, schemes, dataset, workload, 1, operations, rounds).run());
         context.progress().done("");
       }
-      if (overShm()) {
-        // Last of all: the server is another one then, whose methods are not compiled yet.
-        floor = floor(context, dataset, schemes.getFirst());
-      }
     } finally {
       schemes.forEach(ServedScheme::close);
     }
+    Floor floor = overShm() ? Floor.of(context, dataset) : null;
     List<String> missed = new ArrayList<>();
     List<Part> parts = new ArrayList<>();
     parts.add(report(measured, floor, json));
@@ -94,19 +90,12 @@ public final class BaselinesExperiment implements Experiment {
     return new Report(parts, json, missed);
   }
 
-  private static Floor floor(Context context, Dataset dataset, ServedScheme erda) {
-    context.progress().step("the least that an operation can take");
-    Floor floor = erda.floor(new ZipfianKeys(dataset, 0, 99).keys());
-    context.progress().done("");
-    return floor;
-  }
-
   private static List<Part> floorWords(Floor floor, ObjectNode json) {
     json.put("floorGetNs", floor.getNs()).put("floorPutNs", floor.putNs());
     return List.of(
         new Words(
             "The floor is the least that the mean of an operation can be here, one thread at a"
-                + " time: a get copies the neighbourhood and the object from the store's own files"
+                + " time: a get copies the neighbourhood and the object from a store's own files"
                 + " and computes its checksum ("
                 + Table.time(floor.getNs())
                 + "); a put copies the value, computes its checksum, and waits until another thread"
@@ -120,8 +109,7 @@ public final class BaselinesExperiment implements Experiment {
       Context context, Dataset dataset, int operations, int rounds, ObjectNode json)
       throws InterruptedException {
     Table table =
-        new Table(
-            "load", "scheme", "server CPU/op", "at work/op", "Erda's work beside it", "paper");
+        new Table("load", "scheme", "server CPU/op", "at work/op", "of Erda's work", "paper");
     List<ServedScheme> schemes = ServedScheme.startAll(context, dataset, device, 0, Counting.WORK);
     try {
       for (Workload workload : Workload.values()) {
@@ -133,17 +121,17 @@ public final class BaselinesExperiment implements Experiment {
         context.progress().done("");
         Series erda = series.getFirst();
         for (Series each : series) {
-          double work = Series.ratio(erda.workNs, each.workNs);
+          double work = Series.ratio(each.workNs, erda.workNs);
           table.row(
               workload.label,
               each.scheme.title,
               Table.time(Rounds.median(each.cpuNs)),
               Table.time(Rounds.median(each.workNs)),
-              each == erda ? "" : String.format(Locale.ROOT, "%.3f", work),
-              each == erda ? "" : Table.decimal(PaperFigures.cpuRatio(workload, each.scheme)));
+              each == erda ? "" : PaperFigures.text(work),
+              each == erda ? "" : PaperFigures.text(PaperFigures.cpuRatio(workload, each.scheme)));
           json.withObject("/" + workload.label + "/" + each.scheme.title)
               .put("serverWorkNsPerOperation", Rounds.median(each.workNs))
-              .put("erdaWorkRatio", work);
+              .put("timesErdasWork", work);
         }
       }
     } finally {

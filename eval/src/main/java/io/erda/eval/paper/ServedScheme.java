@@ -46,17 +46,6 @@ abstract class ServedScheme implements AutoCloseable {
   /** Nanoseconds that the server's thread has taken for steps which had something to do. */
   abstract long workNs();
 
-  /**
-   * The least that an operation on the objects of this store can take. Its server is another one
-   * afterwards, so nobody is connected.
-   *
-   * @param keys that are got
-   * @throws UnsupportedOperationException where it is not a store of Erda's over shared memory
-   */
-  Floor floor(MemorySegment[] keys) {
-    throw new UnsupportedOperationException(scheme.title + " is not measured beside the floor");
-  }
-
   @Override
   public abstract void close();
 
@@ -183,11 +172,6 @@ abstract class ServedScheme implements AutoCloseable {
     long workNs() {
       teller = teller == null ? store.connect() : teller;
       return teller.stats().get("server.work.ns");
-    }
-
-    @Override
-    Floor floor(MemorySegment[] keys) {
-      return Floor.of(store, keys, valueBytes);
     }
 
     @Override

@@ -48,11 +48,6 @@ final class SideBySide {
     }
   }
 
-  /** What the first client asks for. */
-  MemorySegment[] keys() {
-    return keys.getFirst().keys();
-  }
-
   /** Notes down {@link Series#workNs}, too, of servers that tell it. */
   SideBySide timed() {
     timed = true;
@@ -92,7 +87,10 @@ final class SideBySide {
   private void run(ServedScheme scheme, List<Caller> callers, Series series, int round)
       throws InterruptedException {
     scheme.settle();
+    // To be asked is work, too.
+    long askedNs = timed ? -scheme.workNs() : 0;
     long workBeforeNs = timed ? scheme.workNs() : 0;
+    askedNs += workBeforeNs;
     CpuTime cpuBefore = scheme.cpu();
     CyclicBarrier start = new CyclicBarrier(callers.size());
     List<Client> clients = new ArrayList<>();
@@ -105,7 +103,7 @@ final class SideBySide {
     }
     scheme.settle(); // what is applied later costs too
     long cpuNs = scheme.cpu().since(cpuBefore);
-    long workNs = timed ? scheme.workNs() - workBeforeNs : 0;
+    long workNs = timed ? Math.max(0, scheme.workNs() - workBeforeNs - askedNs) : 0;
     Histogram latencies = new Histogram(Series.HIGHEST_NS, 3);
     long beganNs = Long.MAX_VALUE;
     long endedNs = Long.MIN_VALUE;

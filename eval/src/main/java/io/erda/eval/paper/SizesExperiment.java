@@ -56,11 +56,11 @@ public final class SizesExperiment implements Experiment {
             meanNs.get(workload).get(series.scheme)[size] = Rounds.median(series.meanNs);
           }
         }
-        floors[size] = schemes.getFirst().floor(new ZipfianKeys(dataset, 0, 99).keys());
         context.progress().done("");
       } finally {
         schemes.forEach(ServedScheme::close);
       }
+      floors[size] = Floor.of(context, dataset);
     }
     return report(meanNs, floors);
   }
@@ -112,7 +112,7 @@ public final class SizesExperiment implements Experiment {
     Words words =
         new Words(
             "Floor: the least that the mean of an operation can be here. A get copies the"
-                + " neighbourhood and the object from the store's own files, and computes its"
+                + " neighbourhood and the object from a store's own files, and computes its"
                 + " checksum; a put copies the value, computes its checksum, and waits until"
                 + " another thread has seen one word.");
     parts.addAll(List.of(ratios, table, words, plot));
