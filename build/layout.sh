@@ -14,12 +14,31 @@ lay_out() {
     "$1/classes/io/erda/launcher/launcher.properties" > "$2/flags"
 }
 
-# Records the class cache of the build in $2 with the Java in $1: loaded and linked classes and profiles of their
-# methods, mapped at the start. Without it everything works, only slower.
+# Records the class caches of the build in $2 with the Java in $1: loaded and linked classes and profiles of their
+# methods, mapped at the start. Without them everything works, only slower.
 make_class_cache() {
   launch_settings "$2"
-  "$1/bin/java" $flags -XX:+UseSerialGC -XX:AOTCacheOutput="$2/erda.aot" -Xlog:disable \
-    -cp "$classpath" io.erda.launcher.TrainingRun "$2/training" > /dev/null 2>&1 \
-    || rm -f "$2/erda.aot"
-  rm -rf "$2/erda.aot.config" "$2/training"
+  record_class_cache "$1" "$2/erda.aot" "$2/training"
+  # A server of another process, whose classes the short commands do not need.
+  mkfifo "$2/end"
+  "$1/bin/java" $flags -XX:+UseSerialGC -cp "$classpath" io.erda.launcher.Main server --data "$2/training" --child \
+    < "$2/end" > "$2/served" 2> /dev/null &
+  server=$!
+  exec 8> "$2/end"
+  until grep -q '^serving' "$2/served" || ! kill -0 "$server" 2> /dev/null; do
+    sleep 0.1
+  done
+  record_class_cache "$1" "$2/short.aot" --uri "erda+shm:$2/training"
+  exec 8>&-
+  wait "$server" || :
+  rm -rf "$2"/*.aot.config "$2/training" "$2/end" "$2/served"
+}
+
+# Records the class cache $2 with the Java in $1 from a training run with the other arguments.
+record_class_cache() {
+  cache_java=$1
+  cache=$2
+  shift 2
+  "$cache_java/bin/java" $flags -XX:+UseSerialGC -XX:AOTCacheOutput="$cache" -Xlog:disable \
+    -cp "$classpath" io.erda.launcher.TrainingRun "$@" > /dev/null 2>&1 || rm -f "$cache"
 }

@@ -1,7 +1,8 @@
 # How a JVM of Erda is started, read by ./erda in a source tree and by bin/erda of a distribution.
 #
 # A build is a directory with the jars in lib/, `classpath` (their names, in order), `flags` (two lines: of every JVM,
-# and of a server besides), and, where it could be recorded, `erda.aot`, the class cache.
+# and of a server besides), and, where they could be recorded, the class caches: `short.aot` for commands that are over in
+# a moment, `erda.aot` for the others.
 
 # The JVM names files, and writes text, in the locale's characters. In the C locale of cron jobs and services these are
 # ASCII alone, and in an old one they are not what is in the store.
@@ -52,10 +53,13 @@ become_erda() {
   build=$2
   shift 2
   launch_settings "$build"
-  # A command that is over in a moment gains from a small heap set-up and the fast compiler alone.
+  cache=$build/erda.aot
+  # A command that is over in a moment gains from a small heap set-up, the fast compiler alone, and a cache without the
+  # classes of a server.
   case ${1:-} in
-    '' | -* | help | get | put | delete | exists | ping | stats | top | shell | classpath | completion | doctor)
+    '' | -* | help | get | put | delete | exists | keys | ping | stats | top | shell | classpath | completion | doctor)
       flags="$flags -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+      [ ! -r "$build/short.aot" ] || cache=$build/short.aot
       ;;
     # What comments state of the code is asserted there.
     simulate) flags="$flags -ea" ;;
@@ -66,9 +70,9 @@ become_erda() {
   if [ -r "$build/peers/classpath" ]; then
     set -- "-Derda.peers=$build/peers/classpath" "$@"
   fi
-  if [ -r "$build/erda.aot" ]; then
+  if [ -r "$cache" ]; then
     # Quiet where the cache doesn't fit, for example with other flags from ERDA_JAVA_OPTS.
-    set -- "-XX:AOTCache=$build/erda.aot" -Xlog:aot=off -Xlog:cds=off "$@"
+    set -- "-XX:AOTCache=$cache" -Xlog:aot=off -Xlog:cds=off "$@"
   fi
   # A shell whose exec fails ends; nothing is left to trap when it succeeds.
   trap cannot_start EXIT

@@ -12,9 +12,14 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -27,6 +32,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** What was packed is unpacked and used, with nothing else but a shell. */
 class DistributionTest {
   private static final Map<String, String> NOTHING = Map.of();
+
+  /** Where Maven leaves which artifact something was. */
+  private static final Pattern INSIDE =
+      Pattern.compile("META-INF/maven/[^/]+/([^/]+)/pom\\.properties");
 
   @TempDir static Path directory;
   private static UnpackedTree tree;
@@ -189,6 +198,70 @@ class DistributionTest {
                   && Files.exists(Path.of("..", name.substring("erda-".length()), "pom.xml"));
       assertTrue(ours || page.contains("`" + name + "`"), name);
     }
+  }
+
+  /** What a jar's manifest says of its licence stands on the page, in the row of the jar. */
+  @Test
+  void licencesAreThoseThatTheJarsDeclare() throws IOException {
+    Map<String, String> names =
+        Map.of(
+            "apache", "Apache-2.0",
+            "bsd-3-clause", "BSD-3-Clause",
+            "bsd-2-clause", "BSD-2-Clause",
+            "publicdomain/zero", "CC0-1.0",
+            "/mit", "MIT",
+            "epl-2.0", "EPL-2.0",
+            "lgpl-3", "LGPL-3.0");
+    int declared = 0;
+    for (Path jar : jars()) {
+      String name = jar.getFileName().toString().replaceFirst("-\\d.*", "");
+      String licence = declaredLicence(jar);
+      for (Map.Entry<String, String> each : names.entrySet()) {
+        if (licence.contains(each.getKey())) {
+          assertTrue(row(name).contains(each.getValue()), name + ": " + licence);
+          declared++;
+        }
+      }
+    }
+    assertTrue(declared > 15, "only " + declared + " licences are declared");
+  }
+
+  /** Libraries that a jar has in it, under other package names, are named in the row of the jar. */
+  @Test
+  void whatIsInsideOfAJarIsNamed() throws IOException {
+    int found = 0;
+    for (Path jar : jars()) {
+      String name = jar.getFileName().toString().replaceFirst("-\\d.*", "");
+      try (ZipFile zip = new ZipFile(jar.toFile())) {
+        Enumeration<? extends ZipEntry> entries = zip.entries();
+        while (entries.hasMoreElements()) {
+          Matcher inside = INSIDE.matcher(entries.nextElement().getName());
+          if (inside.matches() && !name.startsWith("erda-")) {
+            assertTrue(row(name).contains("`" + inside.group(1) + "`"), name + ": " + inside);
+            found++;
+          }
+        }
+      }
+    }
+    assertTrue(found > 10, "found " + found);
+  }
+
+  private static String declaredLicence(Path jar) throws IOException {
+    try (JarFile file = new JarFile(jar.toFile())) {
+      Manifest manifest = file.getManifest();
+      String licence =
+          manifest == null ? null : manifest.getMainAttributes().getValue("Bundle-License");
+      return licence == null ? "" : licence.toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** The line of the page's table that has a jar. */
+  private static String row(String jar) throws IOException {
+    return Files.readString(tree.resolve("THIRD-PARTY.md"))
+        .lines()
+        .filter(line -> line.startsWith("| ") && line.split("\\|")[2].contains("`" + jar + "`"))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError(jar + " is not named"));
   }
 
   private static List<Path> jars() throws IOException {

@@ -71,10 +71,10 @@ public final class ErdaServer implements AutoCloseable {
         core.onService(log);
         log.started(store, uris);
       }
+      Steps steps = new OwnSteps(core);
+      steps = options.timed() ? TimedSteps.of(steps, core, System::nanoTime) : steps;
       return new ErdaServer(
-          uris,
-          store,
-          ServerThread.start(core, new OwnSteps(core), devices, store, options, log, false));
+          uris, store, ServerThread.start(core, steps, devices, store, options, log, false));
     } catch (RuntimeException | Error e) {
       others.forEach(Device::close);
       store.close();

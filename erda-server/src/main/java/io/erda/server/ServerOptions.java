@@ -51,6 +51,7 @@ public final class ServerOptions {
   private int connectionsMax = 1024;
   private Quotas quotas = Quotas.DEFAULTS;
   private boolean counted;
+  private boolean timed;
   private int writeLatencyNs;
   private boolean cleaning = true;
   private int livePercent = CleanerOptions.DEFAULT.livePercent();
@@ -75,6 +76,7 @@ public final class ServerOptions {
     connectionsMax = other.connectionsMax;
     quotas = other.quotas;
     counted = other.counted;
+    timed = other.timed;
     writeLatencyNs = other.writeLatencyNs;
     cleaning = other.cleaning;
     livePercent = other.livePercent;
@@ -256,6 +258,21 @@ public final class ServerOptions {
   public ServerOptions withCounted(boolean value) {
     ServerOptions copy = new ServerOptions(this);
     copy.counted = value;
+    return copy;
+  }
+
+  /**
+   * Whether the figure {@code server.work.ns} is there: how long those steps took that had
+   * something to do. Timing them slows a server down a little.
+   */
+  public boolean timed() {
+    return timed;
+  }
+
+  /** The same, with another {@link #timed}. */
+  public ServerOptions withTimed(boolean value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.timed = value;
     return copy;
   }
 

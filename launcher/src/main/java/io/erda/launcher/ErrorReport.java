@@ -38,7 +38,8 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   @Override
   public int handleExecutionException(
       Exception failure, CommandLine commandLine, ParseResult parsed) {
-    return failed(failure, commandLine, verbose(parsed.originalArgs().toArray(String[]::new)));
+    return failed(
+        failure, commandLine.getErr(), verbose(parsed.originalArgs().toArray(String[]::new)));
   }
 
   @Override
@@ -71,9 +72,8 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   }
 
   /** Reports what a command threw. */
-  int failed(Throwable failure, CommandLine commandLine, boolean verbose) {
+  int failed(Throwable failure, PrintWriter err, boolean verbose) {
     Throwable cause = unwrapped(failure);
-    PrintWriter err = commandLine.getErr();
     err.println("erda: " + ProgramName.in(message(cause)));
     if (trace || verbose) {
       failure.printStackTrace(err);

@@ -1,6 +1,7 @@
 package io.erda.launcher;
 
 import io.erda.launcher.commands.FilePath;
+import io.erda.launcher.commands.PlainCommand;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -8,6 +9,7 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 
 /**
@@ -66,24 +68,29 @@ public final class Main {
   private static int run(
       PrintWriter out, PrintWriter err, boolean trace, boolean ofProcess, String... args) {
     ErrorReport report = new ErrorReport(trace);
-    CommandLine commandLine =
-        ErdaCommand.commandLine(args)
-            .setOut(out)
-            .setErr(err)
-            .setExecutionExceptionHandler(report)
-            .setParameterExceptionHandler(report)
-            .setCaseInsensitiveEnumValuesAllowed(true)
-            // A key may begin with @; picocli would take it for the name of a file of arguments.
-            .setExpandAtFiles(false)
-            .registerConverter(Path.class, new FilePath());
     try {
-      return commandLine.execute(ofProcess ? ExactArguments.of(args) : args);
+      String[] exact = ofProcess ? ExactArguments.of(args) : args;
+      Callable<Integer> plain = PlainCommand.of(exact);
+      return plain != null ? plain.call() : commandLine(out, err, report, args).execute(exact);
     } catch (Throwable e) { // picocli hands us exceptions only; an Error comes through
-      return report.failed(e, commandLine, ErrorReport.verbose(args));
+      return report.failed(e, err, ErrorReport.verbose(args));
     } finally {
       out.flush();
       err.flush();
     }
+  }
+
+  private static CommandLine commandLine(
+      PrintWriter out, PrintWriter err, ErrorReport report, String... args) {
+    return ErdaCommand.commandLine(args)
+        .setOut(out)
+        .setErr(err)
+        .setExecutionExceptionHandler(report)
+        .setParameterExceptionHandler(report)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        // A key may begin with @; picocli would take it for the name of a file of arguments.
+        .setExpandAtFiles(false)
+        .registerConverter(Path.class, new FilePath());
   }
 
   private static PrintWriter writer(PrintStream stream) {

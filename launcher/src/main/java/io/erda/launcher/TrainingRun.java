@@ -9,21 +9,28 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * What {@code ./erda} records its class cache from, once for each build: a small store is served,
- * used by a client and by the short commands, closed, and opened again. Classes that this loads,
+ * What {@code ./erda} records its class caches from, once for each build. Classes that this loads,
  * and profiles of methods that it runs, are there at once when a later JVM starts (JEP 483, JEP
- * 515).
+ * 515). All of a cache's classes are loaded then, whether they are needed or not, so there are two:
+ * one of everything, and one of what the commands need that are over in a moment.
  *
- * <p>Usage: {@code TrainingRun DIRECTORY}, which must not exist yet and is left behind.
+ * <p>Usage: {@code TrainingRun DIRECTORY}, which must not exist yet and is left behind: a small
+ * store is served, used by a client and by the short commands, closed, and opened again. {@code
+ * TrainingRun --uri URI}: the short commands alone, with a server that somebody else has started.
  */
 final class TrainingRun {
   private static final int KEYS = 2_000;
   private static final int VALUE_BYTES = 1024;
+  private static final int ABSENT = 3;
 
   private TrainingRun() {}
 
   public static void main(String[] args) {
-    run(Path.of(args[0]));
+    if (args[0].equals("--uri")) {
+      useShortCommands(args[1]);
+    } else {
+      run(Path.of(args[0]));
+    }
     // As Main ends: the cache is made on the way out.
     System.exit(0);
   }
@@ -53,6 +60,21 @@ final class TrainingRun {
     command("server", "--help");
   }
 
+  private static void useShortCommands(String uri) {
+    command(0, "put", "--uri", uri, "greeting", "hello");
+    command(0, "get", "--uri", uri, "greeting");
+    command(0, "get", "--uri", uri, "greeting", "greeting");
+    command(0, "exists", "--uri", uri, "greeting");
+    command(0, "keys", "--uri", uri);
+    command(0, "delete", "--uri", uri, "greeting");
+    command(ABSENT, "get", "--uri", uri, "greeting");
+    command(0, "ping", "--uri", uri);
+    command(0, "stats", "--uri", uri);
+    command(0, "top", "--uri", uri, "--count", "1");
+    command(0, "--help");
+    command(0, "get", "--help");
+  }
+
   private static void use(String uri) {
     byte[] value = new byte[VALUE_BYTES];
     try (ErdaClient client = ErdaClient.connect(uri)) {
@@ -70,12 +92,16 @@ final class TrainingRun {
     return "key" + number;
   }
 
-  /** One that fails would be trained for its error message. */
   private static void command(String... line) {
+    command(0, line);
+  }
+
+  /** One that fails where it should not would be trained for its error message. */
+  private static void command(int expected, String... line) {
     PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
     // They are not this process's own, and stay as they are; but what looks at them is loaded.
     int exitCode = Main.run(nowhere, nowhere, false, ExactArguments.of(line));
-    if (exitCode != 0) {
+    if (exitCode != expected) {
       throw new IllegalStateException(String.join(" ", line) + ": exit code " + exitCode);
     }
   }

@@ -120,9 +120,7 @@ class MainTest {
   }
 
   private int report(Exception failure, boolean verbose) {
-    CommandLine commandLine = ErdaCommand.commandLine();
-    commandLine.setErr(new PrintWriter(err, true));
-    return new ErrorReport(false).failed(failure, commandLine, verbose);
+    return new ErrorReport(false).failed(failure, new PrintWriter(err, true), verbose);
   }
 
   private void assertOneLine(String part) {

@@ -92,6 +92,7 @@ class StatsPageTest {
             .withCapacityBytes(16 << 20)
             .withBuckets(256)
             .withCounted(true)
+            .withTimed(true)
             .withListening(List.of(Listening.tcp("127.0.0.1:0")));
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options);
         ErdaClient client = ErdaClient.connect(server.uri())) {

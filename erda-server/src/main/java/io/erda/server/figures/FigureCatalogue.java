@@ -158,11 +158,16 @@ public final class FigureCatalogue {
         .gauge("server.pid", "process ID of the server")
         .gauge("server.uptime.ns", NANOSECONDS, "since the server began to serve")
         .counter("server.cpu.ns", NANOSECONDS, "processor time of the server's process")
+        .counter(
+            "server.work.ns",
+            NANOSECONDS,
+            "that the server's thread took for steps which had something to do; the rest of its"
+                + " time it polls")
         .gauge("server.heap.bytes", BYTES, "of the heap of the server's JVM that are taken")
         .group(
             "The server",
             "`server.cpu.ns` is there where the server has a process of its own: not of an embedded"
-                + " store.");
+                + " store. `server.work.ns` is there with `--timed` alone.");
   }
 
   private static Group clients() {

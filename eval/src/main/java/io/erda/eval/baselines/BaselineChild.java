@@ -34,7 +34,7 @@ public final class BaselineChild {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(20);
   private static final String SERVING = "serving ";
-  private static final String BYTES = "bytes ";
+  private static final String TOLD = "told ";
   private static final String END = "end";
   private static final String SHM = "shm";
 
@@ -56,8 +56,7 @@ public final class BaselineChild {
    * @param device by which it is reached: {@code shm} or {@code tcp}
    * @param objects that the store is to hold, of at most {@code objectBytes} of key and value
    * @param lagBytes as in {@link BaselineServer#open}
-   * @param counted whether {@link #nvmBytes} is there; counting compares what is stored, which
-   *     takes time
+   * @param counting whether {@link #nvmBytes} or {@link #workNs} is there
    */
   public static BaselineChild start(
       Children children,
@@ -68,7 +67,7 @@ public final class BaselineChild {
       long objects,
       int objectBytes,
       long lagBytes,
-      boolean counted) {
+      Counting counting) {
     Child child =
         children.start(
             "the server of " + kind,
@@ -84,7 +83,7 @@ public final class BaselineChild {
                     Long.toString(objects),
                     Integer.toString(objectBytes),
                     Long.toString(lagBytes),
-                    Boolean.toString(counted)));
+                    counting.name()));
     String address = child.await(SERVING, START_TIMEOUT).substring(SERVING.length());
     return new BaselineChild(child, device, address);
   }
@@ -111,8 +110,17 @@ public final class BaselineChild {
 
   /** Bytes that it stored in its memory, and that clients wrote into it, so far. */
   public long nvmBytes() {
-    child.tell(BYTES);
-    return Long.parseLong(child.await(BYTES, ANSWER_TIMEOUT).substring(BYTES.length()));
+    return told(1);
+  }
+
+  /** Nanoseconds that its thread has taken for steps which had something to do. */
+  public long workNs() {
+    return told(2);
+  }
+
+  private long told(int word) {
+    child.tell(TOLD);
+    return Long.parseLong(child.await(TOLD, ANSWER_TIMEOUT).split(" ", -1)[word]);
   }
 
   /** Ends it in order. */
@@ -134,7 +142,7 @@ public final class BaselineChild {
             overShm
                 ? ShmDevice.open(ShmOptions.toServe(shm, System::nanoTime))
                 : TcpServerDevice.open(TcpOptions.of(System::nanoTime, new SecureRandom()));
-        MemoryDirectory files = directory(data, Boolean.parseBoolean(args[6]))) {
+        MemoryDirectory files = directory(data, Counting.valueOf(args[6]))) {
       if (!files.lock()) {
         throw new IOException(data + " is in use");
       }
@@ -148,14 +156,14 @@ public final class BaselineChild {
               new SplittableRandom())) {
         Listener listener = device.listen(overShm ? shm.toString() : LOOPBACK);
         server.listen(device, listener, false);
-        new Serving(server, device, files).run(listener.address());
+        new Serving(server, device, files, Counting.valueOf(args[6])).run(listener.address());
       }
     }
   }
 
-  private static MemoryDirectory directory(Path data, boolean counted) throws IOException {
+  private static MemoryDirectory directory(Path data, Counting counting) throws IOException {
     MappedDirectory files = MappedDirectory.open(data);
-    return counted ? new CountedDirectory(files) : files;
+    return counting == Counting.BYTES ? new CountedDirectory(files) : files;
   }
 
   /** The server's thread, and what it is told meanwhile. */
@@ -167,8 +175,11 @@ public final class BaselineChild {
         new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, Poller.DEFAULT_BUDGET_NS);
     private volatile boolean ending;
     private volatile boolean asked;
+    private final boolean timed;
+    private long workNs;
 
-    Serving(BaselineServer server, Device device, MemoryDirectory files) {
+    Serving(BaselineServer server, Device device, MemoryDirectory files, Counting counting) {
+      timed = counting == Counting.WORK;
       this.server = server;
       this.device = device;
       this.files = files;
@@ -182,9 +193,9 @@ public final class BaselineChild {
       while (!ending) {
         if (asked) {
           asked = false;
-          System.out.println(BYTES + bytes());
+          System.out.println(TOLD + bytes() + " " + workNs);
         }
-        if (poller.mayPoll(server.doWork())) {
+        if (poller.mayPoll(timed ? timedWork() : server.doWork())) {
           continue;
         }
         if (server.arm() && server.doWork() == 0 && device.await(server.sleepNsMax())) {
@@ -193,6 +204,15 @@ public final class BaselineChild {
           poller.reset();
         }
       }
+    }
+
+    private int timedWork() {
+      long beganNs = System.nanoTime();
+      int work = server.doWork();
+      if (work > 0) {
+        workNs += System.nanoTime() - beganNs;
+      }
+      return work;
     }
 
     private long bytes() {

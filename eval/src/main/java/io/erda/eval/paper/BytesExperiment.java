@@ -3,6 +3,7 @@ package io.erda.eval.paper;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
+import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -72,7 +73,7 @@ public final class BytesExperiment implements Experiment {
     for (int size : SIZES) {
       double[][] bytes = new double[Operation.values().length][Scheme.values().length];
       List<ServedScheme> schemes =
-          ServedScheme.startAll(context, new Dataset(LOADED, size), "shm", count, true);
+          ServedScheme.startAll(context, new Dataset(LOADED, size), "shm", count, Counting.BYTES);
       try {
         context.progress().step("values of " + size + " bytes");
         for (ServedScheme scheme : schemes) {

@@ -3,6 +3,7 @@ package io.erda.eval.paper;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
+import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.report.Rounds;
@@ -40,7 +41,8 @@ public final class ClientsExperiment implements Experiment {
     int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 2 : 5;
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     Told told = new Told();
-    List<ServedScheme> schemes = ServedScheme.startAll(context, dataset, "shm", 0, false);
+    List<ServedScheme> schemes =
+        ServedScheme.startAll(context, dataset, "shm", 0, Counting.NOTHING);
     try {
       for (Workload workload : Workload.values()) {
         List<List<Series>> byClients = new ArrayList<>();

@@ -16,12 +16,16 @@ final class Series {
   /** Processor time that all threads of the server spent on an operation, in the mean. */
   final double[] cpuNs;
 
+  /** That of steps of the server's which had something to do, where it is told. */
+  final double[] workNs;
+
   Series(Scheme scheme, int rounds) {
     this.scheme = scheme;
     perSecond = new double[rounds];
     meanNs = new double[rounds];
     p50Ns = new double[rounds];
     cpuNs = new double[rounds];
+    workNs = new double[rounds];
   }
 
   /** The median of the ratios of each round. */

@@ -5,6 +5,7 @@ import io.erda.eval.Experiment.Context;
 import io.erda.eval.baselines.BaselineCalls;
 import io.erda.eval.baselines.BaselineChild;
 import io.erda.eval.baselines.BaselineKind;
+import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.CpuTime;
@@ -42,6 +43,9 @@ abstract class ServedScheme implements AutoCloseable {
   /** What server and clients have stored so far. */
   abstract long nvmBytes();
 
+  /** Nanoseconds that the server's thread has taken for steps which had something to do. */
+  abstract long workNs();
+
   @Override
   public abstract void close();
 
@@ -76,23 +80,23 @@ abstract class ServedScheme implements AutoCloseable {
    *
    * @param device by which they are reached: {@code shm} or {@code tcp}
    * @param room for so many objects beside those that are loaded
-   * @param counted whether {@link #nvmBytes} is there, which slows stores down
+   * @param counting whether {@link #nvmBytes} or {@link #workNs} is there
    */
   static List<ServedScheme> startAll(
-      Context context, Dataset dataset, String device, long room, boolean counted) {
+      Context context, Dataset dataset, String device, long room, Counting counting) {
     List<ServedScheme> all = new ArrayList<>();
     try {
       for (Scheme scheme : Scheme.values()) {
         all.add(
             scheme == Scheme.ERDA
-                ? new Erda(context, dataset.valueBytes(), device, counted)
+                ? new Erda(context, dataset.valueBytes(), device, counting)
                 : new Baseline(
                     context,
                     scheme,
                     dataset.objects() + room,
                     dataset.valueBytes(),
                     device,
-                    counted));
+                    counting));
         all.getLast().load(context, dataset);
       }
     } catch (RuntimeException | Error e) {
@@ -106,7 +110,10 @@ abstract class ServedScheme implements AutoCloseable {
   private static final class Erda extends ServedScheme {
     private final ServedStore store;
 
-    Erda(Context context, int valueBytes, String device, boolean counted) {
+    /** Asks for figures; null until some are asked for. */
+    private ErdaClient teller;
+
+    Erda(Context context, int valueBytes, String device, Counting counting) {
       super(Scheme.ERDA, valueBytes);
       List<String> options = new ArrayList<>();
       try {
@@ -114,8 +121,10 @@ abstract class ServedScheme implements AutoCloseable {
       } catch (IOException e) {
         throw new ProcessException("no port of loopback is free: " + e.getMessage(), e);
       }
-      if (counted) {
-        options.add("--counted");
+      switch (counting) {
+        case NOTHING -> {}
+        case BYTES -> options.add("--counted");
+        case WORK -> options.add("--timed");
       }
       store = ServedStore.create(context, "paper", options);
     }
@@ -158,8 +167,18 @@ abstract class ServedScheme implements AutoCloseable {
       }
     }
 
+    /** By one client for all times: who connects and leaves makes work, too. */
+    @Override
+    long workNs() {
+      teller = teller == null ? store.connect() : teller;
+      return teller.stats().get("server.work.ns");
+    }
+
     @Override
     public void close() {
+      if (teller != null) {
+        teller.close();
+      }
       store.close();
     }
   }
@@ -174,7 +193,7 @@ abstract class ServedScheme implements AutoCloseable {
         long objects,
         int valueBytes,
         String device,
-        boolean counted) {
+        Counting counting) {
       super(scheme, valueBytes);
       kind =
           scheme == Scheme.REDO_LOGGING ? BaselineKind.REDO_LOGGING : BaselineKind.READ_AFTER_WRITE;
@@ -188,7 +207,7 @@ abstract class ServedScheme implements AutoCloseable {
               objects,
               Dataset.KEY_BYTES + valueBytes,
               0,
-              counted);
+              counting);
     }
 
     @Override
@@ -234,6 +253,11 @@ abstract class ServedScheme implements AutoCloseable {
     @Override
     long nvmBytes() {
       return server.nvmBytes();
+    }
+
+    @Override
+    long workNs() {
+      return server.workNs();
     }
 
     @Override

@@ -24,6 +24,7 @@ final class SideBySide {
   private final int operations;
   private final int rounds;
   private final List<ZipfianKeys> keys = new ArrayList<>();
+  private boolean timed;
 
   /**
    * @param clients that go on at the same time
@@ -45,6 +46,12 @@ final class SideBySide {
     for (int i = 0; i < clients; i++) {
       keys.add(new ZipfianKeys(dataset, workload.updatePercent, 99 + i));
     }
+  }
+
+  /** Notes down {@link Series#workNs}, too, of servers that tell it. */
+  SideBySide timed() {
+    timed = true;
+    return this;
   }
 
   /** One round warms up and does not count. */
@@ -80,6 +87,10 @@ final class SideBySide {
   private void run(ServedScheme scheme, List<Caller> callers, Series series, int round)
       throws InterruptedException {
     scheme.settle();
+    // To be asked is work, too.
+    long askedNs = timed ? -scheme.workNs() : 0;
+    long workBeforeNs = timed ? scheme.workNs() : 0;
+    askedNs += workBeforeNs;
     CpuTime cpuBefore = scheme.cpu();
     CyclicBarrier start = new CyclicBarrier(callers.size());
     List<Client> clients = new ArrayList<>();
@@ -92,6 +103,7 @@ final class SideBySide {
     }
     scheme.settle(); // what is applied later costs too
     long cpuNs = scheme.cpu().since(cpuBefore);
+    long workNs = timed ? Math.max(0, scheme.workNs() - workBeforeNs - askedNs) : 0;
     Histogram latencies = new Histogram(Series.HIGHEST_NS, 3);
     long beganNs = Long.MAX_VALUE;
     long endedNs = Long.MIN_VALUE;
@@ -109,6 +121,7 @@ final class SideBySide {
       series.meanNs[round] = latencies.getMean();
       series.p50Ns[round] = latencies.getValueAtPercentile(50);
       series.cpuNs[round] = cpuNs / all;
+      series.workNs[round] = workNs / all;
       series.latencies.add(latencies);
     }
   }

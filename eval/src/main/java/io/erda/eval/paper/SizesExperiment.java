@@ -3,6 +3,7 @@ package io.erda.eval.paper;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
+import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.report.Part;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.DoubleFunction;
 
 /** The mean latency of an operation by the size of values: the paper's figures 14 to 17. */
 public final class SizesExperiment implements Experiment {
@@ -41,9 +43,11 @@ public final class SizesExperiment implements Experiment {
       Arrays.stream(Scheme.values()).forEach(scheme -> means.put(scheme, new double[SIZES.length]));
       meanNs.put(workload, means);
     }
+    Floor[] floors = new Floor[SIZES.length];
     for (int size = 0; size < SIZES.length; size++) {
       Dataset dataset = new Dataset(objects, SIZES[size]);
-      List<ServedScheme> schemes = ServedScheme.startAll(context, dataset, "shm", 0, false);
+      List<ServedScheme> schemes =
+          ServedScheme.startAll(context, dataset, "shm", 0, Counting.NOTHING);
       try {
         context.progress().step("values of " + SIZES[size] + " bytes");
         for (Workload workload : Workload.values()) {
@@ -56,11 +60,12 @@ public final class SizesExperiment implements Experiment {
       } finally {
         schemes.forEach(ServedScheme::close);
       }
+      floors[size] = Floor.of(context, dataset);
     }
-    return report(meanNs);
+    return report(meanNs, floors);
   }
 
-  private static Report report(Map<Workload, Map<Scheme, double[]>> meanNs) {
+  private static Report report(Map<Workload, Map<Scheme, double[]>> meanNs, Floor[] floors) {
     List<Part> parts = new ArrayList<>();
     parts.add(
         new Words(
@@ -76,10 +81,15 @@ public final class SizesExperiment implements Experiment {
     meanNs.forEach((workload, means) -> {
       plot.panel(workload.label);
       ObjectNode node = json.putObject(workload.label);
+      double[] floorNs = Arrays.stream(floors).mapToDouble(each -> each.ns(workload)).toArray();
+      row(table, workload, "floor", floorNs, Table::time);
+      Arrays.stream(floorNs).forEach(node.putArray("floorNs")::add);
+      double[] erdaNs = means.get(Scheme.ERDA);
+      double[] multiples = new double[SIZES.length];
+      Arrays.setAll(multiples, size -> erdaNs[size] / floorNs[size]);
+      row(table, workload, "Erda / floor", multiples, Table::decimal);
       means.forEach((scheme, ns) -> {
-        List<Object> row = new ArrayList<>(List.of(workload.label, scheme.title));
-        Arrays.stream(ns).mapToObj(Table::time).forEach(row::add);
-        table.row(row.toArray());
+        row(table, workload, scheme.title, ns, Table::time);
         plot.curve(scheme.title, sizes, Arrays.stream(ns).map(each -> each / 1e3).toArray());
         Arrays.stream(ns).forEach(node.putArray(scheme.title + "MeanNs")::add);
         if (scheme != Scheme.ERDA) {
@@ -99,8 +109,25 @@ public final class SizesExperiment implements Experiment {
         }
       });
     });
-    parts.addAll(List.of(ratios, table, plot));
+    Words words =
+        new Words(
+            "Floor: the least that the mean of an operation can be here. A get copies the"
+                + " neighbourhood and the object from a store's own files, and computes its"
+                + " checksum; a put copies the value, computes its checksum, and waits until"
+                + " another thread has seen one word.");
+    parts.addAll(List.of(ratios, table, words, plot));
     return new Report(parts, json, missed);
+  }
+
+  private static void row(
+      Table table,
+      Workload workload,
+      String name,
+      double[] values,
+      DoubleFunction<String> written) {
+    List<Object> row = new ArrayList<>(List.of(workload.label, name));
+    Arrays.stream(values).mapToObj(written).forEach(row::add);
+    table.row(row.toArray());
   }
 
   private static double mean(double[] values) {

@@ -40,6 +40,11 @@ final class ZipfianKeys {
     keys = Dataset.keys(numbers);
   }
 
+  /** The keys, in the order in which they are asked for. */
+  MemorySegment[] keys() {
+    return keys.clone();
+  }
+
   /** The share that the keys of the first ranks have together, by rank; the last is 1. */
   private static double[] shares(int objects) {
     double[] upTo = new double[objects];

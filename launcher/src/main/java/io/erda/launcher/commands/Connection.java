@@ -17,6 +17,13 @@ final class Connection {
               + " alone are read. What ERDA_URI says by default.")
   private String uri;
 
+  /** A connection to a store, whatever the command line says. */
+  static Connection of(String uri) {
+    Connection connection = new Connection();
+    connection.uri = uri;
+    return connection;
+  }
+
   ErdaClient connect() {
     return ErdaClient.connect(uri);
   }

@@ -38,6 +38,14 @@ public final class GetCommand implements Callable<Integer> {
       description = "End each value with a zero byte instead of a line end.")
   private boolean zero;
 
+  /** What {@code get --uri URI KEY…} is. */
+  static GetCommand of(String uri, List<String> keys) {
+    GetCommand command = new GetCommand();
+    command.connection = Connection.of(uri);
+    command.arguments = KeyArguments.of(keys);
+    return command;
+  }
+
   @Override
   public Integer call() throws IOException {
     List<byte[]> keys = arguments.keys();

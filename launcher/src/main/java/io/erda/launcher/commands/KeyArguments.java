@@ -13,6 +13,15 @@ final class KeyArguments {
   @Parameters(paramLabel = "KEY", arity = "0..*", description = "The keys, byte for byte.")
   private List<String> arguments = List.of();
 
+  /** Keys that are written as they are. */
+  static KeyArguments of(List<String> keys) {
+    KeyArguments arguments = new KeyArguments();
+    arguments.form = new ByteForm();
+    arguments.keyFile = new KeyFile();
+    arguments.arguments = keys;
+    return arguments;
+  }
+
   /** Returns the keys, of which there is one at least. */
   List<byte[]> keys() throws IOException {
     return keyFile.keys(arguments, form);

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
@@ -111,11 +112,15 @@ final class Measuring {
 
   private Experiment.Report run(Experiment experiment, PrintWriter err)
       throws InterruptedException {
+    long beganNs = System.nanoTime();
     try (Children children = new Children()) {
       Jvm jvm = LaunchSettings.load().jvm();
       TerminalProgress progress = new TerminalProgress(err, StandardOutput.errorIsTerminal());
       return experiment.run(
           new Experiment.Context(children, jvm, directory, progress, rounds, quick));
+    } finally {
+      long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - beganNs);
+      err.printf("%s took %d:%02d%n", experiment.name(), seconds / 60, seconds % 60);
     }
   }
 }

@@ -33,6 +33,16 @@ public final class PutCommand implements Callable<Integer> {
               + " --key-file the value alone.")
   private List<String> arguments;
 
+  /** What {@code put --uri URI KEY VALUE} is. */
+  static PutCommand of(String uri, List<String> keyAndValue) {
+    PutCommand command = new PutCommand();
+    command.connection = Connection.of(uri);
+    command.form = new ByteForm();
+    command.keyFile = new KeyFile();
+    command.arguments = keyAndValue;
+    return command;
+  }
+
   @Override
   public Integer call() throws IOException {
     if (arguments.size() == 1 && !keyFile.isGiven()) {

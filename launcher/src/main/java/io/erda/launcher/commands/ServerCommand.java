@@ -223,6 +223,12 @@ public final class ServerCommand implements Callable<Integer> {
   private boolean counted;
 
   @Option(
+      names = "--timed",
+      description =
+          "Tell how long the steps took that had something to do (server.work.ns of stats).")
+  private boolean timed;
+
+  @Option(
       names = "--write-latency-ns",
       paramLabel = "NS",
       description = "Make each persistent write this much slower, to model slower memory.")
@@ -332,6 +338,7 @@ public final class ServerCommand implements Callable<Integer> {
     ServerOptions options =
         ServerOptions.DEFAULTS
             .withCounted(counted)
+            .withTimed(timed)
             .withPromise(promise)
             .withPutMode(putMode)
             .withGroup(group)

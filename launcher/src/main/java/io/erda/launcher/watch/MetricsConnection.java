@@ -20,6 +20,9 @@ final class MetricsConnection implements Runnable {
   private static final int HEAD_BYTES_MAX = 16 << 10;
   private static final int BODY_BYTES_MAX = 64 << 10;
   private static final String PLAIN = "text/plain; charset=utf-8";
+  private static final String HTML = "text/html; charset=utf-8";
+  private static final String PAGE_PATH = "/";
+  private static final String PAGE = "dashboard.html";
 
   private final Socket socket;
   private final String path;
@@ -95,10 +98,12 @@ final class MetricsConnection implements Runnable {
     String asked = words.length == 3 && words[2].startsWith("HTTP/1.") ? path(words[1]) : null;
     if (asked == null) {
       say("GET", "400 Bad Request", PLAIN, "This is no request\n");
-    } else if (!asked.equals(path)) {
+    } else if (!asked.equals(path) && !asked.equals(PAGE_PATH)) {
       say(words[0], "404 Not Found", PLAIN, "The figures are at " + path + "\n");
     } else if (!words[0].equals("GET") && !words[0].equals("HEAD")) {
       say(words[0], "405 Method Not Allowed", PLAIN, "There is GET and HEAD\n");
+    } else if (asked.equals(PAGE_PATH)) {
+      say(words[0], "200 OK", HTML, page());
     } else {
       figures(words[0]);
     }
@@ -110,6 +115,13 @@ final class MetricsConnection implements Runnable {
       return new URI(target).getPath();
     } catch (URISyntaxException e) {
       return null;
+    }
+  }
+
+  /** A page that shows the figures, which it asks for by itself. */
+  private static String page() throws IOException {
+    try (InputStream page = MetricsConnection.class.getResourceAsStream(PAGE)) {
+      return new String(page.readAllBytes(), UTF_8);
     }
   }
 
@@ -129,7 +141,11 @@ final class MetricsConnection implements Runnable {
     String head =
         "HTTP/1.1 %s\r\n".formatted(status)
             + "Content-Type: %s\r\nContent-Length: %d\r\n".formatted(type, body.length)
-            + "Allow: GET, HEAD\r\nConnection: close\r\n\r\n";
+            + "Allow: GET, HEAD\r\nConnection: close\r\n"
+            // The page is of one piece, and of no other page.
+            + "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline';"
+            + " script-src 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'\r\n"
+            + "X-Content-Type-Options: nosniff\r\n\r\n";
     byte[] headBytes = head.getBytes(ISO_8859_1);
     byte[] all = new byte[headBytes.length + (method.equals("HEAD") ? 0 : body.length)];
     System.arraycopy(headBytes, 0, all, 0, headBytes.length);

@@ -17,11 +17,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Answers {@code GET /metrics} with a server's figures as OpenMetrics text, one request a
- * connection. It has threads of its own, as many as connections at most, so that somebody who sends
- * or reads slowly holds up nobody else. Where all connections are taken, the oldest one that has
- * asked nothing makes room for a new one, and each is cut off after some seconds. Nothing in it
- * needs the server's thread but the figures, which are asked for once for all who ask at a time.
+ * Answers {@code GET /metrics} with a server's figures as OpenMetrics text, and {@code GET /} with
+ * a page that shows them in a browser, one request a connection. It has threads of its own, as many
+ * as connections at most, so that somebody who sends or reads slowly holds up nobody else. Where
+ * all connections are taken, the oldest one that has asked nothing makes room for a new one, and
+ * each is cut off after some seconds. Nothing in it needs the server's thread but the figures,
+ * which are asked for once for all who ask at a time.
  */
 public final class MetricsEndpoint implements AutoCloseable {
   /** Where the figures come from. */

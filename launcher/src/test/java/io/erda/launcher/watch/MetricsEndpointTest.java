@@ -3,12 +3,15 @@ package io.erda.launcher.watch;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.protocol.ErdaException;
+import io.erda.server.figures.FigureCatalogue;
 import io.erda.server.figures.OpenMetrics;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -16,8 +19,12 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** What the endpoint says to those who ask well, and to the others. */
@@ -47,11 +54,42 @@ class MetricsEndpointTest {
     try (MetricsEndpoint endpoint = start(() -> Map.of("puts", 7L))) {
       assertEquals(404, ask(endpoint.url() + "foo", "GET").statusCode());
       assertEquals(404, ask(endpoint.url() + "/", "GET").statusCode());
-      assertEquals(404, ask(endpoint.url().replace("/metrics", "/"), "GET").statusCode());
+      assertEquals(404, ask(endpoint.url().replace("/metrics", "/x"), "GET").statusCode());
       assertEquals(405, ask(endpoint.url(), "POST").statusCode());
       assertEquals(405, ask(endpoint.url(), "DELETE").statusCode());
       assertEquals(200, ask(endpoint.url() + "?a=b", "GET").statusCode());
     }
+  }
+
+  @Test
+  void thePageAsksForNothingElse() throws Exception {
+    try (MetricsEndpoint endpoint = start(() -> Map.of("puts", 7L))) {
+      HttpResponse<String> page = ask(endpoint.url().replace("/metrics", "/"), "GET");
+      assertEquals(200, page.statusCode());
+      assertEquals(
+          "text/html; charset=utf-8", page.headers().firstValue("Content-Type").orElse(""));
+      String policy = page.headers().firstValue("Content-Security-Policy").orElse("");
+      assertTrue(policy.startsWith("default-src 'none';"), policy);
+      assertFalse(page.body().replace("http://www.w3.org/2000/svg", "").contains("//www"));
+      assertFalse(Pattern.compile("(src|href)=\"(?!/metrics\")").matcher(page.body()).find());
+    }
+  }
+
+  @Test
+  void thePageAsksForWhatThereIs() throws Exception {
+    Set<String> known = new HashSet<>();
+    FigureCatalogue.all().forEach(figure -> known.add(OpenMetrics.sampleName(figure)));
+    Set<String> asked = new HashSet<>();
+    try (InputStream page = MetricsEndpoint.class.getResourceAsStream("dashboard.html")) {
+      Matcher name =
+          Pattern.compile("erda_[a-z_]+").matcher(new String(page.readAllBytes(), UTF_8));
+      while (name.find()) {
+        asked.add(name.group());
+      }
+    }
+    assertTrue(asked.size() > 20, asked::toString);
+    asked.removeAll(known);
+    assertEquals(Set.of(), asked);
   }
 
   @Test

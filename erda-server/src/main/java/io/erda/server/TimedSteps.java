@@ -1,0 +1,57 @@
+package io.erda.server;
+
+import io.erda.server.engine.ServerCore;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * Steps of which it is told how long those took that had something to do: what a server costs apart
+ * from its polling. Each step looks at the clock twice, so a server is not timed unless it is asked
+ * for. Belongs to the thread that takes the steps.
+ */
+final class TimedSteps implements Steps {
+  private final Steps steps;
+  private final LongSupplier nanoTime;
+  private long workNs;
+
+  private TimedSteps(Steps steps, LongSupplier nanoTime) {
+    this.steps = steps;
+    this.nanoTime = nanoTime;
+  }
+
+  /**
+   * Times the steps of a core, which tells {@code server.work.ns} from then on.
+   *
+   * @param nanoTime a monotonic clock
+   */
+  static TimedSteps of(Steps steps, ServerCore core, LongSupplier nanoTime) {
+    TimedSteps timed = new TimedSteps(steps, nanoTime);
+    core.figure("server.work.ns", () -> timed.workNs);
+    return timed;
+  }
+
+  @Override
+  public int doWork() {
+    long beganNs = nanoTime.getAsLong();
+    int work = steps.doWork();
+    if (work > 0) {
+      workNs += nanoTime.getAsLong() - beganNs;
+    }
+    return work;
+  }
+
+  @Override
+  public Map<String, Long> figures() {
+    return steps.figures();
+  }
+
+  @Override
+  public long arm() {
+    return steps.arm();
+  }
+
+  @Override
+  public void end() {
+    steps.end();
+  }
+}

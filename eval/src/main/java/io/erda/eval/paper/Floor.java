@@ -1,0 +1,58 @@
+package io.erda.eval.paper;
+
+import io.erda.eval.Experiment.Context;
+import io.erda.eval.experiments.gets.BesideFloor;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.load.ServedStore;
+import io.erda.eval.report.Rounds;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * The least that an operation can take on this machine. A get: the neighbourhood and the object are
+ * copied and the checksum computed, on a store's own files. A put: the value is copied and its
+ * checksum computed, and a word goes to another thread that polls, and back ({@link BarePut}).
+ *
+ * @param getNs of a get, in the mean
+ * @param putNs of a put, in the mean
+ */
+record Floor(double getNs, double putNs) {
+  private static final int WARM_UP = 2;
+  private static final int ROUNDS = 5;
+  private static final int PUTS = 1 << 13;
+  private static final long SEED = 99;
+
+  /** Measures it, with a store of its own that has these objects: the medians of some rounds. */
+  static Floor of(Context context, Dataset dataset) {
+    MemorySegment[] keys = new ZipfianKeys(dataset, 0, SEED).keys();
+    try (ServedStore store = ServedStore.create(context, "floor", List.of())) {
+      store.load(dataset);
+      context.progress().step("the least that an operation can take");
+      Floor floor = of(store, keys, dataset.valueBytes());
+      context.progress().done("");
+      return floor;
+    }
+  }
+
+  private static Floor of(ServedStore store, MemorySegment[] keys, int valueBytes) {
+    double[] getNs = new double[ROUNDS];
+    double[] putNs = new double[ROUNDS];
+    try (BesideFloor gets = BesideFloor.open(store, keys, valueBytes);
+        BarePut puts = new BarePut(valueBytes)) {
+      for (int round = -WARM_UP; round < ROUNDS; round++) {
+        double getMeanNs = gets.floorNs(false);
+        double putMeanNs = puts.meanNs(PUTS);
+        if (round >= 0) {
+          getNs[round] = getMeanNs;
+          putNs[round] = putMeanNs;
+        }
+      }
+    }
+    return new Floor(Rounds.median(getNs), Rounds.median(putNs));
+  }
+
+  /** The least that the mean of such operations can be. */
+  double ns(Workload workload) {
+    return (getNs * (100 - workload.updatePercent) + putNs * workload.updatePercent) / 100;
+  }
+}

@@ -1,0 +1,47 @@
+package io.erda.launcher.commands;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+/**
+ * The lines that scripts run a thousand times, without picocli: to read the annotations of a
+ * command takes longer than all else that it does. Whatever is not of the plainest form, with
+ * nothing but {@code --uri URI} and words that begin with no hyphen, is picocli's, and so is what
+ * is wrong.
+ */
+public final class PlainCommand {
+  private static final String URI = "--uri";
+
+  private PlainCommand() {}
+
+  /** The command of a line, or null where picocli is to read it. */
+  public static Callable<Integer> of(String... line) {
+    if (line.length == 0 || !(line[0].equals("get") || line[0].equals("put"))) {
+      return null;
+    }
+    String uri = null;
+    List<String> words = new ArrayList<>();
+    for (int i = 1; i < line.length; i++) {
+      if (line[i].equals(URI) && uri == null && i + 1 < line.length && isWord(line[i + 1])) {
+        uri = line[++i];
+      } else if (isWord(line[i])) {
+        words.add(line[i]);
+      } else {
+        return null;
+      }
+    }
+    uri = uri == null ? System.getenv("ERDA_URI") : uri;
+    if (uri == null || uri.isEmpty()) {
+      return null;
+    }
+    if (line[0].equals("put")) {
+      return words.size() == 2 ? PutCommand.of(uri, words) : null;
+    }
+    return words.isEmpty() ? null : GetCommand.of(uri, words);
+  }
+
+  private static boolean isWord(String text) {
+    return !text.isEmpty() && text.charAt(0) != '-';
+  }
+}
