@@ -65,10 +65,7 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
     try {
       channel = verbs.createCompChannel(context);
       Offered offered = verbs.checkLayouts(context, pd, channel);
-      // The driver of soft RDMA names the network device that it stands on in this file; drivers of
-      // hardware are not known to have it.
-      boolean soft = Files.exists(CLASS.resolve(verbs.name(context)).resolve("parent"));
-      return new Hca(context, pd, channel, offered, soft);
+      return new Hca(context, pd, channel, offered, isSoft(verbs.name(context)));
     } catch (IOException | RuntimeException | Error e) {
       if (channel != null) {
         verbs.destroyCompChannel(channel);
@@ -76,6 +73,14 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
       verbs.deallocPd(pd);
       throw e;
     }
+  }
+
+  /**
+   * Whether a device is the kernel's soft RDMA: its driver names the network device that it stands
+   * on in a file; drivers of hardware are not known to have it.
+   */
+  static boolean isSoft(String name) {
+    return Files.exists(CLASS.resolve(name).resolve("parent"));
   }
 
   /** What is said when the libraries find no device. */
@@ -90,7 +95,7 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
             + " ib_uverbs; modprobe rdma_ucm)?";
   }
 
-  private static List<IbvContext> devices(FfmCm cm) throws IOException {
+  static List<IbvContext> devices(FfmCm cm) throws IOException {
     try {
       return cm.devices();
     } catch (VerbsException e) {

@@ -17,6 +17,7 @@ public final class Doctor {
     all.addAll(LimitFindings.of(surroundings));
     all.addAll(DirectoryFindings.of(surroundings));
     all.addAll(FileSystemFindings.of(surroundings));
+    all.addAll(PersistentMemoryFindings.of(surroundings));
     all.addAll(RdmaFindings.of(surroundings));
     return all;
   }

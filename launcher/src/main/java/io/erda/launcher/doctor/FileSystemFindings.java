@@ -29,7 +29,8 @@ final class FileSystemFindings {
     return all;
   }
 
-  private static Mount mount(Surroundings surroundings, Path file) {
+  /** The one that a file lies in, whatever links lead there; null where that is not told. */
+  static Mount mount(Surroundings surroundings, Path file) {
     Path real = file;
     try {
       real = file.toRealPath();
@@ -86,7 +87,7 @@ final class FileSystemFindings {
 
   private static Finding dax(Mount mount) {
     String option = mount.option("dax");
-    if (option == null || option.equals("dax=never")) {
+    if (!mount.isDax()) {
       return Finding.ok(
           "dax", "no: puts survive a kill of any process, and power failures with --promise power");
     }

@@ -9,9 +9,10 @@ import java.util.List;
  *
  * @param at the directory
  * @param type as the kernel calls it, {@code ext4} for example
+ * @param source what is mounted, a device for example
  * @param options of this mount and of the file system
  */
-record Mount(Path at, String type, List<String> options) {
+record Mount(Path at, String type, String source, List<String> options) {
   // A line of mountinfo: ID, parent, device, root, directory, options, further words, "-", type,
   // source, options of the file system.
   private static final int DIRECTORY = 4;
@@ -33,6 +34,18 @@ record Mount(Path at, String type, List<String> options) {
     return nearest;
   }
 
+  /** All of this device. */
+  static List<Mount> ofDevice(Path proc, Path device) {
+    List<Mount> all = new ArrayList<>();
+    for (String line : Surroundings.lines(proc.resolve("self/mountinfo"))) {
+      Mount mount = parse(line);
+      if (mount != null && mount.source.equals(device.toString())) {
+        all.add(mount);
+      }
+    }
+    return all;
+  }
+
   private static Mount parse(String line) {
     int behind = line.indexOf(BEHIND);
     String[] before = line.split(" ", -1);
@@ -44,7 +57,8 @@ record Mount(Path at, String type, List<String> options) {
     if (words.length > 2) {
       options.addAll(List.of(words[2].split(",", -1)));
     }
-    return new Mount(Path.of(unescaped(before[DIRECTORY])), words[0], options);
+    String source = words.length > 1 ? unescaped(words[1]) : "";
+    return new Mount(Path.of(unescaped(before[DIRECTORY])), words[0], source, options);
   }
 
   private static String unescaped(String path) {
@@ -52,6 +66,12 @@ record Mount(Path at, String type, List<String> options) {
         .replace("\\011", "\t")
         .replace("\\012", "\n")
         .replace("\\134", "\\");
+  }
+
+  /** Whether its files are mapped with DAX, or may be. */
+  boolean isDax() {
+    String option = option("dax");
+    return option != null && !option.equals("dax=never");
   }
 
   boolean isReadOnly() {

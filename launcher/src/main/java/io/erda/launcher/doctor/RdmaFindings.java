@@ -1,7 +1,7 @@
 package io.erda.launcher.doctor;
 
+import io.erda.verbs.DeviceAbilities;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,12 +15,16 @@ final class RdmaFindings {
   private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
   private static final String ACTIVE = "ACTIVE";
 
+  private static final String INSTEAD =
+      "nothing has to be done; soft RDMA of Linux 6.12 with rdma-core 56 (Debian 13) has it: rdma"
+          + " link add rxe0 type rxe netdev eth0";
+
   /** Half a gibibyte: with less a small store and its buffers find no room. */
   private static final long LOCKED_BYTES_MIN = 512L << 20;
 
   static List<Finding> of(Surroundings surroundings) {
     Path devices = surroundings.sys().resolve("class/infiniband");
-    List<Path> all = entries(devices);
+    List<Path> all = Surroundings.entries(devices);
     List<Finding> findings = new ArrayList<>();
     findings.add(libraries(surroundings));
     if (all.isEmpty()) {
@@ -36,14 +40,7 @@ final class RdmaFindings {
     all.forEach(device -> ports(device, findings));
     findings.add(deviceFiles(surroundings));
     findings.add(lockedMemory(surroundings));
-    findings.add(
-        Finding.note(
-            "rdma abilities",
-            "on-demand paging, which a store on a disk or on DAX needs, flush and atomic write are"
-                + " told by the device itself; a store on tmpfs needs none of them",
-            "ibv_devinfo -v -d "
-                + all.getFirst().getFileName()
-                + " (of ibverbs-utils) shows them"));
+    abilities(surroundings, all.getFirst(), findings);
     return findings;
   }
 
@@ -63,11 +60,11 @@ final class RdmaFindings {
   }
 
   private static void ports(Path device, List<Finding> findings) {
-    for (Path port : entries(device.resolve("ports"))) {
+    for (Path port : Surroundings.entries(device.resolve("ports"))) {
       String name = device.getFileName() + "/" + port.getFileName();
       String state = Surroundings.line(port.resolve("state"));
       long gids =
-          entries(port.resolve("gids")).stream()
+          Surroundings.entries(port.resolve("gids")).stream()
               .map(Surroundings::line)
               .filter(gid -> !gid.isEmpty() && !gid.equals(NO_GID))
               .count();
@@ -93,10 +90,73 @@ final class RdmaFindings {
     }
   }
 
+  /** What the devices say of themselves, where they can be asked. */
+  private static void abilities(Surroundings surroundings, Path first, List<Finding> findings) {
+    try {
+      for (DeviceAbilities each : surroundings.abilities().ask()) {
+        findings.add(paging(surroundings, each));
+        findings.add(flush(each));
+        findings.add(
+            each.writesWords()
+                ? Finding.ok("atomic write", each.device() + " has it")
+                : Finding.note(
+                    "atomic write",
+                    each.device() + " has none: a WRITE of 8 aligned bytes takes its place",
+                    INSTEAD));
+      }
+    } catch (IOException e) {
+      findings.add(
+          Finding.note(
+              "rdma abilities",
+              "on-demand paging, flush and atomic write: the devices can't be asked: "
+                  + e.getMessage(),
+              "what is wrong above; ibv_devinfo -v -d "
+                  + first.getFileName()
+                  + " (of ibverbs-utils) asks, too"));
+    }
+  }
+
+  /** It decides where a store may lie. */
+  private static Finding paging(Surroundings surroundings, DeviceAbilities device) {
+    String name = "on-demand paging";
+    if (device.pagesOnDemand() && !device.soft()) {
+      return Finding.ok(name, device.device() + " has it: a store may lie on a disk, or on DAX");
+    }
+    String found =
+        device.device()
+            + (device.pagesOnDemand()
+                ? " says that it has it, and soft RDMA does it wrong, so it is not used"
+                : " has none");
+    Mount mount = FileSystemFindings.mount(surroundings, surroundings.nearest());
+    if (mount != null && mount.type().equals("tmpfs")) {
+      return Finding.ok(name, found + "; a store on tmpfs needs none");
+    }
+    return Finding.note(
+        name,
+        found
+            + ": a store on "
+            + (mount == null ? "a disk" : mount.type())
+            + " is not served over"
+            + " RDMA",
+        "./erda server --data /dev/shm/erda --rdma HOST:PORT (tmpfs needs none)");
+  }
+
+  private static Finding flush(DeviceAbilities device) {
+    if (device.persists()) {
+      return Finding.ok("flush", device.device() + " has it, global and persistent");
+    }
+    return Finding.note(
+        "flush",
+        device.device()
+            + (device.flushes() ? " has it, global and not persistent" : " has none")
+            + ": puts need none, because the server writes back",
+        INSTEAD);
+  }
+
   private static Finding deviceFiles(Surroundings surroundings) {
     Path directory = surroundings.dev().resolve("infiniband");
     List<Path> files =
-        entries(directory).stream()
+        Surroundings.entries(directory).stream()
             .filter(file -> file.getFileName().toString().startsWith("uverbs"))
             .toList();
     Path manager = directory.resolve("rdma_cm");
@@ -141,18 +201,6 @@ final class RdmaFindings {
 
   private static String names(List<Path> files) {
     return String.join(", ", files.stream().map(file -> file.getFileName().toString()).toList());
-  }
-
-  /** In the order of their names; none where there is no such directory. */
-  private static List<Path> entries(Path directory) {
-    List<Path> all = new ArrayList<>();
-    try (DirectoryStream<Path> each = Files.newDirectoryStream(directory)) {
-      each.forEach(all::add);
-    } catch (IOException e) {
-      return List.of();
-    }
-    all.sort(null);
-    return all;
   }
 
   private RdmaFindings() {}

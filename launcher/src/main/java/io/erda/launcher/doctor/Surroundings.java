@@ -1,13 +1,16 @@
 package io.erda.launcher.doctor;
 
+import io.erda.verbs.DeviceAbilities;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -21,6 +24,7 @@ import java.util.function.Predicate;
  * @param dev where devices are
  * @param rooms tells how much room there is
  * @param libraries whether a library can be loaded
+ * @param abilities tells what the RDMA devices say that they offer
  */
 public record Surroundings(
     Path data,
@@ -30,8 +34,20 @@ public record Surroundings(
     Path dev,
     JavaMachine java,
     Room.Asking rooms,
-    Predicate<String> libraries) {
+    Predicate<String> libraries,
+    RdmaAsking abilities) {
   private static final int PIECE_BYTES = 1 << 16;
+
+  /** Asks the RDMA devices, and changes nothing there. */
+  @FunctionalInterface
+  public interface RdmaAsking {
+    /**
+     * What each says.
+     *
+     * @throws IOException when they can't be asked, in words for a user
+     */
+    List<DeviceAbilities> ask() throws IOException;
+  }
 
   /** Returns the surroundings of this process. */
   public static Surroundings ofThisProcess(Path data, boolean chosen) {
@@ -43,7 +59,8 @@ public record Surroundings(
         Path.of("/dev"),
         JavaMachine.current(),
         Room::ofKernel,
-        Surroundings::canBeLoaded);
+        Surroundings::canBeLoaded,
+        DeviceAbilities::ofThisMachine);
   }
 
   @SuppressWarnings("restricted")
@@ -78,6 +95,18 @@ public record Surroundings(
   static String line(Path file) {
     List<String> lines = lines(file);
     return lines.isEmpty() ? "" : lines.getFirst().strip();
+  }
+
+  /** What a directory holds, in the order of names; nothing where there is no such directory. */
+  static List<Path> entries(Path directory) {
+    List<Path> all = new ArrayList<>();
+    try (DirectoryStream<Path> each = Files.newDirectoryStream(directory)) {
+      each.forEach(all::add);
+    } catch (IOException e) {
+      return List.of();
+    }
+    all.sort(null);
+    return all;
   }
 
   /** The directory of the store, or the nearest one above it that is there. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.launcher.doctor.Finding.State;
+import io.erda.verbs.DeviceAbilities;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,6 +37,8 @@ class DoctorTest {
   private Room room = new Room(100 * GIB, 50 * GIB, 1000, 900);
   private Predicate<String> libraries = library -> true;
   private boolean chosen = true;
+  private List<DeviceAbilities> abilities =
+      List.of(new DeviceAbilities("mlx5_0", false, true, true, true, true));
 
   @BeforeEach
   void makeAMachineThatHasAll() throws IOException {
@@ -249,13 +252,71 @@ class DoctorTest {
     assertFound("rdma port", State.OK, "rxe0/1: 4: ACTIVE, Ethernet, 1 GIDs", null);
     assertFound("rdma files", State.OK, "uverbs0 and rdma_cm can be opened", null);
     assertFound("locked memory", State.OK, "unlimited", null);
-    assertFound("rdma abilities", State.NOTE, "on-demand paging", "ibv_devinfo -v -d rxe0");
 
     write("proc/self/limits", LIMITS.replace("memory         unlimited", "memory  8388608"));
     assertFound("locked memory", State.NOTE, "8 MiB: ", "LimitMEMLOCK=infinity");
     Files.delete(directory.resolve("dev/infiniband/rdma_cm"));
     assertFound("rdma files", State.NOTE, "rdma_cm is not there", "modprobe rdma_ucm");
     assertEquals(0, examine().stream().filter(each -> each.state() == State.WRONG).count());
+  }
+
+  @Test
+  void abilitiesOfADeviceThatHasAll() {
+    rdma("4: ACTIVE", "fe80:0000:0000:0000:0000:0000:0000:0001");
+    assertFound("on-demand paging", State.OK, "mlx5_0 has it", null);
+    assertFound("flush", State.OK, "mlx5_0 has it, global and persistent", null);
+    assertFound("atomic write", State.OK, "mlx5_0 has it", null);
+  }
+
+  @Test
+  void abilitiesThatAreMissing() {
+    rdma("4: ACTIVE", "fe80:0000:0000:0000:0000:0000:0000:0001");
+    abilities = List.of(new DeviceAbilities("mlx4_0", false, false, false, false, false));
+    assertFound("on-demand paging", State.NOTE, "mlx4_0 has none: a store on ext4", "/dev/shm");
+    assertFound("flush", State.NOTE, "mlx4_0 has none: puts need none", "rdma link add");
+    assertFound("atomic write", State.NOTE, "mlx4_0 has none", "rdma link add");
+    abilities = List.of(new DeviceAbilities("mlx4_0", false, false, true, false, true));
+    assertFound("flush", State.NOTE, "global and not persistent", "rdma link add");
+    mounted("tmpfs", "rw");
+    assertFound("on-demand paging", State.OK, "a store on tmpfs needs none", null);
+  }
+
+  @Test
+  void softRdmasPagingIsNotBelieved() {
+    rdma("4: ACTIVE", "fe80:0000:0000:0000:0000:0000:0000:0001");
+    abilities = List.of(new DeviceAbilities("rxe0", true, true, true, true, true));
+    assertFound("on-demand paging", State.NOTE, "soft RDMA does it wrong", "/dev/shm");
+    mounted("tmpfs", "rw");
+    assertFound("on-demand paging", State.OK, "a store on tmpfs needs none", null);
+  }
+
+  @Test
+  void abilitiesThatNobodyTells() {
+    rdma("4: ACTIVE", "fe80:0000:0000:0000:0000:0000:0000:0001");
+    abilities = null;
+    assertFound("rdma abilities", State.NOTE, "no permission", "ibv_devinfo -v -d rxe0");
+  }
+
+  @Test
+  void persistentMemory() throws IOException {
+    assertFound("dax mounts", State.OK, "no persistent memory", null);
+    write("sys/bus/nd/devices/region0/size", "1\n");
+    assertFound("dax mounts", State.NOTE, "region0", "ndctl create-namespace -m fsdax");
+    write("sys/bus/dax/devices/dax0.0/size", "1\n");
+    assertFound("dax mounts", State.OK, "dax0.0 is a devdax device", null);
+    Files.delete(directory.resolve("sys/bus/dax/devices/dax0.0/size"));
+    Files.delete(directory.resolve("sys/bus/dax/devices/dax0.0"));
+    write("sys/block/pmem0/queue/dax", "0\n");
+    assertFound("dax mounts", State.NOTE, "pmem0 offers no DAX", "ndctl create-namespace -f");
+    write("sys/block/pmem0/queue/dax", "1\n");
+    assertFound("dax mounts", State.NOTE, "pmem0 is not mounted", "mount -o dax /dev/pmem0 DIR");
+    String line = "28 1 259:0 / /store rw - ext4 /dev/pmem0 rw%s\n";
+    write("proc/self/mountinfo", line.formatted(""));
+    assertFound("dax mounts", State.NOTE, "at /store without DAX", "umount /store");
+    write("proc/self/mountinfo", line.formatted(",dax=never"));
+    assertFound("dax mounts", State.NOTE, "at /store without DAX", "umount /store");
+    write("proc/self/mountinfo", line.formatted(",dax=always"));
+    assertFound("dax mounts", State.OK, "pmem0 at /store, ext4, dax=always", null);
   }
 
   @Test
@@ -308,8 +369,16 @@ class DoctorTest {
             directory.resolve("dev"),
             machine,
             this::room,
-            libraries),
+            libraries,
+            this::abilities),
         FLAGS);
+  }
+
+  private List<DeviceAbilities> abilities() throws IOException {
+    if (abilities == null) {
+      throw new IOException("no permission");
+    }
+    return abilities;
   }
 
   private Room room(Path at) throws IOException {

@@ -19,6 +19,11 @@ final class Extension {
   private static final int INIT_PD = 1;
   private static final int INIT_SEND_OPS = 1 << 6;
   private static final long EXTENDED = -1;
+  private static final long ODP_SUPPORTED = 1;
+
+  /** READ and WRITE, of {@code enum ibv_odp_transport_cap_bits}. */
+  private static final int ODP_READ_WRITE = 1 << 2 | 1 << 3;
+
   private static final int STRUCT_BYTES_MAX = 4096;
 
   private final long context;
@@ -69,11 +74,34 @@ final class Extension {
 
   /** What the device says that it offers; nothing where it can't be asked. */
   Offered offered() throws IOException {
-    if (queryDevice == null || createQp == null) {
+    if (createQp == null) {
       return Offered.NOTHING;
     }
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment attributes = arena.allocate(Structs.DeviceAttr.BYTES, 8);
+      MemorySegment attributes = attributes(arena);
+      return attributes == null
+          ? Offered.NOTHING
+          : Offered.of(attributes.get(LONG, Structs.DeviceAttr.CAP_FLAGS_EX));
+    }
+  }
+
+  /** Whether the device says that READs and WRITEs of peers reach memory that is not pinned. */
+  boolean pagesOnDemand() throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment attributes = attributes(arena);
+      return attributes != null
+          && (attributes.get(LONG, Structs.DeviceAttr.ODP_GENERAL) & ODP_SUPPORTED) != 0
+          && (attributes.get(INT, Structs.DeviceAttr.ODP_RC) & ODP_READ_WRITE) == ODP_READ_WRITE;
+    }
+  }
+
+  /** What the device says of itself; null where it can't be asked. */
+  private MemorySegment attributes(Arena arena) throws IOException {
+    if (queryDevice == null) {
+      return null;
+    }
+    MemorySegment attributes = arena.allocate(Structs.DeviceAttr.BYTES, 8);
+    try {
       int errno =
           (int)
               queryDevice.invokeExact(
@@ -81,7 +109,7 @@ final class Extension {
       long flags = attributes.get(LONG, Structs.DeviceAttr.CAP_FLAGS_EX);
       // The lower half is said twice, and once at a place that was never another one.
       boolean sane = (int) flags == attributes.get(INT, Structs.DeviceAttr.CAP_FLAGS);
-      return errno == 0 && sane ? Offered.of(flags) : Offered.NOTHING;
+      return errno == 0 && sane ? attributes : null;
     } catch (Throwable e) {
       throw Foreign.unexpected(e);
     }

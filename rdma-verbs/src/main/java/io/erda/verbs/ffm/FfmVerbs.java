@@ -243,8 +243,13 @@ public final class FfmVerbs extends RdmaVerbs {
   }
 
   /** What a device says that it offers; whether the libraries can is another question. */
-  Offered saidToBeOffered(IbvContext context) throws IOException {
+  public Offered saidToBeOffered(IbvContext context) throws IOException {
     return ((Pointers.Context) context).extension.offered();
+  }
+
+  /** Whether a device says that READs and WRITEs of peers reach memory that is not pinned. */
+  public boolean pagesOnDemand(IbvContext context) throws IOException {
+    return ((Pointers.Context) context).extension.pagesOnDemand();
   }
 
   /**

@@ -17,7 +17,9 @@ final class Libc {
   private static final int EINTR = 4;
   private static final int EFD_NONBLOCK_CLOEXEC = 0x80800;
 
-  private static final MethodHandle POLL = libc("poll", function(INT, LONG, LONG, INT));
+  private static final FunctionDescriptor OF_POLL = function(INT, LONG, LONG, INT);
+  private static final MethodHandle POLL = plain("poll", OF_POLL);
+  private static final MethodHandle POLL_WITH_ERRNO = libc("poll", OF_POLL);
   private static final MethodHandle EVENTFD = libc("eventfd", function(INT, INT, INT));
   private static final MethodHandle READ = libc("read", function(LONG, INT, LONG, LONG));
   private static final MethodHandle WRITE = libc("write", function(LONG, INT, LONG, LONG));
@@ -44,8 +46,18 @@ final class Libc {
     }
   }
 
+  private static MethodHandle plain(String symbol, FunctionDescriptor descriptor) {
+    try {
+      return Foreign.libc().plain(symbol, descriptor);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   /**
-   * Waits for events.
+   * Waits for events. A call that keeps {@code errno} allocates where the JIT compiler does not see
+   * through it, and this one stands in the hot path: so one that failed is made again to be told
+   * why.
    *
    * @param fds the address of {@code count} structs pollfd
    * @param timeoutMs -1 for no end
@@ -54,7 +66,10 @@ final class Libc {
   static int poll(long fds, int count, int timeoutMs) throws IOException {
     int ready;
     try {
-      ready = (int) POLL.invokeExact(Foreign.state(), fds, (long) count, timeoutMs);
+      ready = (int) POLL.invokeExact(fds, (long) count, timeoutMs);
+      if (ready < 0) {
+        ready = (int) POLL_WITH_ERRNO.invokeExact(Foreign.state(), fds, (long) count, 0);
+      }
     } catch (Throwable e) {
       throw Foreign.unexpected(e);
     }

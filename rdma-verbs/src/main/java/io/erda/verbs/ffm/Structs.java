@@ -37,6 +37,8 @@ final class Structs {
   /** struct ibv_device_attr_ex, with struct ibv_device_attr at its beginning. */
   static final class DeviceAttr {
     static final int CAP_FLAGS = 116;
+    static final int ODP_GENERAL = 240;
+    static final int ODP_RC = 248;
     static final int CAP_FLAGS_EX = 280;
 
     /** As far as is looked at. */

@@ -1,6 +1,7 @@
 package io.erda.verbs.ffm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -63,9 +64,14 @@ class ExtensionTest {
     return new Extension(struct.address() + CONTEXT_AT);
   }
 
+  private long pagedGeneral;
+  private int pagedRc;
+
   private int queryDevice(long context, long input, long attributes, long bytes) {
     MemorySegment struct = MemorySegment.ofAddress(attributes).reinterpret(bytes);
     struct.set(Foreign.INT, Structs.DeviceAttr.CAP_FLAGS, (int) FLAGS);
+    struct.set(Foreign.LONG, 240, pagedGeneral);
+    struct.set(Foreign.INT, 248, pagedRc);
     struct.set(Foreign.LONG, Structs.DeviceAttr.CAP_FLAGS_EX - shift, FLAGS);
     return 0;
   }
@@ -88,6 +94,27 @@ class ExtensionTest {
     assertEquals(ALL, extension.offered());
     shift = 8;
     assertEquals(Offered.NOTHING, extension.offered());
+  }
+
+  @Test
+  void pagingOnDemandIsForReadsAndWritesOfConnections() throws Exception {
+    Extension extension = extension(EXTENDED, CONTEXT_AT + Structs.Context.BYTES);
+    assertFalse(extension.pagesOnDemand());
+    pagedGeneral = 1;
+    pagedRc = 0b11111;
+    assertTrue(extension.pagesOnDemand());
+    pagedRc = 0b10111;
+    assertFalse(extension.pagesOnDemand(), "no READ");
+    pagedRc = 0b11011;
+    assertFalse(extension.pagesOnDemand(), "no WRITE");
+    pagedRc = 0b1100;
+    assertTrue(extension.pagesOnDemand());
+    pagedGeneral = 2;
+    assertFalse(extension.pagesOnDemand(), "none at all");
+    pagedGeneral = 1;
+    shift = 8;
+    assertFalse(extension.pagesOnDemand(), "another layout");
+    assertFalse(extension(0, 0).pagesOnDemand());
   }
 
   @Test

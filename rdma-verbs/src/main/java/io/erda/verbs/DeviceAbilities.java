@@ -1,0 +1,51 @@
+package io.erda.verbs;
+
+import com.ibm.disni.verbs.IbvContext;
+import io.erda.verbs.ffm.FfmProvider;
+import io.erda.verbs.ffm.FfmVerbs;
+import io.erda.verbs.ffm.Offered;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What an RDMA device says that it offers besides what every device does.
+ *
+ * @param device the kernel's name of it
+ * @param soft whether it is the kernel's soft RDMA over an Ethernet device
+ * @param pagesOnDemand whether READs and WRITEs of peers reach memory that is not pinned
+ * @param flushes FLUSH to where all others see it
+ * @param persists FLUSH to where it survives a power failure
+ * @param writesWords ATOMIC_WRITE
+ */
+public record DeviceAbilities(
+    String device,
+    boolean soft,
+    boolean pagesOnDemand,
+    boolean flushes,
+    boolean persists,
+    boolean writesWords) {
+  /**
+   * Asks all devices of this machine; changes nothing there.
+   *
+   * @throws IOException when they can't be asked, or there is none, in words for a user
+   */
+  public static List<DeviceAbilities> ofThisMachine() throws IOException {
+    FfmProvider provider = FfmProvider.install();
+    FfmVerbs verbs = provider.openVerbs();
+    List<DeviceAbilities> all = new ArrayList<>();
+    for (IbvContext each : Hca.devices(provider.openCm())) {
+      String name = verbs.name(each);
+      Offered offered = verbs.saidToBeOffered(each);
+      all.add(
+          new DeviceAbilities(
+              name,
+              Hca.isSoft(name),
+              verbs.pagesOnDemand(each),
+              offered.flushes(),
+              offered.persists(),
+              offered.writesWords()));
+    }
+    return List.copyOf(all);
+  }
+}
