@@ -430,10 +430,14 @@ final class Cleaning {
     int count = 0;
     for (int i = 0; i < loaded; i++) {
       long place = loadedPlaces[i];
-      if (ObjectLayout.plausible(memory, place, geometry.room(place))) {
+      long room = geometry.room(place);
+      // Loaded once: nobody knows what is there.
+      int keyLength = ObjectLayout.keyLength(memory, place);
+      if (room >= ObjectLayout.BYTES_MIN
+          && ObjectLayout.plausibleBytes(ObjectLayout.firstWord(memory, place), keyLength, room)
+              != 0) {
         loadedKeyWords[count++] =
-            entries.keyWord(
-                memory, place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place));
+            entries.keyWord(memory, place + ObjectLayout.KEY_OFFSET, keyLength);
       }
     }
     entries.findSoon(loadedKeyWords, count);

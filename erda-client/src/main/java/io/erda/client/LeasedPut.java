@@ -130,8 +130,10 @@ final class LeasedPut extends Put {
       }
       case LocalPublisher.FAILED -> fail(Refusals.of(describe(), Result.FAILED, line.failure()));
       default -> {
-        placed();
+        // It took effect, whatever becomes of the lease.
+        Leases leases = session.leases;
         done(outcome == LocalPublisher.REPLACED);
+        leases.placed(head, padded);
       }
     }
     return true;

@@ -129,14 +129,15 @@ abstract class Put extends Operation {
     faults.surface();
   }
 
-  /** The server may bring near what it has of the key, while the object is built. */
+  /**
+   * The server may bring near what it has of the key, while the object is built. Nothing else is
+   * made of this hash: the caller's memory may be another a moment later.
+   */
   private void hint(MemorySegment key) {
-    keyWord = 0;
     KnownStore store = context.store();
     Session usable = store.keyHash == null ? null : connections.readSession(true);
     if (usable != null && usable.line == null && turns.isFirst()) {
-      keyWord = Entry.keyWord(store.keyHash.of(key, 0, keyLength), store.heads);
-      usable.queuePair.hint(keyWord);
+      usable.queuePair.hint(Entry.keyWord(store.keyHash.of(key, 0, keyLength), store.heads));
     }
   }
 
@@ -159,6 +160,7 @@ abstract class Put extends Operation {
     open();
     conflict = false;
     order = turns.next();
+    keyWord = 0;
     needsServer = true;
     restart();
   }

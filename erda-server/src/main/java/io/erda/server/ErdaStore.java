@@ -39,7 +39,7 @@ public final class ErdaStore implements AutoCloseable {
   private final ServerThread server;
   private final OpenedStore store;
 
-  /** Null where every WRITE of a client's is to be counted, or delayed. */
+  /** Null where WRITEs are to be counted, or delayed, and where puts wait for a device. */
   private final LocalPublisher publisher;
 
   private ErdaStore(
@@ -78,7 +78,8 @@ public final class ErdaStore implements AutoCloseable {
       ServerThread server =
           ServerThread.start(core, steps, devices, store, options.withPollingNs(0), null, true);
       device.onRing(steps::help);
-      return new ErdaStore(network, server, store, device.isPlain() ? steps : null);
+      boolean publishesNow = device.isPlain() && !store.engine().waitsForDevice();
+      return new ErdaStore(network, server, store, publishesNow ? steps : null);
     } catch (IOException | RuntimeException e) {
       device.close();
       store.close();

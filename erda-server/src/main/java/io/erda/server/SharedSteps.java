@@ -35,7 +35,7 @@ final class SharedSteps implements Steps, LocalPublisher {
   private static final int ENDED = Integer.MIN_VALUE / 2;
 
   /** How often a client looks whether it is its turn to publish, before it sends a message. */
-  private static final int TURN_SPINS = 2_000;
+  private static final int TURN_SPINS = 1_000;
 
   /** How often the server's thread looks again for its turn before it gives the core away. */
   private static final int SPINS = 100;
@@ -117,15 +117,16 @@ final class SharedSteps implements Steps, LocalPublisher {
         return LATER;
       }
       int outcome;
+      boolean steps;
       try {
         outcome = core.publishNow(line, object);
+        steps = ++calls >= (core.hasMore() ? CALLS_PER_STEP_OF_MUCH : CALLS_PER_STEP);
       } catch (Throwable e) {
         fail(e);
         wakeup.run();
         return FAILED;
       }
-      int period = core.hasMore() ? CALLS_PER_STEP_OF_MUCH : CALLS_PER_STEP;
-      if (++calls >= period || !asked.compareAndSet(1, 0)) {
+      if (steps || !asked.compareAndSet(1, 0)) {
         calls = 0;
         takeSteps();
       }
@@ -135,11 +136,13 @@ final class SharedSteps implements Steps, LocalPublisher {
     private boolean awaitTurn() {
       waiting.getAndIncrement();
       try {
-        for (int i = 0; i < TURN_SPINS; i++) {
-          Thread.onSpinWait();
-          if (asked.getAcquire() == 0 && asked.compareAndSet(0, 1)) {
+        int now = asked.getAcquire();
+        for (int i = 0; i < TURN_SPINS && now >= 0; i++) {
+          if (now == 0 && asked.compareAndSet(0, 1)) {
             return true;
           }
+          Thread.onSpinWait();
+          now = asked.getAcquire();
         }
         return false;
       } finally {

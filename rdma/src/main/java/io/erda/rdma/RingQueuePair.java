@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FaultPoint;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
@@ -57,6 +58,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
 
   private final long hintAt;
+  private final FaultPoint faults = new FaultPoint();
   private Phase phase;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
 
@@ -292,8 +294,16 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
 
   @Override
   public final void hint(long word) {
-    if (phase == Phase.CONNECTED && requester) {
+    if (phase != Phase.CONNECTED || !requester) {
+      return;
+    }
+    try {
       Words.release(hintAt, word);
+      faults.surface();
+    } catch (InternalError e) {
+      if (!isMemoryLost()) {
+        throw e;
+      }
     }
   }
 

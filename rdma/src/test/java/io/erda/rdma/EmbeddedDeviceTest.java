@@ -1,12 +1,36 @@
 package io.erda.rdma;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.erda.pmem.Backing;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
 
 /** {@link DeviceContract} for the embedded device. */
 final class EmbeddedDeviceTest extends DeviceContract {
+  @Override
+  protected boolean readsInTheCall() {
+    return true;
+  }
+
+  /** The owner of a region may close its memory before anybody reads there for the last time. */
+  @Test
+  void memoryThatItsOwnerClosedIsNotRead() {
+    connect();
+    Arena ofOwner = Arena.ofShared();
+    MemorySegment memory = ofOwner.allocate(64, 8);
+    MemoryRegion region = server.register(memory, Backing.none(64), Access.REMOTE_READ);
+    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 24, Flags.SIGNALED);
+    clientCompletes(1, Opcode.READ, Status.SUCCESS);
+    assertTrue(requester.readNow(clientRegion, 0, region.remoteKey(), 0, 24));
+    ofOwner.close();
+    assertFalse(requester.readNow(clientRegion, 0, region.remoteKey(), 0, 24));
+    assertFalse(requester.readNow(clientRegion, 0, region.remoteKey(), 0, 64));
+  }
+
   @Override
   protected DeviceFixture open(Path emptyDirectory) {
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);

@@ -77,6 +77,9 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   /** Whether what was claimed is settled as soon as none of it is open any more. */
   private boolean settles;
 
+  /** Whether a request has come since a hint was followed: what one costs is not counted. */
+  private boolean mayHint = true;
+
   /** The hint that was followed last. */
   private long hint;
 
@@ -150,9 +153,10 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   }
 
   private void lookAtHint() {
-    long word = queuePair.hinted();
+    long word = mayHint ? queuePair.hinted() : hint;
     if (word != hint) {
       hint = word;
+      mayHint = false;
       requests.onHint(word);
     }
   }
@@ -218,6 +222,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     } else if (opcode == Opcode.RECEIVE) {
       // Here, and not in the middle of what the server does for others.
       faults.surface();
+      mayHint = true;
       requests.onMessage(this, (int) wrId, byteLength);
     } else if (opcode == Opcode.SEND) {
       postReceive((int) (wrId - SEND_ID));

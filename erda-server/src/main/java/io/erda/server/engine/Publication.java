@@ -447,7 +447,10 @@ final class Publication {
       }
       // Before anybody is answered: no extent may end as if this was durable.
       assert request.isDecided() : "acknowledged as " + request.stage;
-      settleLater(request.extent, request.place + ObjectLayout.padded(request.bytes));
+      // Whoever published without a message gets the place of a refused request back.
+      if (request.result == Result.OK || !request.checked) {
+        settleLater(request.extent, request.place + ObjectLayout.padded(request.bytes));
+      }
     }
     decided = stored;
     pending.allDecided();

@@ -6,6 +6,7 @@ import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
+import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
@@ -124,8 +125,8 @@ final class Publishing {
 
   private final PublishRequest now = new PublishRequest();
   private final PublishRequest[] nowBatch = {now};
-  private final Runnable storing = this::storeNow;
-  private MemorySegment nowObject;
+  private final Runnable storing = this::publishStored;
+  private final FaultPoint faults = new FaultPoint();
 
   // Where batches wait for a device.
 
@@ -202,6 +203,10 @@ final class Publishing {
     if (!reservation.take(geometry, object.head, object.offset, object.bytes)) {
       return LocalPublisher.LATER;
     }
+    if (!store(reservation.extent.region(), geometry.place(object.offset), object)) {
+      reservation.nextPlace = before;
+      return LocalPublisher.LATER;
+    }
     now.extent = reservation.extent;
     now.place = geometry.place(object.offset);
     now.offset = object.offset;
@@ -210,10 +215,8 @@ final class Publishing {
     now.checked = true;
     now.keyLength = object.keyLength;
     now.keyWord = object.keyWord;
-    nowObject = object.memory;
     boolean done = failures.attempt(storing);
     now.extent = null;
-    nowObject = null;
     if (!done) {
       engine.publication().abandon();
       return LocalPublisher.FAILED;
@@ -226,10 +229,22 @@ final class Publishing {
     return now.existed ? LocalPublisher.REPLACED : LocalPublisher.DONE;
   }
 
-  private void storeNow() {
+  /**
+   * Stores the object, which no word names yet. Returns false where the memory is not there: a hole
+   * of a file whose disk is full, or a file that was shortened. A WRITE finds out which.
+   */
+  private boolean store(Region region, long place, LocalPublisher.Built object) {
+    try {
+      region.memory().put(place, object.memory, 0, ObjectLayout.padded(object.bytes));
+      faults.surface();
+      return true;
+    } catch (InternalError e) {
+      return false;
+    }
+  }
+
+  private void publishStored() {
     Publication publication = engine.publication();
-    int padded = ObjectLayout.padded(now.bytes);
-    now.region().memory().put(now.place, nowObject, 0, padded);
     publication.begin(nowBatch, 1);
     if (!publication.advance()) {
       throw new IllegalStateException("a put waits, where nothing is waited for");

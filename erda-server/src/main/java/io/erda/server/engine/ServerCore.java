@@ -313,7 +313,8 @@ public final class ServerCore implements AutoCloseable {
   private int step() {
     long nowNs = nanoTime.getAsLong();
     stepNs = nowNs;
-    if (publishedNow) {
+    boolean published = publishedNow;
+    if (published) {
       publishedNow = false;
       lastRequestNs = nowNs;
     }
@@ -335,7 +336,7 @@ public final class ServerCore implements AutoCloseable {
       files.tellAppends();
       files.tend(nowNs, leases.anyWaits());
     }
-    return work + makeFiles() + (makesWay(work) ? 1 : cleanAndAnswer());
+    return work + makeFiles() + (!published && makesWay(work) ? 1 : cleanAndAnswer());
   }
 
   /**
