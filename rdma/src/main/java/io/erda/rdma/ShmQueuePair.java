@@ -160,13 +160,22 @@ final class ShmQueuePair extends RingQueuePair {
         connected.sendHello(file.name());
       }
     } catch (IOException e) {
-      Path at = directory.at(ShmSocket.FILE);
       connectFailure =
-          Files.exists(at, LinkOption.NOFOLLOW_LINKS) && !Files.isWritable(at)
-              ? Status.DENIED
-              : Status.UNREACHABLE;
+          isForbidden(directory.at(ShmSocket.FILE)) ? Status.DENIED : Status.UNREACHABLE;
     }
     return connectFailure;
+  }
+
+  /**
+   * Whether the server's socket is there and may not be used. A server that starts makes it anew:
+   * one that goes between two looks, and comes back, would be taken for forbidden by one look
+   * alone.
+   */
+  static boolean isForbidden(Path socket) {
+    return !Files.isWritable(socket)
+        && Files.exists(socket, LinkOption.NOFOLLOW_LINKS)
+        && !Files.isWritable(socket)
+        && Files.exists(socket, LinkOption.NOFOLLOW_LINKS);
   }
 
   @Override

@@ -7,11 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
-import io.erda.client.LocalPublisher;
-import io.erda.logstore.LogGeometry;
-import io.erda.logstore.ObjectChecksum;
-import io.erda.logstore.ObjectLayout;
-import io.erda.logstore.ObjectWriter;
 import io.erda.pmem.Backing;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Handshake;
@@ -28,7 +23,6 @@ import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.testing.ForwardingDevice;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -127,65 +121,6 @@ class ServerCoreTest {
     assertEquals(1, core.engine().tables().size());
     client.send(Message.STATS, Message.STATS_REQUEST_BYTES);
     assertEquals(Result.OK, Message.result(client.response(), 0));
-  }
-
-  /** Who publishes without a look at the clock uses its lease all the same. */
-  @Test
-  void aLeaseThatIsUsedWithoutAMessageDoesNotEnd() {
-    RawClient client = connect();
-    RawClient.Leased leased = client.lease(headOf(client, KEY), 4_000);
-    Handshake.Welcome welcome = client.welcome();
-    LocalLine line = new LocalLine(welcome.clientId(), welcome.connectionEpoch());
-    long idleNs = 1_000_000_000;
-    long place = leased.place();
-    for (int i = 0; i < 20; i++) {
-      nowNs += idleNs / 2;
-      place += publishNow(client, line, leased, place);
-      client.step();
-      client.step();
-    }
-    assertTrue(core.engine().log().openBytes() > 0, "the lease ended while it was used");
-    nowNs += 2 * idleNs;
-    client.step();
-    client.step();
-    nowNs += 2 * idleNs;
-    client.step();
-    client.step();
-    assertEquals(0, core.engine().log().openBytes(), "it is idle now");
-  }
-
-  private int publishNow(RawClient client, LocalLine line, RawClient.Leased leased, long place) {
-    int bytes = ObjectLayout.bytes(KEY.length, VALUE.length);
-    MemorySegment object = Arena.ofAuto().allocate(ObjectLayout.padded(bytes), 8);
-    LogGeometry geometry = core.engine().log().geometry();
-    int head = headOf(client, KEY);
-    int offset = geometry.offset(leased.regionIndex(), place);
-    int padded =
-        new ObjectWriter(object)
-            .write(
-                0,
-                MemorySegment.ofArray(KEY),
-                0,
-                KEY.length,
-                MemorySegment.ofArray(VALUE),
-                0,
-                VALUE.length,
-                false,
-                ObjectChecksum.positionMix(
-                    head, core.engine().log().region(head, offset).generation(), offset));
-    LocalPublisher.Built built = new LocalPublisher.Built();
-    built.reservation = leased.reservation();
-    built.head = head;
-    built.offset = offset;
-    built.memory = object;
-    built.bytes = bytes;
-    built.keyLength = KEY.length;
-    built.keyWord = core.engine().keyWord(MemorySegment.ofArray(KEY), 0, KEY.length);
-    int outcome = core.publishNow(line, built);
-    assertTrue(
-        outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED, "outcome " + outcome);
-    assertEquals(LocalPublisher.LATER, core.publishNow(line, built), "a place is published once");
-    return padded;
   }
 
   @Test
