@@ -25,18 +25,18 @@ public interface LocalPublisher {
 
   /** An object that a client has built, and the place that is meant for it. Reused. */
   final class Built {
-    /** That the place belongs to. */
+    /** The number of the lease that the place belongs to. */
     public long reservation;
 
     public int head;
 
-    /** Of the place, as a version word names it. */
+    /** The offset of the place, in the units in which a version word names it. */
     public int offset;
 
     /** Begins with the object, whole and with its checksum; nobody stores to it meanwhile. */
     public MemorySegment memory;
 
-    /** Of the object, without padding. */
+    /** How many bytes the object has, without padding. */
     public int bytes;
 
     public int keyLength;

@@ -43,7 +43,9 @@ final class ProcessLimits {
     return told >= 0 ? told : fileBytesMaxOfList(LIMITS);
   }
 
-  /** The same as {@link #fileBytesMaxOfList}, or −1 when the library can't tell. */
+  /**
+   * Returns the limit as {@link #fileBytesMaxOfList} does, or −1 when the library can't tell it.
+   */
   static long fileBytesMaxOfLibrary() {
     try {
       POSIX posix = POSIXFactory.getPOSIX();

@@ -28,7 +28,7 @@ final class SharedSteps implements Steps, LocalPublisher {
   /** After so many puts without a message their thread takes a step. */
   private static final int CALLS_PER_STEP = 64;
 
-  /** The same while there is something to do for the server. */
+  /** While the server has something to do, the thread takes a step after so many puts. */
   private static final int CALLS_PER_STEP_OF_MUCH = 8;
 
   /** From here on nobody gets a turn any more: no number of questions leads back to 0. */

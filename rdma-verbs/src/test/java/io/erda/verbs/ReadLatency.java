@@ -149,7 +149,10 @@ final class ReadLatency implements CompletionHandler {
     }
   }
 
-  /** The same with rdma-core's two calls alone: the request is the last one of the seam's. */
+  /**
+   * Times READs that rdma-core's two calls do alone: they post again the last request that the seam
+   * prepared.
+   */
   private void bare() throws IOException {
     for (int i = 0; i < tookNs.length; i++) {
       long began = rest();

@@ -447,7 +447,7 @@ final class Publication {
       }
       // Before anybody is answered: no extent may end as if this was durable.
       assert request.isDecided() : "acknowledged as " + request.stage;
-      // Whoever published without a message gets the place of a refused request back.
+      // A client that publishes without a message is given the place of a refused request back.
       if (request.result == Result.OK || !request.checked) {
         settleLater(request.extent, request.place + ObjectLayout.padded(request.bytes));
       }

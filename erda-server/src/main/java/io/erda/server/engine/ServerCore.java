@@ -262,7 +262,7 @@ public final class ServerCore implements AutoCloseable {
 
   /**
    * Publishes what a client of this process has built, in its thread: see {@link LocalPublisher}.
-   * Whoever calls it takes steps now and then, and when it declines.
+   * The caller takes steps of the server now and then, and whenever this declines.
    *
    * @param line of its connection
    */

@@ -120,7 +120,7 @@ class PublishedNowTest {
     assertEquals(Result.OK, client.publish(leased, next, bytes, 0), "messages go on");
   }
 
-  /** Who publishes without a look at the clock uses its lease all the same. */
+  /** A client that publishes without a look at the clock keeps its lease in use all the same. */
   @Test
   void aLeaseThatIsUsedWithoutAMessageDoesNotEnd() {
     RawClient client = connect();
