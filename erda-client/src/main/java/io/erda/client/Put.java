@@ -119,7 +119,6 @@ abstract class Put extends Operation {
     delete = value == null;
     condition = 0;
     bytes = ObjectLayout.bytes(keyLength, valueLength);
-    hint(key);
     ensureCapacity(ObjectLayout.padded(bytes));
     // A position mix of 0: the checksum of a position is this one xor its mix (ObjectLayout), and
     // the position is not known yet.
@@ -127,18 +126,6 @@ abstract class Put extends Operation {
     crc = ObjectLayout.checksum(memory, OBJECT);
     // Key and value may be mapped from a file of the caller's.
     faults.surface();
-  }
-
-  /**
-   * The server may bring near what it has of the key, while the object is built. Nothing else is
-   * made of this hash: the caller's memory may be another a moment later.
-   */
-  private void hint(MemorySegment key) {
-    KnownStore store = context.store();
-    Session usable = store.keyHash == null ? null : connections.readSession(true);
-    if (usable != null && usable.line == null && turns.isFirst()) {
-      usable.queuePair.hint(Entry.keyWord(store.keyHash.of(key, 0, keyLength), store.heads));
-    }
   }
 
   /** It is done only where the key has no value. To be called behind {@link #build}. */

@@ -39,11 +39,6 @@ final class PutOrder {
     return ++last;
   }
 
-  /** Whether nothing of the client is under way. */
-  boolean isFirst() {
-    return outcomes.active() == 0;
-  }
-
   /** Whether nothing but this put of the client is under way. */
   boolean isAlone() {
     return outcomes.active() == 1;

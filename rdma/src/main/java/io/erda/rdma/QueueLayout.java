@@ -60,7 +60,6 @@ final class QueueLayout {
   static final long RESPONDER_COUNTERS_OFFSET = 1024;
   static final long REQUESTER_DATA_OFFSET = 1152;
   static final long RESPONDER_DATA_OFFSET = 1408;
-  static final long HINT_OFFSET = 1792;
   static final long TO_RESPONDER_RING_OFFSET = 4096;
   static final long TO_REQUESTER_RING_OFFSET = TO_RESPONDER_RING_OFFSET + RING_BYTES;
   static final long BYTES = TO_REQUESTER_RING_OFFSET + RING_BYTES;
@@ -87,7 +86,7 @@ final class QueueLayout {
   static {
     if (BYTES != 135_168
         || REQUESTER_DATA_OFFSET + 4 + Device.PRIVATE_DATA_MAX > RESPONDER_DATA_OFFSET
-        || RESPONDER_DATA_OFFSET + 4 + Device.PRIVATE_DATA_MAX > HINT_OFFSET
+        || RESPONDER_DATA_OFFSET + 4 + Device.PRIVATE_DATA_MAX > TO_RESPONDER_RING_OFFSET
         || 2 * (Ring.HEADER_BYTES + MESSAGE_BYTES_MAX) + Ring.HEADER_BYTES > RING_BYTES) {
       throw new AssertionError("queue layout");
     }

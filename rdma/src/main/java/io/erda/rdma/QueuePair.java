@@ -51,19 +51,6 @@ public interface QueuePair extends AutoCloseable {
    */
   default void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {}
 
-  /**
-   * Tells the peer, ahead of a message, what that will be about, so that the peer may bring it
-   * near. It is no message: it may get lost, replaces the one before, and changes nothing.
-   *
-   * @param word not 0; what it means is agreed between the two
-   */
-  default void hint(long word) {}
-
-  /** What the peer hinted at last; 0 when it did not. Any word: it comes from outside. */
-  default long hinted() {
-    return 0;
-  }
-
   /** WRITEs local memory into the peer's region. */
   boolean postWrite(
       long wrId,

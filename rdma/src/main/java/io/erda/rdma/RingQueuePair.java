@@ -1,6 +1,5 @@
 package io.erda.rdma;
 
-import io.erda.pmem.FaultPoint;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
@@ -57,8 +56,6 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final long connectDeadline;
   private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
 
-  private final long hintAt;
-  private final FaultPoint faults = new FaultPoint();
   private Phase phase;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
 
@@ -85,7 +82,6 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     this.nanoTime = nanoTime;
     this.connectDeadline = requester ? nanoTime.getAsLong() + connectTimeoutNs : 0;
     this.phase = requester ? Phase.CONNECTING : Phase.CONNECTED;
-    hintAt = queue.address() + QueueLayout.HINT_OFFSET;
     bells = new Bells(queue, requester);
     messages = new Messages(queue, requester, QUEUE_DEPTH);
     claims = new Claims(queue.address());
@@ -291,26 +287,6 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   // Messages.
-
-  @Override
-  public final void hint(long word) {
-    if (phase != Phase.CONNECTED || !requester) {
-      return;
-    }
-    try {
-      Words.release(hintAt, word);
-      faults.surface();
-    } catch (InternalError e) {
-      if (!isMemoryLost()) {
-        throw e;
-      }
-    }
-  }
-
-  @Override
-  public final long hinted() {
-    return phase == Phase.CONNECTED && !requester ? Words.acquire(hintAt) : 0;
-  }
 
   @Override
   public final boolean postSend(

@@ -123,24 +123,6 @@ public abstract class DeviceContract {
         IllegalArgumentException.class, () -> client.connect(fixture.address(), tooLong, PATIENCE));
   }
 
-  /** A hint may get lost; one that is seen is one of the requester's, while it is connected. */
-  @Test
-  void aHintIsSeenOrLost() {
-    connect();
-    assertEquals(0, responder.hinted());
-    requester.hint(7);
-    requester.hint(9);
-    long seen = responder.hinted();
-    assertTrue(seen == 0 || seen == 7 || seen == 9, "hinted " + seen);
-    responder.hint(3);
-    assertEquals(0, requester.hinted());
-    steps(20);
-    assertTrue(!atServer.has(Opcode.RECEIVE), "a hint is no message");
-    requester.close();
-    until(() -> atServer.has(Opcode.DISCONNECT));
-    assertEquals(0, responder.hinted());
-  }
-
   @Test
   void refusesWithPrivateData() {
     requester = client.connect(fixture.address(), NOTHING, PATIENCE);

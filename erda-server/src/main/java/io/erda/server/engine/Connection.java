@@ -27,9 +27,6 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
      * @param received its length
      */
     void onMessage(Connection connection, int slot, int received);
-
-    /** A client is about to send a request for a key with this key word, or so it says. */
-    void onHint(long keyWord);
   }
 
   private static final int SLOTS = Protocol.REQUESTS_MAX;
@@ -76,12 +73,6 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   /** Whether what was claimed is settled as soon as none of it is open any more. */
   private boolean settles;
-
-  /** Whether a request has come since a hint was followed: what one costs is not counted. */
-  private boolean mayHint = true;
-
-  /** The hint that was followed last. */
-  private long hint;
 
   private int handled;
   private boolean gone;
@@ -142,23 +133,11 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
         handled++;
       }
       queuePair.poll(this, SLOTS);
-      if (handled == 0) {
-        lookAtHint();
-      }
       faults.surface();
     } catch (InternalError e) {
       giveUpIfItsMemoryIsLost(e);
     }
     return handled;
-  }
-
-  private void lookAtHint() {
-    long word = mayHint ? queuePair.hinted() : hint;
-    if (word != hint) {
-      hint = word;
-      mayHint = false;
-      requests.onHint(word);
-    }
   }
 
   /** As {@link QueuePair#arm}. */
@@ -222,7 +201,6 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     } else if (opcode == Opcode.RECEIVE) {
       // Here, and not in the middle of what the server does for others.
       faults.surface();
-      mayHint = true;
       requests.onMessage(this, (int) wrId, byteLength);
     } else if (opcode == Opcode.SEND) {
       postReceive((int) (wrId - SEND_ID));

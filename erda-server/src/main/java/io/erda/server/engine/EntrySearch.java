@@ -15,11 +15,6 @@ final class EntrySearch {
   private final Tables tables;
   private final LogStore log;
   private final ObjectProbe probe = new ObjectProbe();
-  private final SoonProbe soon = new SoonProbe();
-
-  /** What was loaded ahead, so that no compiler leaves the loads out. */
-  @SuppressWarnings("unused")
-  private long soonWord;
 
   EntrySearch(Tables tables, LogStore log) {
     this.tables = tables;
@@ -35,26 +30,6 @@ final class EntrySearch {
     probe.keyAt = keyAt;
     probe.keyLength = keyLength;
     return tables.find(keyWord, probe);
-  }
-
-  /** Loads what {@link #find} needs for a key word: its entry, and then the object. */
-  void soon(long keyWord) {
-    soon.head = Entry.headOf(keyWord);
-    soonWord += tables.find(keyWord, soon);
-  }
-
-  private final class SoonProbe implements KeyProbe {
-    private int head;
-
-    @Override
-    public boolean matches(long slot, long word) {
-      int offset = VersionWord.committed(word);
-      Region region = offset == VersionWord.NONE ? null : log.region(head, offset);
-      if (region != null) {
-        soonWord += ObjectLayout.firstWord(region.memory().segment(), log.geometry().place(offset));
-      }
-      return true;
-    }
   }
 
   /**

@@ -133,7 +133,7 @@ public final class ServerCore implements AutoCloseable {
             leases::endIn,
             options.cleaning());
     this.admission =
-        new Admission(engine, options, ports, connections, new Requests(), counts, told);
+        new Admission(engine, options, ports, connections, this::onMessage, counts, told);
     this.keys = new KeyRequests(engine, failures, publishing);
     this.announcing = new Announcing(engine, failures, refusals);
     this.maps = new MapRequests(engine);
@@ -456,19 +456,6 @@ public final class ServerCore implements AutoCloseable {
     told.listener().left(connection.clientId, connection.processId, connection.misbehaved());
     if (engine.announced() != null && !failures.any() && !engine.closed()) {
       failures.attempt(() -> engine.announced().left(connection));
-    }
-  }
-
-  /** What clients send. */
-  private final class Requests implements Connection.Requests {
-    @Override
-    public void onMessage(Connection connection, int slot, int received) {
-      ServerCore.this.onMessage(connection, slot, received);
-    }
-
-    @Override
-    public void onHint(long keyWord) {
-      engine.soon(keyWord);
     }
   }
 

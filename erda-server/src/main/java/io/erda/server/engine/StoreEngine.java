@@ -134,11 +134,6 @@ public final class StoreEngine implements AutoCloseable {
     return objects.valid(head, offset);
   }
 
-  /** A key with this key word, which is from outside, is likely to be looked for soon. */
-  void soon(long keyWord) {
-    search.soon(keyWord);
-  }
-
   /** The entry of the key that lies in {@code memory}, or {@link Tables#NONE}. */
   long find(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
     return search.find(keyWord, memory, keyAt, keyLength);

@@ -102,27 +102,6 @@ class ServerCoreTest {
     assertEquals(Result.OK, client.publish(leased, leased.place(), put, 0), "the newest is kept");
   }
 
-  /** A hint may be any word: of a key that is there, of one that is not, and garbage. */
-  @Test
-  void aHintChangesNothing() {
-    RawClient client = connect();
-    int head = headOf(client, KEY);
-    RawClient.Leased leased = client.lease(head, 18);
-    int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
-    assertEquals(Result.OK, client.publish(leased, leased.place(), bytes, 0));
-    Random random = new Random(SEED);
-    client.queuePair.hint(core.engine().keyWord(MemorySegment.ofArray(KEY), 0, KEY.length));
-    client.step();
-    for (int i = 0; i < 10_000; i++) {
-      client.queuePair.hint(i % 2 == 0 ? random.nextLong() : 1L << i % 64);
-      client.step();
-    }
-    assertTrue(client.connected() && !client.disconnected, "-Derda.seed=" + SEED);
-    assertEquals(1, core.engine().tables().size());
-    client.send(Message.STATS, Message.STATS_REQUEST_BYTES);
-    assertEquals(Result.OK, Message.result(client.response(), 0));
-  }
-
   @Test
   void whatComesWhileAnswersAreNotedIsCounted() {
     RawClient client = connect();
