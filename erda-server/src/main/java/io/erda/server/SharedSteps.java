@@ -19,7 +19,12 @@ import java.util.concurrent.locks.LockSupport;
  * for is seen by a step that begins later, and everything that a step stores happens before the
  * next one.
  *
- * <p>Any thread may call {@link #help}; the others are for the server's thread.
+ * <p><b>Puts without a message.</b> A client takes the turn for its put alone ({@link #line}), and
+ * a step of the server now and then. It waits for the turn a moment, in which the server's thread
+ * lets it go first, and sends a message when it gets none.
+ *
+ * <p>Any thread may call {@link #help} and use a line of its own; the others are for the server's
+ * thread.
  */
 final class SharedSteps implements Steps, LocalPublisher {
   /** After so many steps for others a client gives the rest to the server's thread. */

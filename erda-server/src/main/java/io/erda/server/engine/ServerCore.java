@@ -44,9 +44,6 @@ public final class ServerCore implements AutoCloseable {
   /** An idle server looks at its clients after so much cleaning, at the end of a step. */
   private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
 
-  /** How long after an answer a client is thought to be about to send its next request. */
-  private static final long SOON_NS = 2_000;
-
   /** How long after a request a client is thought to want more. */
   private static final long BUSY_NS = 100_000;
 
@@ -313,8 +310,7 @@ public final class ServerCore implements AutoCloseable {
   private int step() {
     long nowNs = nanoTime.getAsLong();
     stepNs = nowNs;
-    boolean published = publishedNow;
-    if (published) {
+    if (publishedNow) {
       publishedNow = false;
       lastRequestNs = nowNs;
     }
@@ -336,16 +332,7 @@ public final class ServerCore implements AutoCloseable {
       files.tellAppends();
       files.tend(nowNs, leases.anyWaits());
     }
-    return work + makeFiles() + (!published && makesWay(work) ? 1 : cleanAndAnswer());
-  }
-
-  /**
-   * Whether the cleaning under way waits for the next step: a client that was answered a moment ago
-   * is likely to send its next request now. What is cleaned right behind an answer costs it
-   * nothing.
-   */
-  private boolean makesWay(int work) {
-    return work == 0 && stepNs - lastRequestNs < SOON_NS && cleaner.working() && !leases.anyWaits();
+    return work + makeFiles() + cleanAndAnswer();
   }
 
   /**
