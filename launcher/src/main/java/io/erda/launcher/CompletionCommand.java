@@ -32,8 +32,8 @@ public final class CompletionCommand implements Callable<Integer> {
     String name = all.getCommandName();
     PrintWriter out = spec.commandLine().getOut();
     switch (shell) {
-      // The script brings zsh to understand what is bash's.
-      case "bash", "zsh" -> out.print(AutoComplete.bash(name, all));
+      case "bash" -> out.print(AutoComplete.bash(name, all));
+      case "zsh" -> new ZshCompletion(name, out).print(all.getCommandSpec());
       case "fish" -> new FishCompletion(name, out).print(all.getCommandSpec());
       default -> throw new UserError("no completion for '" + shell + "': bash, zsh or fish", 2);
     }

@@ -2,6 +2,7 @@ package io.erda.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -39,12 +40,12 @@ class CompletionTest {
             + (words.length - 1)
             + "; COMP_LINE=\"${COMP_WORDS[*]}\"; COMP_POINT=${#COMP_LINE}"
             + "; _complete_erda; printf '%s\\n' \"${COMPREPLY[@]}\"";
-    Process bash =
-        new ProcessBuilder("bash", "--norc", "-c", asked).redirectErrorStream(true).start();
-    String answer = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertEquals(0, bash.waitFor(), answer);
     Set<String> found = new TreeSet<>();
-    answer.lines().map(String::strip).filter(line -> !line.isEmpty()).forEach(found::add);
+    answer("bash", "--norc", "-c", asked)
+        .lines()
+        .map(String::strip)
+        .filter(line -> !line.isEmpty())
+        .forEach(found::add);
     return found;
   }
 
@@ -54,6 +55,71 @@ class CompletionTest {
     assertEquals(Set.of("run"), completed("erda", "eval", "r"));
     Set<String> options = completed("erda", "get", "--");
     assertTrue(options.containsAll(List.of("--uri", "--hex", "--key-file")), options.toString());
+  }
+
+  /** Asks a real zsh, which has a terminal of its own: what a line is after a tabulator. */
+  private String completedByZsh(String line) throws IOException, InterruptedException {
+    Path script = Files.writeString(directory.resolve("_erda"), script("zsh"));
+    Path out = directory.resolve("line");
+    Files.deleteIfExists(out);
+    String asked =
+        """
+        zmodload zsh/zpty
+        zpty shell TERM=dumb zsh -f -i
+        zpty -w shell "autoload -Uz compinit; compinit -u -D; source $1"
+        zpty -w shell "say() { print -r -- \\"\\$BUFFER\\" > $2.next; mv $2.next $2 }"
+        zpty -w shell "zle -N say; bindkey '^T' say; print read''y"
+        zpty -r -m shell seen "*ready*"
+        zpty -w -n shell "$3"$'\\t\\x14'
+        for i in {1..100}; do [ -e $2 ] && break; sleep 0.1; done
+        zpty -d shell
+        """;
+    answer("zsh", "-f", "-c", asked, "zsh", script.toString(), out.toString(), line);
+    assertTrue(Files.exists(out), "zsh said nothing of: " + line);
+    return Files.readString(out).stripTrailing();
+  }
+
+  private static String answer(String... command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, process.waitFor(), answer);
+    return answer;
+  }
+
+  private static boolean isInstalled(String shell) {
+    return Files.isExecutable(Path.of("/usr/bin", shell));
+  }
+
+  @Test
+  void zshCompletesCommandsOptionsAndFiles() throws IOException, InterruptedException {
+    assumeTrue(isInstalled("zsh"), "zsh is not installed");
+    assertEquals("erda exists", completedByZsh("erda exi"));
+    assertEquals("erda eval run", completedByZsh("erda eval r"));
+    assertEquals("erda get --uri=", completedByZsh("erda get --ur"));
+    assertEquals("erda get -n --base64", completedByZsh("erda get -n --b"));
+    assertEquals("erda backup /usr/", completedByZsh("erda backup /us"));
+  }
+
+  @Test
+  void zshIsToldWhatWordsAreFor() {
+    String script = script("zsh");
+    assertTrue(script.startsWith("#compdef erda\n"), "what makes zsh load it from fpath");
+    assertTrue(script.contains("'get:Print the value of a key"), script);
+    assertTrue(script.contains("'(--key-file)--key-file=[Take the key'\\''s bytes"), script);
+  }
+
+  @Test
+  void fishCompletesCommandsAndOptions() throws IOException, InterruptedException {
+    assumeTrue(isInstalled("fish"), "fish is not installed");
+    Path script = Files.writeString(directory.resolve("erda.fish"), script("fish"));
+    String found =
+        answer(
+            "fish",
+            "--no-config",
+            "-c",
+            "source " + script + "; complete -C 'erda exi'; complete -C 'erda get --ke'");
+    assertTrue(found.startsWith("exists\tSay by the exit code"), found);
+    assertTrue(found.contains("--key-file\tTake the key's bytes"), found);
   }
 
   @Test
