@@ -165,7 +165,7 @@ final class VerbsQueuePair extends PostingQueuePair {
   }
 
   private void tooLate() {
-    if (way.isLooking()) {
+    if (way.isMissing()) {
       end(Status.UNREACHABLE, WayFinder.notFound());
     } else {
       end(Status.TIMEOUT, "no answer in time");

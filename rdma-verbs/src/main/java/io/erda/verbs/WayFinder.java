@@ -17,6 +17,8 @@ final class WayFinder {
   private final RdmaCmId id;
   private final long deadlineNs;
   private InetSocketAddress destination;
+  private int lookedMs;
+  private boolean missing;
 
   WayFinder(VerbsDevice device, RdmaCmId id, long deadlineNs) {
     this.device = device;
@@ -31,27 +33,35 @@ final class WayFinder {
    */
   void look(InetSocketAddress to) throws IOException {
     destination = to;
-    id.resolveAddr(null, to, Math.min(LOOK_MS, device.remainingMs(deadlineNs)));
+    lookedMs = Math.min(LOOK_MS, device.remainingMs(deadlineNs));
+    id.resolveAddr(null, to, lookedMs);
   }
 
-  /** Asks again after an event that says that the address was not found in time. */
+  /**
+   * Asks again after an event that says that the address was not found in time, as long as there is
+   * time.
+   *
+   * @return false when the event says something else
+   */
   boolean goesOn(int event, int status) throws IOException {
-    if (!isLooking()
-        || event != CmEvents.ADDR_ERROR
-        || status != -ETIMEDOUT
-        || device.isPast(deadlineNs)) {
+    if (destination == null || event != CmEvents.ADDR_ERROR || status != -ETIMEDOUT) {
       return false;
     }
-    look(destination);
+    missing |= lookedMs == LOOK_MS;
+    if (!device.isPast(deadlineNs)) {
+      look(destination);
+    }
     return true;
   }
 
   void found() {
     destination = null;
+    missing = false;
   }
 
-  boolean isLooking() {
-    return destination != null;
+  /** Whether nobody has the address: it was asked for long enough. */
+  boolean isMissing() {
+    return missing;
   }
 
   /** What is to be said when time is over. */
