@@ -1,9 +1,11 @@
 package io.erda.eval;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Words;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -60,6 +62,12 @@ public interface Experiment {
     /** One part, a table for most. */
     public Report(Part part, ObjectNode json, List<String> missed) {
       this(List.of(part), json, missed);
+    }
+
+    /** One that this machine can't run, and why. */
+    public static Report skipped(String why) {
+      ObjectNode json = JsonNodeFactory.instance.objectNode().put("skipped", why);
+      return new Report(new Words("Not measured: " + why + "."), json, List.of());
     }
 
     /** What of it a terminal can show. */

@@ -12,6 +12,7 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.process.Transport;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;
@@ -48,7 +49,7 @@ public final class Quickstart {
       long operations,
       int valueBytes,
       int threads,
-      String device,
+      Transport transport,
       Path temporaryDirectory) {}
 
   /** One line of the result. */
@@ -115,7 +116,7 @@ public final class Quickstart {
     double bytes = (options.records() + updates) * (options.valueBytes() + OVERHEAD_BYTES) * 1.1;
     long capacity = (long) (bytes / REGION_BYTES + 2) * REGION_BYTES;
     long buckets = Math.max(1024, Long.highestOneBit(options.records() * 2 - 1) * 2);
-    List<String> all = new ArrayList<>(ServerChild.reachedBy(options.device()));
+    List<String> all = new ArrayList<>(options.transport().serverOptions());
     List<String> geometry =
         List.of(
             "--region-bytes",
@@ -242,7 +243,7 @@ public final class Quickstart {
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("records", result.options().records());
     json.put("valueBytes", result.options().valueBytes());
-    json.put("device", result.options().device());
+    json.put("device", result.options().transport().toString());
     ArrayNode workloads = json.putArray("workloads");
     for (WorkloadResult workload : result.workloads()) {
       ObjectNode node = workloads.addObject();

@@ -11,6 +11,7 @@ import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.process.Transport;
 import io.erda.launcher.commands.LaunchSettings;
 import io.erda.launcher.torture.Torture;
 import io.erda.launcher.torture.TortureOptions;
@@ -179,7 +180,7 @@ class ProcessesTest {
     TortureResult result;
     try (Children children = new Children()) {
       TortureOptions options =
-          new TortureOptions(12, 0, 2, seed, 10_000, "shm", PutMode.PUBLISH, stores);
+          new TortureOptions(12, 0, 2, seed, 10_000, Transport.SHM, PutMode.PUBLISH, stores);
       result = new Torture(children, jvm(), options, new Silence()).run();
     }
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);

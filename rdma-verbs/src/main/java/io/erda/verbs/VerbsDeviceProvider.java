@@ -3,6 +3,7 @@ package io.erda.verbs;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import java.io.IOException;
+import java.util.List;
 
 /**
  * Devices of {@code erda+rdma:}. The parameter {@value #DEVICE} names the RDMA device, where it is
@@ -18,6 +19,11 @@ public final class VerbsDeviceProvider implements DeviceProvider {
   @Override
   public String scheme() {
     return "erda+rdma";
+  }
+
+  @Override
+  public List<String> hosts() throws IOException {
+    return Gids.hosts();
   }
 
   @Override

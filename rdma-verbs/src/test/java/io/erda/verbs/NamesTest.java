@@ -25,10 +25,10 @@ class NamesTest {
   void gidsAreWrittenAsTheKernelDoes() throws IOException {
     assertEquals(
         "0000:0000:0000:0000:0000:ffff:0a09:0001",
-        Hca.gid(InetAddress.getByName("10.9.0.1").getAddress()));
+        Gids.gid(InetAddress.getByName("10.9.0.1").getAddress()));
     assertEquals(
         "fe80:0000:0000:0000:0000:0000:0000:0001",
-        Hca.gid(InetAddress.getByName("fe80::1").getAddress()));
+        Gids.gid(InetAddress.getByName("fe80::1").getAddress()));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -31,6 +32,16 @@ public interface DeviceProvider {
   Device serving(Settings settings) throws IOException;
 
   /**
+   * Hosts, as numbers, by which a server on this machine can be reached with these devices; the
+   * best one first. Empty where there are none, and where addresses have no hosts.
+   *
+   * @throws IOException when this machine can't be asked
+   */
+  default List<String> hosts() throws IOException {
+    return List.of();
+  }
+
+  /**
    * What a device is opened with.
    *
    * @param parameters of the URI, by name
@@ -58,7 +69,7 @@ public interface DeviceProvider {
      */
     public void requireAmong(String... known) {
       for (String name : parameters.keySet()) {
-        if (!java.util.List.of(known).contains(name)) {
+        if (!List.of(known).contains(name)) {
           throw new IllegalArgumentException(
               "unknown parameter '"
                   + name

@@ -4,7 +4,7 @@ import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Jvm;
-import io.erda.eval.process.ProcessException;
+import io.erda.eval.process.Transport;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
@@ -13,22 +13,18 @@ import io.erda.rdma.Listener;
 import io.erda.rdma.Poller;
 import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
-import io.erda.rdma.tcp.TcpClientDevice;
-import io.erda.rdma.tcp.TcpOptions;
-import io.erda.rdma.tcp.TcpServerDevice;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
 /**
- * A process that serves a baseline over shared memory or TCP, polling as Erda's server does. Owned
- * by the {@link Children} it was started with.
+ * A process that serves a baseline over shared memory or a network, polling as Erda's server does.
+ * Owned by the {@link Children} it was started with.
  */
 public final class BaselineChild {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
@@ -38,22 +34,20 @@ public final class BaselineChild {
   private static final String END = "end";
   private static final String SHM = "shm";
 
-  private static final String LOOPBACK = "127.0.0.1:0";
-
   private final Child child;
-  private final String device;
+  private final Transport transport;
   private final String address;
 
-  private BaselineChild(Child child, String device, String address) {
+  private BaselineChild(Child child, Transport transport, String address) {
     this.child = child;
-    this.device = device;
+    this.transport = transport;
     this.address = address;
   }
 
   /**
    * Starts it; it serves when this returns.
    *
-   * @param device by which it is reached: {@code shm} or {@code tcp}
+   * @param transport by which it is reached
    * @param objects that the store is to hold, of at most {@code objectBytes} of key and value
    * @param lagBytes as in {@link BaselineServer#open}
    * @param counting whether {@link #nvmBytes} or {@link #workNs} is there
@@ -63,7 +57,7 @@ public final class BaselineChild {
       Jvm jvm,
       BaselineKind kind,
       Path data,
-      String device,
+      Transport transport,
       long objects,
       int objectBytes,
       long lagBytes,
@@ -79,13 +73,13 @@ public final class BaselineChild {
                     BaselineChild.class,
                     kind.name(),
                     data.toString(),
-                    device,
+                    transport.name(),
                     Long.toString(objects),
                     Integer.toString(objectBytes),
                     Long.toString(lagBytes),
                     counting.name()));
     String address = child.await(SERVING, START_TIMEOUT).substring(SERVING.length());
-    return new BaselineChild(child, device, address);
+    return new BaselineChild(child, transport, address);
   }
 
   /** Where its clients connect to. */
@@ -95,13 +89,7 @@ public final class BaselineChild {
 
   /** Opens a device for a client of it. */
   public Device openClientDevice() {
-    try {
-      return device.equals(SHM)
-          ? ShmDevice.open(ShmOptions.toConnect(System::nanoTime))
-          : TcpClientDevice.open(TcpOptions.of(System::nanoTime, new SecureRandom()));
-    } catch (IOException e) {
-      throw new ProcessException("can't open a device: " + e.getMessage(), e);
-    }
+    return transport.openClientDevice();
   }
 
   public CpuTime cpu() {
@@ -137,11 +125,12 @@ public final class BaselineChild {
     BaselineGeometry geometry =
         BaselineGeometry.forObjects(Long.parseLong(args[3]), Integer.parseInt(args[4]));
     Path shm = data.resolve(SHM).toAbsolutePath();
-    boolean overShm = args[2].equals(SHM);
+    Transport transport = Transport.valueOf(args[2]);
+    boolean overShm = transport == Transport.SHM;
     try (Device device =
             overShm
                 ? ShmDevice.open(ShmOptions.toServe(shm, System::nanoTime))
-                : TcpServerDevice.open(TcpOptions.of(System::nanoTime, new SecureRandom()));
+                : transport.openServerDevice();
         MemoryDirectory files = directory(data, Counting.valueOf(args[6]))) {
       if (!files.lock()) {
         throw new IOException(data + " is in use");
@@ -154,7 +143,7 @@ public final class BaselineChild {
               Long.parseLong(args[5]),
               System::nanoTime,
               new SplittableRandom())) {
-        Listener listener = device.listen(overShm ? shm.toString() : LOOPBACK);
+        Listener listener = device.listen(overShm ? shm.toString() : transport.newAddress());
         server.listen(device, listener, false);
         new Serving(server, device, files, Counting.valueOf(args[6])).run(listener.address());
       }

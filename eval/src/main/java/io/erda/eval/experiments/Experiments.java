@@ -26,6 +26,7 @@ import io.erda.eval.paper.ClientsExperiment;
 import io.erda.eval.paper.SimulatedExperiment;
 import io.erda.eval.paper.SizesExperiment;
 import io.erda.eval.peers.PeersExperiment;
+import io.erda.eval.process.Transport;
 import java.util.List;
 
 /** All experiments, in the order in which {@code eval run all} runs them. */
@@ -52,8 +53,9 @@ public final class Experiments {
           new BackupExperiment(),
           new EnduranceExperiment(),
           new PeersExperiment(),
-          new BaselinesExperiment("shm"),
-          new BaselinesExperiment("tcp"),
+          new BaselinesExperiment(Transport.SHM),
+          new BaselinesExperiment(Transport.TCP),
+          new BaselinesExperiment(Transport.RDMA),
           new SizesExperiment(),
           new ClientsExperiment(),
           new BytesExperiment(),

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
+import io.erda.eval.process.Transport;
 import io.erda.eval.report.Part;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
@@ -28,45 +29,52 @@ public final class BaselinesExperiment implements Experiment {
   private static final double CPU_RATIO_MAX_B = 1 / 20.0;
   private static final int WORK_ROUNDS = 3;
 
-  private final String device;
+  private final Transport transport;
 
   /**
-   * @param device by which all are reached: {@code shm} or {@code tcp}
+   * @param transport by which all are reached
    */
-  public BaselinesExperiment(String device) {
-    this.device = device;
+  public BaselinesExperiment(Transport transport) {
+    this.transport = transport;
   }
 
   @Override
   public String name() {
-    return overShm() ? "baselines" : "baselines-" + device;
+    return overShm() ? "baselines" : "baselines-" + transport;
   }
 
   @Override
   public String what() {
     return "Erda beside Redo Logging and Read After Write over "
-        + (overShm() ? "shared memory" : "TCP on loopback")
+        + switch (transport) {
+          case SHM -> "shared memory";
+          case TCP -> "TCP on loopback";
+          case RDMA -> "verbs, at this machine's own RDMA device";
+        }
         + ": at least 2 times the throughput of YCSB-C and B, 1.5 times of A, 1.2 times of updates"
         + " alone; at most 0.7 of the p50, and 1/20 of the server's processor time in B";
   }
 
   private boolean overShm() {
-    return device.equals("shm");
+    return transport == Transport.SHM;
   }
 
   @Override
   public Report run(Context context) throws InterruptedException {
+    if (!transport.isHere()) {
+      return Report.skipped("this machine has no RDMA device with an address");
+    }
     int slower = overShm() ? 1 : 10;
     int objects = (context.quick() ? 10_000 : 100_000) / slower;
     int operations = (context.quick() ? 20_000 : 200_000) / slower;
     int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 3 : 9;
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("device", device).put("valueBytes", VALUE_BYTES);
+    json.put("device", transport.toString()).put("valueBytes", VALUE_BYTES);
     json.put("objects", objects).put("operations", operations);
     Map<Workload, List<Series>> measured = new EnumMap<>(Workload.class);
     List<ServedScheme> schemes =
-        ServedScheme.startAll(context, dataset, device, 0, Counting.NOTHING);
+        ServedScheme.startAll(context, dataset, transport, 0, Counting.NOTHING);
     try {
       for (Workload workload : Workload.values()) {
         context.progress().step(workload.label);
@@ -110,7 +118,8 @@ public final class BaselinesExperiment implements Experiment {
       throws InterruptedException {
     Table table =
         new Table("load", "scheme", "server CPU/op", "at work/op", "of Erda's work", "paper");
-    List<ServedScheme> schemes = ServedScheme.startAll(context, dataset, device, 0, Counting.WORK);
+    List<ServedScheme> schemes =
+        ServedScheme.startAll(context, dataset, transport, 0, Counting.WORK);
     try {
       for (Workload workload : Workload.values()) {
         context.progress().step(workload.label + ", servers at work");

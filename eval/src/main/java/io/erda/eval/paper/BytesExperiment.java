@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
+import io.erda.eval.process.Transport;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.lang.foreign.Arena;
@@ -73,7 +74,8 @@ public final class BytesExperiment implements Experiment {
     for (int size : SIZES) {
       double[][] bytes = new double[Operation.values().length][Scheme.values().length];
       List<ServedScheme> schemes =
-          ServedScheme.startAll(context, new Dataset(LOADED, size), "shm", count, Counting.BYTES);
+          ServedScheme.startAll(
+              context, new Dataset(LOADED, size), Transport.SHM, count, Counting.BYTES);
       try {
         context.progress().step("values of " + size + " bytes");
         for (ServedScheme scheme : schemes) {

@@ -6,6 +6,7 @@ import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
+import io.erda.eval.process.Transport;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -42,7 +43,7 @@ public final class ClientsExperiment implements Experiment {
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     Told told = new Told();
     List<ServedScheme> schemes =
-        ServedScheme.startAll(context, dataset, "shm", 0, Counting.NOTHING);
+        ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.NOTHING);
     try {
       for (Workload workload : Workload.values()) {
         List<List<Series>> byClients = new ArrayList<>();

@@ -9,13 +9,11 @@ import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.CpuTime;
-import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.ServerChild;
+import io.erda.eval.process.Transport;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
 import io.erda.rdma.Device;
 import io.erda.rdma.Poller;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -78,24 +76,24 @@ abstract class ServedScheme implements AutoCloseable {
   /**
    * All of them, in the order of {@link Scheme}, loaded.
    *
-   * @param device by which they are reached: {@code shm} or {@code tcp}
+   * @param transport by which they are reached
    * @param room for so many objects beside those that are loaded
    * @param counting whether {@link #nvmBytes} or {@link #workNs} is there
    */
   static List<ServedScheme> startAll(
-      Context context, Dataset dataset, String device, long room, Counting counting) {
+      Context context, Dataset dataset, Transport transport, long room, Counting counting) {
     List<ServedScheme> all = new ArrayList<>();
     try {
       for (Scheme scheme : Scheme.values()) {
         all.add(
             scheme == Scheme.ERDA
-                ? new Erda(context, dataset.valueBytes(), device, counting)
+                ? new Erda(context, dataset.valueBytes(), transport, counting)
                 : new Baseline(
                     context,
                     scheme,
                     dataset.objects() + room,
                     dataset.valueBytes(),
-                    device,
+                    transport,
                     counting));
         all.getLast().load(context, dataset);
       }
@@ -113,14 +111,9 @@ abstract class ServedScheme implements AutoCloseable {
     /** Asks for figures; null until some are asked for. */
     private ErdaClient teller;
 
-    Erda(Context context, int valueBytes, String device, Counting counting) {
+    Erda(Context context, int valueBytes, Transport transport, Counting counting) {
       super(Scheme.ERDA, valueBytes);
-      List<String> options = new ArrayList<>();
-      try {
-        options.addAll(ServerChild.reachedBy(device));
-      } catch (IOException e) {
-        throw new ProcessException("no port of loopback is free: " + e.getMessage(), e);
-      }
+      List<String> options = new ArrayList<>(transport.serverOptions());
       switch (counting) {
         case NOTHING -> {}
         case BYTES -> options.add("--counted");
@@ -192,7 +185,7 @@ abstract class ServedScheme implements AutoCloseable {
         Scheme scheme,
         long objects,
         int valueBytes,
-        String device,
+        Transport transport,
         Counting counting) {
       super(scheme, valueBytes);
       kind =
@@ -203,7 +196,7 @@ abstract class ServedScheme implements AutoCloseable {
               context.jvm(),
               kind,
               context.newDirectory("paper"),
-              device,
+              transport,
               objects,
               Dataset.KEY_BYTES + valueBytes,
               0,

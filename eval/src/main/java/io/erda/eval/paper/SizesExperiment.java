@@ -6,6 +6,7 @@ import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
+import io.erda.eval.process.Transport;
 import io.erda.eval.report.Part;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
@@ -47,7 +48,7 @@ public final class SizesExperiment implements Experiment {
     for (int size = 0; size < SIZES.length; size++) {
       Dataset dataset = new Dataset(objects, SIZES[size]);
       List<ServedScheme> schemes =
-          ServedScheme.startAll(context, dataset, "shm", 0, Counting.NOTHING);
+          ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.NOTHING);
       try {
         context.progress().step("values of " + SIZES[size] + " bytes");
         for (Workload workload : Workload.values()) {

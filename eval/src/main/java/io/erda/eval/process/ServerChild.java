@@ -1,8 +1,5 @@
 package io.erda.eval.process;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,8 +14,6 @@ public final class ServerChild {
     "-XX:-UseDynamicNumberOfCompilerThreads", "-XX:-UseDynamicNumberOfGCThreads"
   };
 
-  private static final String LISTEN = "--listen";
-
   private final Children children;
   private final Child child;
   private final Path data;
@@ -31,26 +26,6 @@ public final class ServerChild {
     this.uri = uri;
   }
 
-  /**
-   * Options of a server that is reached by a device: none for shm, and for tcp an address of
-   * loopback that nobody has now.
-   *
-   * @throws IllegalArgumentException when there is no such device
-   */
-  public static List<String> reachedBy(String device) throws IOException {
-    return switch (device) {
-      case "shm" -> List.of();
-      case "tcp" -> {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-          yield List.of(LISTEN, "127.0.0.1:" + free.getLocalPort());
-        }
-      }
-      default ->
-          throw new IllegalArgumentException(
-              "no device '" + device + "' in this build; there are shm and tcp");
-    };
-  }
-
   /** Starts a server; it may not serve yet when this returns. */
   public static ServerChild spawn(Children children, Jvm jvm, Path data, List<String> options) {
     List<String> arguments =
@@ -60,8 +35,7 @@ public final class ServerChild {
         children.start(
             "the server",
             jvm.ofServer().with(STEADY_THREADS).erda(arguments.toArray(String[]::new)));
-    int listens = options.indexOf(LISTEN);
-    String uri = listens < 0 ? "erda+shm:" + data : "erda://" + options.get(listens + 1);
+    String uri = Transport.ofServer(options).uri(options, data.toString());
     return new ServerChild(children, child, data, uri);
   }
 
@@ -95,7 +69,7 @@ public final class ServerChild {
     }
   }
 
-  /** What clients connect to: by TCP where it listens, by shared memory where it does not. */
+  /** What clients connect to: over the network that it listens on, over shared memory else. */
   public String uri() {
     return uri;
   }

@@ -3,6 +3,7 @@ package io.erda.launcher.commands;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.process.Children;
+import io.erda.eval.process.Transport;
 import io.erda.eval.report.Table;
 import io.erda.launcher.torture.Torture;
 import io.erda.launcher.torture.TortureOptions;
@@ -59,8 +60,8 @@ public final class TortureCommand implements Callable<Integer> {
   @Option(
       names = "--device",
       paramLabel = "DEVICE",
-      description = "How clients reach the server: shm or tcp; shm by default.")
-  private String device = "shm";
+      description = "How clients reach the server: shm, tcp or rdma; shm by default.")
+  private Transport device = Transport.SHM;
 
   @Option(
       names = "--put",
@@ -83,9 +84,6 @@ public final class TortureCommand implements Callable<Integer> {
     if (seconds < 0 || kills < 0 || clients < 2) {
       throw new UserError(
           "--seconds and --kills must not be negative, --clients must be at least 2", 2);
-    }
-    if (!device.equals("shm") && !device.equals("tcp")) {
-      throw new UserError("no device '" + device + "' in this build; there are shm and tcp", 2);
     }
     long chosen = seed != null ? seed : new SecureRandom().nextLong() >>> 1;
     TortureResult result;

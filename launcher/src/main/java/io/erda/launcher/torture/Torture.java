@@ -146,7 +146,7 @@ public final class Torture {
     Path otherFiles = otherUser.exists() ? otherUser.directory(files) : null;
     logs.clear();
     marks.clear();
-    reached = ServerChild.reachedBy(options.device());
+    reached = options.transport().serverOptions();
     List<String> creation = new ArrayList<>(store.options());
     creation.addAll(reached);
     if (options.putMode() == PutMode.ANNOUNCE) {

@@ -1,5 +1,6 @@
 package io.erda.launcher.torture;
 
+import io.erda.eval.process.Transport;
 import io.erda.protocol.PutMode;
 import java.nio.file.Path;
 
@@ -10,7 +11,7 @@ import java.nio.file.Path;
  * @param kills at least, of server and clients together; 0: as many as come in the time
  * @param clients at a time, at least 2
  * @param accessMsMax how long after a client's kill its keys may keep others waiting
- * @param device how clients reach the server: shm or tcp
+ * @param transport how clients reach the server
  * @param putMode of the stores
  */
 public record TortureOptions(
@@ -19,6 +20,6 @@ public record TortureOptions(
     int clients,
     long seed,
     long accessMsMax,
-    String device,
+    Transport transport,
     PutMode putMode,
     Path temporaryDirectory) {}

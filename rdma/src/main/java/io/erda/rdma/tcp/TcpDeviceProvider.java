@@ -3,7 +3,9 @@ package io.erda.rdma.tcp;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * Devices of {@code erda:}. Parameters name files: {@value #SECRET_FILE}; a client's {@value
@@ -20,6 +22,11 @@ public final class TcpDeviceProvider implements DeviceProvider {
   @Override
   public String scheme() {
     return "erda";
+  }
+
+  @Override
+  public List<String> hosts() {
+    return List.of(InetAddress.getLoopbackAddress().getHostAddress());
   }
 
   @Override

@@ -11,13 +11,12 @@ import io.erda.eval.load.YcsbStore;
 import io.erda.eval.process.BareTcpChild;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.ServerChild;
+import io.erda.eval.process.Transport;
 import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
 import io.erda.protocol.ErdaException;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -78,7 +77,7 @@ public final class TcpExperiment implements Experiment {
         RedisClient peer =
             RedisClient.connect(redis.address(), Dataset.KEY_BYTES, VALUE_BYTES, AT_ONCE);
         BareTcpChild bare = BareTcpChild.start(context.children(), context.jvm());
-        ServedStore store = ServedStore.create(context, name(), ServerChild.reachedBy("tcp"))) {
+        ServedStore store = ServedStore.create(context, name(), Transport.TCP.serverOptions())) {
       store.load(dataset);
       loadRedis(peer, dataset);
       try (Measured measured = new Measured(context, store, dataset, bare, peer)) {
@@ -89,8 +88,6 @@ public final class TcpExperiment implements Experiment {
         context.progress().done("");
         return new TcpReport(figures, first, again, measured.last(rounds)).report();
       }
-    } catch (IOException e) {
-      throw new ProcessException("no port of loopback is free: " + e.getMessage(), e);
     }
   }
 
