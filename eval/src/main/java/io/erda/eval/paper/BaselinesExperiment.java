@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
+import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.Transport;
 import io.erda.eval.report.Part;
@@ -86,7 +87,7 @@ public final class BaselinesExperiment implements Experiment {
     } finally {
       schemes.forEach(ServedScheme::close);
     }
-    Floor floor = overShm() ? Floor.of(context, dataset) : null;
+    Floor floor = overShm() ? Floor.of(context, dataset, ZipfianKeys.readAlone(dataset)) : null;
     List<String> missed = new ArrayList<>();
     List<Part> parts = new ArrayList<>();
     parts.add(report(measured, floor, json));
@@ -186,8 +187,8 @@ public final class BaselinesExperiment implements Experiment {
                   Table.time(Rounds.median(each.cpuNs))));
       ObjectNode node = json.putObject(each.scheme.title);
       if (floor != null) {
-        row.add(Table.decimal(meanNs / floor.ns(workload)) + " times");
-        node.put("timesFloor", meanNs / floor.ns(workload));
+        row.add(floor.times(meanNs, workload.updatePercent));
+        node.put("timesFloor", meanNs / floor.ns(workload.updatePercent));
       }
       row.add(other ? Table.decimal(faster) + " times as fast" : "");
       row.add(other ? Table.decimal(PaperFigures.throughputRatio(workload, each.scheme)) : "");

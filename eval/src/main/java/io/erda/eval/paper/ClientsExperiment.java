@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
+import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.Transport;
@@ -12,8 +13,10 @@ import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Throughput and the server's processor time by the number of clients: the paper's figures 18 to
@@ -59,7 +62,7 @@ public final class ClientsExperiment implements Experiment {
     } finally {
       schemes.forEach(ServedScheme::close);
     }
-    return told.report();
+    return told.report(Floor.of(context, dataset, ZipfianKeys.readAlone(dataset)));
   }
 
   /** What is told of all workloads. */
@@ -72,6 +75,8 @@ public final class ClientsExperiment implements Experiment {
         new LinePlot("Throughput by clients", "clients", "thousand operations/s").inSteps();
     private final LinePlot cpuPlot =
         new LinePlot("The server's processor time an operation", "clients", "µs").inSteps();
+    private final Table floors = new Table("one client", "an operation", "floor", "Erda / floor");
+    private final Map<Workload, Double> oneErdaNs = new EnumMap<>(Workload.class);
     private final ObjectNode json = new ObjectMapper().createObjectNode();
     private final List<String> missed = new ArrayList<>();
 
@@ -93,6 +98,7 @@ public final class ClientsExperiment implements Experiment {
         double meanPerSecond = mean(perSecond);
         double meanCpuNs = mean(cpuNs);
         if (scheme == Scheme.ERDA) {
+          oneErdaNs.put(workload, 1e9 / perSecond[0]);
           erdaPerSecond = meanPerSecond;
           erdaCpuNs = meanCpuNs;
         }
@@ -135,7 +141,17 @@ public final class ClientsExperiment implements Experiment {
       }
     }
 
-    Report report() {
+    Report report(Floor floor) {
+      oneErdaNs.forEach((workload, ns) -> {
+        floors.row(
+            workload.label,
+            Table.time(ns),
+            Table.time(floor.ns(workload.updatePercent)),
+            floor.times(ns, workload.updatePercent));
+        json.withObject("/" + workload.label)
+            .put("floorNs", floor.ns(workload.updatePercent))
+            .put("timesFloor", ns / floor.ns(workload.updatePercent));
+      });
       return new Report(
           List.of(
               new Words(
@@ -145,7 +161,8 @@ public final class ClientsExperiment implements Experiment {
               throughput,
               throughputPlot,
               cpu,
-              cpuPlot),
+              cpuPlot,
+              floors),
           json,
           missed);
     }

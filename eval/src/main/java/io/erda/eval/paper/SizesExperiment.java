@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
+import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.Transport;
@@ -61,7 +62,7 @@ public final class SizesExperiment implements Experiment {
       } finally {
         schemes.forEach(ServedScheme::close);
       }
-      floors[size] = Floor.of(context, dataset);
+      floors[size] = Floor.of(context, dataset, ZipfianKeys.readAlone(dataset));
     }
     return report(meanNs, floors);
   }
@@ -82,7 +83,8 @@ public final class SizesExperiment implements Experiment {
     meanNs.forEach((workload, means) -> {
       plot.panel(workload.label);
       ObjectNode node = json.putObject(workload.label);
-      double[] floorNs = Arrays.stream(floors).mapToDouble(each -> each.ns(workload)).toArray();
+      double[] floorNs =
+          Arrays.stream(floors).mapToDouble(each -> each.ns(workload.updatePercent)).toArray();
       row(table, workload, "floor", floorNs, Table::time);
       Arrays.stream(floorNs).forEach(node.putArray("floorNs")::add);
       double[] erdaNs = means.get(Scheme.ERDA);

@@ -40,9 +40,9 @@ final class ZipfianKeys {
     keys = Dataset.keys(numbers);
   }
 
-  /** The keys, in the order in which they are asked for. */
-  MemorySegment[] keys() {
-    return keys.clone();
+  /** Keys that are read alone, in such an order. */
+  static MemorySegment[] readAlone(Dataset dataset) {
+    return new ZipfianKeys(dataset, 0, 99).keys;
   }
 
   /** The share that the keys of the first ranks have together, by rank; the last is 1. */

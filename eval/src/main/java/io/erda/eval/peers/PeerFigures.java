@@ -9,6 +9,7 @@ import java.util.Map;
 /** What was measured, and what was found out beside it. */
 final class PeerFigures {
   private final Map<Column, Map<PeerSystem, Spread>> spreads = new EnumMap<>(Column.class);
+  private final Map<Column, Double> floors = new EnumMap<>(Column.class);
   private final Map<PeerSystem, String> durability = new EnumMap<>(PeerSystem.class);
   private final Map<PeerSystem, String> losses = new EnumMap<>(PeerSystem.class);
 
@@ -27,6 +28,16 @@ final class PeerFigures {
     spreads
         .computeIfAbsent(column, any -> new EnumMap<>(PeerSystem.class))
         .put(system, Spread.of(rounds));
+  }
+
+  /** The least that an operation can take here, nanoseconds. */
+  void addFloor(Column column, double ns) {
+    floors.put(column, ns);
+  }
+
+  /** Null where it was not measured. */
+  Double floor(Column column) {
+    return floors.get(column);
   }
 
   /** What a put survives by what the store says, and what a kill has left of it. */

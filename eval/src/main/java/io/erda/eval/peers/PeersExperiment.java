@@ -1,8 +1,11 @@
 package io.erda.eval.peers;
 
 import io.erda.eval.Experiment;
+import io.erda.eval.floor.Floor;
+import io.erda.eval.load.Dataset;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerSystem;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
@@ -22,6 +25,9 @@ public final class PeersExperiment implements Experiment {
   /** The systems whose ratio is a goal at this size; a store takes some 12 GB. */
   private static final List<PeerSystem> BIG =
       List.of(PeerSystem.ERDA_SHM, PeerSystem.CHRONICLE_MAP);
+
+  private static final int KEYS = 1 << 18;
+  private static final long SEED = 3;
 
   @Override
   public String name() {
@@ -49,6 +55,18 @@ public final class PeersExperiment implements Experiment {
         .together(systems, figures);
     new SteadyMeasurement(stage, Column.Scale.BIG, Column.GET_BIG, Column.PUT_BIG)
         .oneByOne(systems.stream().filter(BIG::contains).toList(), figures);
+    addFloor(stage, Column.Scale.SMALL, Column.GET_SMALL, Column.PUT_SMALL, figures);
+    addFloor(stage, Column.Scale.KIB, Column.GET_KIB, Column.PUT_KIB, figures);
     return new PeersReport(stage, figures).report();
+  }
+
+  private static void addFloor(
+      Stage stage, Column.Scale scale, Column get, Column put, PeerFigures figures) {
+    Column.Cell cell = stage.sizes().cell(scale);
+    Dataset dataset = new Dataset((int) cell.objects(), cell.valueBytes());
+    MemorySegment[] keys = Dataset.keys(dataset.sequence(KEYS, SEED));
+    Floor floor = Floor.of(stage.context(), dataset, keys);
+    figures.addFloor(get, floor.getNs());
+    figures.addFloor(put, floor.putNs());
   }
 }

@@ -42,6 +42,11 @@ final class PeersReport {
     for (int from = 0; from < columns.length; from += COLUMNS_PER_TABLE) {
       parts.add(table(List.of(columns).subList(from, from + COLUMNS_PER_TABLE)));
     }
+    parts.add(
+        new Words(
+            "The floor: a get copies the neighbourhood and the object from a store's files and"
+                + " computes the checksum; a put copies the value, computes its checksum, and waits"
+                + " until another thread has seen one word."));
     parts.add(durability());
     parts.add(goals());
     parts.add(
@@ -70,6 +75,13 @@ final class PeersReport {
       List<Object> cells = new ArrayList<>(List.of(title(system)));
       columns.forEach(column -> cells.add(cell(figures.of(column, system))));
       cells.add(survives(system));
+      table.row(cells.toArray());
+    }
+    if (columns.stream().anyMatch(column -> figures.floor(column) != null)) {
+      List<Object> cells = new ArrayList<>(List.of("the floor"));
+      columns.forEach(
+          column -> cells.add(figures.floor(column) == null ? "–" : micros(figures.floor(column))));
+      cells.add("–");
       table.row(cells.toArray());
     }
     return table;
@@ -183,6 +195,9 @@ final class PeersReport {
                   .put("medianNs", spread.median())
                   .put("minNs", spread.min())
                   .put("maxNs", spread.max());
+          if (figures.floor(column) != null) {
+            cell.put("timesFloor", spread.median() / figures.floor(column));
+          }
           ArrayNode rounds = cell.putArray("roundsNs");
           for (double round : spread.rounds()) {
             rounds.add(round);

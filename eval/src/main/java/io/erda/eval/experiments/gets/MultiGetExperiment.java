@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment;
+import io.erda.eval.floor.BesideFloor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
@@ -30,6 +31,7 @@ public final class MultiGetExperiment implements Experiment {
   private static final double RATIO_MAX = 0.6;
   private static final String SINGLE = "single";
   private static final String TOGETHER = "together";
+  private static final String FLOOR = "floor";
 
   @Override
   public String name() {
@@ -53,7 +55,10 @@ public final class MultiGetExperiment implements Experiment {
             "ratio",
             "ratio min…max",
             "single min…max",
-            "getAll min…max");
+            "getAll min…max",
+            "floor, a key",
+            "single / floor",
+            "getAll / floor");
     ObjectNode json = new ObjectMapper().createObjectNode();
     ArrayNode runs = json.put("objects", objects).put("ratioMax", RATIO_MAX).putArray("runs");
     List<String> missed = new ArrayList<>();
@@ -70,11 +75,15 @@ public final class MultiGetExperiment implements Experiment {
           Table.decimal(ratio),
           Table.decimal(least) + "…" + Table.decimal(most),
           Table.time(rounds.min(SINGLE)) + "…" + Table.time(rounds.max(SINGLE)),
-          Table.time(rounds.min(TOGETHER)) + "…" + Table.time(rounds.max(TOGETHER)));
+          Table.time(rounds.min(TOGETHER)) + "…" + Table.time(rounds.max(TOGETHER)),
+          Table.time(rounds.median(FLOOR)),
+          Table.decimal(rounds.median(SINGLE) / rounds.median(FLOOR)),
+          Table.decimal(rounds.median(TOGETHER) / rounds.median(FLOOR)));
       runs.addObject()
           .put("valueBytes", valueBytes)
           .put("singleNs", rounds.median(SINGLE))
           .put("togetherNs", rounds.median(TOGETHER))
+          .put("floorNs", rounds.median(FLOOR))
           .put("ratio", ratio)
           .put("ratioLeast", least)
           .put("ratioMost", most);
@@ -110,13 +119,14 @@ public final class MultiGetExperiment implements Experiment {
         StoreSize.flags(objects, objects, dataset.valueBytes() + Dataset.KEY_BYTES);
     try (ServedStore store = ServedStore.create(context, name(), creation)) {
       store.load(dataset);
-      try (ErdaClient client = store.connect()) {
-        Gets gets = new Gets(client, keys, dataset.valueBytes());
+      try (BesideFloor beside = BesideFloor.open(store, keys, dataset.valueBytes())) {
+        Gets gets = new Gets(beside.client(), keys, dataset.valueBytes());
         context.progress().step("16 keys in one call and one by one");
         Rounds rounds =
             new Rounds()
                 .measure(SINGLE, gets::singleNs)
                 .measure(TOGETHER, gets::togetherNs)
+                .measure(FLOOR, () -> beside.floorNs(false))
                 .run(context.quick() ? 4 : 6, context.quick() ? 3 : 15, context.progress());
         context.progress().done("");
         return rounds;

@@ -2,7 +2,7 @@ package io.erda.eval.experiments.scale;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.experiments.gets.BesideFloor;
+import io.erda.eval.floor.BesideFloor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;

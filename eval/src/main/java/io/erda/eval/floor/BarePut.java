@@ -1,4 +1,4 @@
-package io.erda.eval.paper;
+package io.erda.eval.floor;
 
 import io.erda.logstore.ObjectLayout;
 import java.lang.foreign.Arena;

@@ -1,10 +1,10 @@
-package io.erda.eval.paper;
+package io.erda.eval.floor;
 
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.experiments.gets.BesideFloor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Table;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -16,15 +16,17 @@ import java.util.List;
  * @param getNs of a get, in the mean
  * @param putNs of a put, in the mean
  */
-record Floor(double getNs, double putNs) {
+public record Floor(double getNs, double putNs) {
   private static final int WARM_UP = 2;
   private static final int ROUNDS = 5;
   private static final int PUTS = 1 << 13;
-  private static final long SEED = 99;
 
-  /** Measures it, with a store of its own that has these objects: the medians of some rounds. */
-  static Floor of(Context context, Dataset dataset) {
-    MemorySegment[] keys = new ZipfianKeys(dataset, 0, SEED).keys();
+  /**
+   * Measures it, with a store of its own that has these objects: the medians of some rounds.
+   *
+   * @param keys that are got, in this order
+   */
+  public static Floor of(Context context, Dataset dataset, MemorySegment[] keys) {
     try (ServedStore store = ServedStore.create(context, "floor", List.of())) {
       store.load(dataset);
       context.progress().step("the least that an operation can take");
@@ -51,8 +53,17 @@ record Floor(double getNs, double putNs) {
     return new Floor(Rounds.median(getNs), Rounds.median(putNs));
   }
 
-  /** The least that the mean of such operations can be. */
-  double ns(Workload workload) {
-    return (getNs * (100 - workload.updatePercent) + putNs * workload.updatePercent) / 100;
+  /**
+   * The least that the mean of operations can be.
+   *
+   * @param putPercent so many of a hundred are puts, the others gets
+   */
+  public double ns(int putPercent) {
+    return (getNs * (100 - putPercent) + putNs * putPercent) / 100;
+  }
+
+  /** How often it goes into the mean time of such operations, as a report says it. */
+  public String times(double meanNs, int putPercent) {
+    return Table.decimal(meanNs / ns(putPercent)) + " times";
   }
 }

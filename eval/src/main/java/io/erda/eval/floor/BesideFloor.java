@@ -1,4 +1,4 @@
-package io.erda.eval.experiments.gets;
+package io.erda.eval.floor;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.load.Dataset;

@@ -1,4 +1,4 @@
-package io.erda.eval.experiments.gets;
+package io.erda.eval.floor;
 
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.HashTable;
