@@ -235,13 +235,16 @@ public final class VerbsDevice implements Device {
     }
   }
 
+  long remainingNs(long deadlineNs) {
+    return deadlineNs - nanoTime.getAsLong();
+  }
+
   int remainingMs(long deadlineNs) {
-    long ms = (deadlineNs - nanoTime.getAsLong()) / NS_PER_MS;
-    return Math.clamp(ms, 1, Integer.MAX_VALUE);
+    return Math.clamp(remainingNs(deadlineNs) / NS_PER_MS, 1, Integer.MAX_VALUE);
   }
 
   boolean isPast(long deadlineNs) {
-    return nanoTime.getAsLong() - deadlineNs >= 0;
+    return remainingNs(deadlineNs) <= 0;
   }
 
   void add(VerbsQueuePair queuePair) {

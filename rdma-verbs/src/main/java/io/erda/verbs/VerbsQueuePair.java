@@ -69,7 +69,9 @@ final class VerbsQueuePair extends PostingQueuePair {
     this.connecting = connecting;
     this.greeting = greeting;
     this.deadlineNs = deadlineNs;
-    this.way = new WayFinder(device, id, deadlineNs);
+    this.way =
+        new WayFinder(
+            (to, ms) -> id.resolveAddr(null, to, ms), () -> device.remainingNs(deadlineNs));
   }
 
   /**

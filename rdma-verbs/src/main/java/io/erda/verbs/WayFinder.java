@@ -1,8 +1,8 @@
 package io.erda.verbs;
 
-import com.ibm.disni.verbs.RdmaCmId;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.function.LongSupplier;
 
 /**
  * Asks the connection manager which device has a way to an address. The kernel misses a neighbour
@@ -10,20 +10,27 @@ import java.net.InetSocketAddress;
  * that it was given is over. So it is given little time, again and again.
  */
 final class WayFinder {
-  private static final int LOOK_MS = 250;
-  private static final int ETIMEDOUT = 110;
+  static final int LOOK_MS = 250;
+  static final int ETIMEDOUT = 110;
+  private static final long NS_PER_MS = 1_000_000;
 
-  private final VerbsDevice device;
-  private final RdmaCmId id;
-  private final long deadlineNs;
+  private final Resolver resolver;
+  private final LongSupplier remainingNs;
   private InetSocketAddress destination;
   private int lookedMs;
   private boolean missing;
 
-  WayFinder(VerbsDevice device, RdmaCmId id, long deadlineNs) {
-    this.device = device;
-    this.id = id;
-    this.deadlineNs = deadlineNs;
+  /** {@code rdma_resolve_addr}, whose answer is an event. */
+  interface Resolver {
+    void resolve(InetSocketAddress destination, int timeoutMs) throws IOException;
+  }
+
+  /**
+   * @param remainingNs how much time there is yet; 0 or less when it is over
+   */
+  WayFinder(Resolver resolver, LongSupplier remainingNs) {
+    this.resolver = resolver;
+    this.remainingNs = remainingNs;
   }
 
   /**
@@ -33,8 +40,8 @@ final class WayFinder {
    */
   void look(InetSocketAddress to) throws IOException {
     destination = to;
-    lookedMs = Math.min(LOOK_MS, device.remainingMs(deadlineNs));
-    id.resolveAddr(null, to, lookedMs);
+    lookedMs = Math.clamp(remainingNs.getAsLong() / NS_PER_MS, 1, LOOK_MS);
+    resolver.resolve(to, lookedMs);
   }
 
   /**
@@ -48,7 +55,7 @@ final class WayFinder {
       return false;
     }
     missing |= lookedMs == LOOK_MS;
-    if (!device.isPast(deadlineNs)) {
+    if (remainingNs.getAsLong() > 0) {
       look(destination);
     }
     return true;
