@@ -8,6 +8,4 @@ module io.erda.client {
   exports io.erda.client;
   exports io.erda.client.files to
       io.erda.simulation;
-
-  uses io.erda.rdma.DeviceProvider;
 }

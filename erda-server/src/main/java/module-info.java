@@ -21,6 +21,4 @@ module io.erda.server {
   exports io.erda.server.engine to
       io.erda.simulation,
       io.erda.eval;
-
-  uses io.erda.rdma.DeviceProvider;
 }

@@ -12,9 +12,6 @@ module io.erda.eval {
   requires io.erda.protocol;
   requires io.erda.rdma;
   requires java.management;
-
-  uses io.erda.rdma.DeviceProvider;
-
   requires transitive com.fasterxml.jackson.databind;
 
   exports io.erda.eval;

@@ -9,7 +9,6 @@ import io.erda.rdma.DeviceProvider;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.function.LongSupplier;
 
 /** Wiring: the device for a URI, and the clock. */
@@ -20,7 +19,13 @@ final class Devices {
     if (uri instanceof ErdaUri.Shm shm && shm.readOnly()) {
       return new ReadOnlyDevice(new MappedReadableDirectory(shm.data()), CLOCK);
     }
-    DeviceProvider provider = provider(uri);
+    DeviceProvider provider =
+        DeviceProvider.of(scheme(uri))
+            .orElseThrow(() ->
+                new ErdaException.BadArgument(
+                    "this build has no device for "
+                        + uri
+                        + "; erda+rdma:// is in the module rdma-verbs"));
     try {
       return provider.connecting(
           DeviceProvider.Settings.of(parameters(uri), CLOCK, SecureRandom::new));
@@ -29,18 +34,6 @@ final class Devices {
     } catch (IOException e) {
       throw new ErdaException.Unavailable("no device for " + uri + ": " + e.getMessage());
     }
-  }
-
-  private static DeviceProvider provider(ErdaUri uri) {
-    String scheme = scheme(uri);
-    for (DeviceProvider each :
-        ServiceLoader.load(DeviceProvider.class, DeviceProvider.class.getClassLoader())) {
-      if (each.scheme().equals(scheme)) {
-        return each;
-      }
-    }
-    throw new ErdaException.BadArgument(
-        "this build has no device for " + uri + "; erda+rdma:// is in the module rdma-verbs");
   }
 
   private static String scheme(ErdaUri uri) {

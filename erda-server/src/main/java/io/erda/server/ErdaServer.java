@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -93,20 +92,19 @@ public final class ErdaServer implements AutoCloseable {
             SecureRandom::new,
             options.counted(),
             options.writeLatencyNs());
+    DeviceProvider provider =
+        DeviceProvider.of(listening.scheme())
+            .orElseThrow(() ->
+                new ErdaException.BadArgument(
+                    "this build has no device for " + listening.scheme() + ":"));
     try {
-      for (DeviceProvider each :
-          ServiceLoader.load(DeviceProvider.class, DeviceProvider.class.getClassLoader())) {
-        if (each.scheme().equals(listening.scheme())) {
-          return each.serving(settings);
-        }
-      }
+      return provider.serving(settings);
     } catch (IllegalArgumentException e) {
       throw new ErdaException.BadArgument(listening.scheme() + ": " + e.getMessage());
     } catch (IOException e) {
       throw new ErdaException.Unusable(
           "can't serve at " + listening.address() + ": " + e.getMessage(), e);
     }
-    throw new ErdaException.BadArgument("this build has no device for " + listening.scheme() + ":");
   }
 
   private static Listener listen(Device device, String address) {

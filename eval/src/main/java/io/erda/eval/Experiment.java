@@ -64,10 +64,11 @@ public interface Experiment {
       this(List.of(part), json, missed);
     }
 
-    /** One that this machine can't run, and why. */
+    /** Of an experiment that this machine can't run: nothing was shown. */
     public static Report skipped(String why) {
       ObjectNode json = JsonNodeFactory.instance.objectNode().put("skipped", why);
-      return new Report(new Words("Not measured: " + why + "."), json, List.of());
+      String told = "not measured: " + why;
+      return new Report(new Words(told), json, List.of(told));
     }
 
     /** What of it a terminal can show. */

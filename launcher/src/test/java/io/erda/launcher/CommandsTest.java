@@ -260,7 +260,8 @@ class CommandsTest {
     Path file = Files.writeString(directory.resolve("file"), "kept");
     assertFails(2, "--out is no directory", "eval", "all", "--out", file.toString());
     assertEquals("kept", Files.readString(file));
-    assertFails(2, "no device 'verbs'", "quickstart", "--device", "verbs");
+    assertFails(2, "but was 'verbs'", "quickstart", "--device", "verbs");
+    assertFails(2, "but was 'verbs'", "torture", "--device", "verbs");
     assertFails(2, "--value-bytes must be at most", "quickstart", "--value-bytes", "100M");
     // Before the work, not after it.
     assertFails(

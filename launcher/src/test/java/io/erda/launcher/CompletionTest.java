@@ -10,6 +10,7 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -57,24 +58,38 @@ class CompletionTest {
     assertTrue(options.containsAll(List.of("--uri", "--hex", "--key-file")), options.toString());
   }
 
-  /** Asks a real zsh, which has a terminal of its own: what a line is after a tabulator. */
-  private String completedByZsh(String line) throws IOException, InterruptedException {
+  /**
+   * Asks a real zsh, which has a terminal of its own: what a line is after a tabulator.
+   *
+   * @param inFpath whether the script is found by its name, as a package brings it; else it is read
+   *     by {@code source}
+   */
+  private String completedByZsh(boolean inFpath, String line)
+      throws IOException, InterruptedException {
     Path script = Files.writeString(directory.resolve("_erda"), script("zsh"));
+    String known =
+        inFpath
+            ? "fpath=(" + directory + " $fpath); compinit -u -D"
+            : "compinit -u -D; source " + script;
     Path out = directory.resolve("line");
     Files.deleteIfExists(out);
     String asked =
         """
         zmodload zsh/zpty
         zpty shell TERM=dumb zsh -f -i
-        zpty -w shell "autoload -Uz compinit; compinit -u -D; source $1"
+        zpty -w shell "autoload -Uz compinit; $1"
         zpty -w shell "say() { print -r -- \\"\\$BUFFER\\" > $2.next; mv $2.next $2 }"
         zpty -w shell "zle -N say; bindkey '^T' say; print read''y"
-        zpty -r -m shell seen "*ready*"
+        for i in {1..300}; do
+          zpty -r -t shell line && seen+=$line
+          [[ $seen == *ready* ]] && break
+          sleep 0.1
+        done
         zpty -w -n shell "$3"$'\\t\\x14'
         for i in {1..100}; do [ -e $2 ] && break; sleep 0.1; done
         zpty -d shell
         """;
-    answer("zsh", "-f", "-c", asked, "zsh", script.toString(), out.toString(), line);
+    answer("zsh", "-f", "-c", asked, "zsh", known, out.toString(), line);
     assertTrue(Files.exists(out), "zsh said nothing of: " + line);
     return Files.readString(out).stripTrailing();
   }
@@ -87,17 +102,19 @@ class CompletionTest {
   }
 
   private static boolean isInstalled(String shell) {
-    return Files.isExecutable(Path.of("/usr/bin", shell));
+    return Arrays.stream(System.getenv("PATH").split(":"))
+        .anyMatch(directory -> Files.isExecutable(Path.of(directory, shell)));
   }
 
   @Test
   void zshCompletesCommandsOptionsAndFiles() throws IOException, InterruptedException {
     assumeTrue(isInstalled("zsh"), "zsh is not installed");
-    assertEquals("erda exists", completedByZsh("erda exi"));
-    assertEquals("erda eval run", completedByZsh("erda eval r"));
-    assertEquals("erda get --uri=", completedByZsh("erda get --ur"));
-    assertEquals("erda get -n --base64", completedByZsh("erda get -n --b"));
-    assertEquals("erda backup /usr/", completedByZsh("erda backup /us"));
+    assertEquals("erda exists", completedByZsh(false, "erda exi"));
+    assertEquals("erda eval run", completedByZsh(false, "erda eval r"));
+    assertEquals("erda get --uri=", completedByZsh(false, "erda get --ur"));
+    assertEquals("erda get -n --base64", completedByZsh(false, "erda get -n --b"));
+    assertEquals("erda backup /usr/", completedByZsh(false, "erda backup /us"));
+    assertEquals("erda exists", completedByZsh(true, "erda exi"));
   }
 
   @Test

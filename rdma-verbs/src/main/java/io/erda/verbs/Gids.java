@@ -42,38 +42,51 @@ final class Gids {
     return all;
   }
 
-  /** The addresses of this network namespace, by their GIDs. */
+  /**
+   * The addresses of this network namespace, by their GIDs; without those that only mean something
+   * together with a link.
+   */
   static Map<String, InetAddress> own() throws IOException {
     Map<String, InetAddress> all = new LinkedHashMap<>();
     for (NetworkInterface each : NetworkInterface.networkInterfaces().toList()) {
       for (InetAddress address : each.inetAddresses().toList()) {
-        all.put(gid(address.getAddress()), address);
+        if (!address.isLinkLocalAddress()) {
+          all.put(gid(address.getAddress()), address);
+        }
       }
     }
     return all;
   }
 
-  /**
-   * Addresses of this network namespace that an RDMA device has, those of IPv4 first; without those
-   * that only mean something together with a link.
-   */
+  /** As {@link io.erda.rdma.DeviceProvider#hosts}: those of the first device that has one. */
   static List<String> hosts() throws IOException {
     Map<String, InetAddress> own = own();
-    List<String> hosts = new ArrayList<>();
     for (String device : devices()) {
-      for (String gid : of(device)) {
-        InetAddress address = own.get(gid);
-        if (address == null || address.isLinkLocalAddress()) {
-          continue;
-        }
-        if (address instanceof Inet6Address) {
-          hosts.addLast("[" + address.getHostAddress() + "]");
+      List<String> hosts = hosts(own, of(device));
+      if (!hosts.isEmpty()) {
+        return hosts;
+      }
+    }
+    return List.of();
+  }
+
+  /** Own addresses that are among a device's, those of IPv4 first. */
+  static List<String> hosts(Map<String, InetAddress> own, Set<String> ofDevice) throws IOException {
+    List<String> four = new ArrayList<>();
+    List<String> six = new ArrayList<>();
+    for (Map.Entry<String, InetAddress> each : own.entrySet()) {
+      if (ofDevice.contains(each.getKey())) {
+        // Without the name of the link, which the JDK says of IPv6.
+        InetAddress plain = InetAddress.getByAddress(each.getValue().getAddress());
+        if (plain instanceof Inet6Address) {
+          six.add("[" + plain.getHostAddress() + "]");
         } else {
-          hosts.addFirst(address.getHostAddress());
+          four.add(plain.getHostAddress());
         }
       }
     }
-    return hosts;
+    four.addAll(six);
+    return four;
   }
 
   static String gid(byte[] address) {

@@ -9,10 +9,11 @@ import io.erda.verbs.ffm.Offered;
 import io.erda.verbs.ffm.VerbsException;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * The RDMA device that a {@link VerbsDevice} uses, and what it allocated there.
@@ -28,21 +29,23 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
   /**
    * Opens one.
    *
-   * @param name the kernel's name; null for the first one that has an address of this network
+   * @param name the kernel's name; null for the first, by name, that has an address of this network
    *     namespace
    * @throws IOException when there is none, in words for its user
    */
   static Hca open(FfmCm cm, FfmVerbs verbs, String name) throws IOException {
-    List<String> names = new ArrayList<>();
-    Set<String> own = name == null ? Gids.own().keySet() : Set.of();
+    Map<String, IbvContext> devices = new TreeMap<>();
     for (IbvContext each : devices(cm)) {
-      String called = verbs.name(each);
-      names.add(called);
+      devices.put(verbs.name(each), each);
+    }
+    Set<String> own = name == null ? Gids.own().keySet() : Set.of();
+    for (Map.Entry<String, IbvContext> each : devices.entrySet()) {
+      String called = each.getKey();
       if (name == null ? !Collections.disjoint(Gids.of(called), own) : called.equals(name)) {
-        return open(verbs, each);
+        return open(verbs, each.getValue());
       }
     }
-    if (names.isEmpty()) {
+    if (devices.isEmpty()) {
       throw new IOException(none(Gids.devices()));
     }
     throw new IOException(
@@ -50,7 +53,7 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
                 ? "no RDMA device has an address of this network namespace"
                 : "there is no RDMA device " + name)
             + "; there are "
-            + String.join(", ", names));
+            + String.join(", ", devices.keySet()));
   }
 
   private static Hca open(FfmVerbs verbs, IbvContext context) throws IOException {

@@ -7,7 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.verbs.ffm.Offered;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Bytes and texts that name something: addresses, GIDs, remote keys, tags. */
@@ -29,6 +33,21 @@ class NamesTest {
     assertEquals(
         "fe80:0000:0000:0000:0000:0000:0000:0001",
         Gids.gid(InetAddress.getByName("fe80::1").getAddress()));
+  }
+
+  @Test
+  void hostsAreOwnAddressesThatTheDeviceHas() throws IOException {
+    Map<String, InetAddress> own = new LinkedHashMap<>();
+    for (String each : List.of("2001:db8::1", "10.9.0.1", "10.9.0.2", "192.0.2.1")) {
+      InetAddress address = InetAddress.getByName(each);
+      own.put(Gids.gid(address.getAddress()), address);
+    }
+    Set<String> ofDevice = new HashSet<>(own.keySet());
+    ofDevice.remove(Gids.gid(InetAddress.getByName("192.0.2.1").getAddress()));
+    ofDevice.add("fe80:0000:0000:0000:0000:0000:0000:0001");
+    assertEquals(
+        List.of("10.9.0.1", "10.9.0.2", "[2001:db8:0:0:0:0:0:1]"), Gids.hosts(own, ofDevice));
+    assertEquals(List.of(), Gids.hosts(own, Set.of()));
   }
 
   @Test

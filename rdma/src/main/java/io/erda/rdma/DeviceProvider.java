@@ -3,6 +3,8 @@ package io.erda.rdma;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -31,9 +33,21 @@ public interface DeviceProvider {
    */
   Device serving(Settings settings) throws IOException;
 
+  /** The provider of a scheme, of those that this build has. */
+  static Optional<DeviceProvider> of(String scheme) {
+    for (DeviceProvider each :
+        ServiceLoader.load(DeviceProvider.class, DeviceProvider.class.getClassLoader())) {
+      if (each.scheme().equals(scheme)) {
+        return Optional.of(each);
+      }
+    }
+    return Optional.empty();
+  }
+
   /**
-   * Hosts, as numbers, by which a server on this machine can be reached with these devices; the
-   * best one first. Empty where there are none, and where addresses have no hosts.
+   * Hosts by which processes of this machine can reach a server here, as numbers, and as they stand
+   * in a URI (IPv6 in brackets). The first one belongs to the device that is opened when nobody
+   * names one. Empty where there are none, and where addresses have no hosts.
    *
    * @throws IOException when this machine can't be asked
    */

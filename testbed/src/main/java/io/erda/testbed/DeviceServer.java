@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.Map;
-import java.util.ServiceLoader;
 
 /**
  * A server over RDMA whose store lies on a device of persistent memory (devdax), the one kind that
@@ -59,13 +58,9 @@ public final class DeviceServer {
   }
 
   private static Device device() throws IOException {
-    for (DeviceProvider each : ServiceLoader.load(DeviceProvider.class)) {
-      if (each.scheme().equals("erda+rdma")) {
-        return each.serving(
-            DeviceProvider.Settings.of(Map.of(), System::nanoTime, SecureRandom::new));
-      }
-    }
-    throw new IOException("there is no device for erda+rdma");
+    return DeviceProvider.of("erda+rdma")
+        .orElseThrow(() -> new IOException("there is no device for erda+rdma"))
+        .serving(DeviceProvider.Settings.of(Map.of(), System::nanoTime, SecureRandom::new));
   }
 
   private static void say(String line) {

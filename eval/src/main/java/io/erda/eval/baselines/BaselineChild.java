@@ -143,7 +143,7 @@ public final class BaselineChild {
               Long.parseLong(args[5]),
               System::nanoTime,
               new SplittableRandom())) {
-        Listener listener = device.listen(overShm ? shm.toString() : transport.newAddress());
+        Listener listener = device.listen(overShm ? shm.toString() : transport.anyPort());
         server.listen(device, listener, false);
         new Serving(server, device, files, Counting.valueOf(args[6])).run(listener.address());
       }

@@ -1,10 +1,12 @@
 package io.erda.eval.floor;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
+import io.erda.eval.report.Words;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -60,6 +62,20 @@ public record Floor(double getNs, double putNs) {
    */
   public double ns(int putPercent) {
     return (getNs * (100 - putPercent) + putNs * putPercent) / 100;
+  }
+
+  /** What it is, for a report that shows multiples of it. */
+  public static Words words() {
+    return new Words(
+        "The floor is the least that an operation of one thread over shared memory takes here, in"
+            + " the mean, when one follows the other: a get copies the neighbourhood and the object"
+            + " from a store's own files and computes the checksum; a put copies the value,"
+            + " computes its checksum, and waits until another thread has seen one word.");
+  }
+
+  /** Puts its figures where a program finds them. */
+  public void tell(ObjectNode json) {
+    json.put("floorGetNs", getNs).put("floorPutNs", putNs);
   }
 
   /** How often it goes into the mean time of such operations, as a report says it. */

@@ -17,6 +17,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Erda beside Redo Logging and Read After Write with objects of 1 KiB and one client: the same
@@ -62,8 +63,9 @@ public final class BaselinesExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    if (!transport.isHere()) {
-      return Report.skipped("this machine has no RDMA device with an address");
+    Optional<String> missing = transport.missing();
+    if (missing.isPresent()) {
+      return Report.skipped(missing.get());
     }
     int slower = overShm() ? 1 : 10;
     int objects = (context.quick() ? 10_000 : 100_000) / slower;
@@ -93,24 +95,11 @@ public final class BaselinesExperiment implements Experiment {
     parts.add(report(measured, floor, json));
     measured.forEach((workload, series) -> goals(workload, series, missed));
     if (overShm()) {
-      parts.addAll(floorWords(floor, json));
+      floor.tell(json);
+      parts.add(Floor.words());
       parts.addAll(work(context, dataset, operations, Math.min(rounds, WORK_ROUNDS), json));
     }
     return new Report(parts, json, missed);
-  }
-
-  private static List<Part> floorWords(Floor floor, ObjectNode json) {
-    json.put("floorGetNs", floor.getNs()).put("floorPutNs", floor.putNs());
-    return List.of(
-        new Words(
-            "The floor is the least that the mean of an operation can be here, one thread at a"
-                + " time: a get copies the neighbourhood and the object from a store's own files"
-                + " and computes its checksum ("
-                + Table.time(floor.getNs())
-                + "); a put copies the value, computes its checksum, and waits until another thread"
-                + " has seen one word ("
-                + Table.time(floor.putNs())
-                + ")."));
   }
 
   /** In a run of its own: looks at the clock slow the servers down. */

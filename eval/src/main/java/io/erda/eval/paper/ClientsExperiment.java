@@ -142,6 +142,7 @@ public final class ClientsExperiment implements Experiment {
     }
 
     Report report(Floor floor) {
+      floor.tell(json);
       oneErdaNs.forEach((workload, ns) -> {
         floors.row(
             workload.label,
@@ -149,7 +150,6 @@ public final class ClientsExperiment implements Experiment {
             Table.time(floor.ns(workload.updatePercent)),
             floor.times(ns, workload.updatePercent));
         json.withObject("/" + workload.label)
-            .put("floorNs", floor.ns(workload.updatePercent))
             .put("timesFloor", ns / floor.ns(workload.updatePercent));
       });
       return new Report(
@@ -162,7 +162,8 @@ public final class ClientsExperiment implements Experiment {
               throughputPlot,
               cpu,
               cpuPlot,
-              floors),
+              floors,
+              Floor.words()),
           json,
           missed);
     }

@@ -112,13 +112,7 @@ public final class SizesExperiment implements Experiment {
         }
       });
     });
-    Words words =
-        new Words(
-            "Floor: the least that the mean of an operation can be here. A get copies the"
-                + " neighbourhood and the object from a store's own files, and computes its"
-                + " checksum; a put copies the value, computes its checksum, and waits until"
-                + " another thread has seen one word.");
-    parts.addAll(List.of(ratios, table, words, plot));
+    parts.addAll(List.of(ratios, table, Floor.words(), plot));
     return new Report(parts, json, missed);
   }
 

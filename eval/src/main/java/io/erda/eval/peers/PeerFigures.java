@@ -30,7 +30,7 @@ final class PeerFigures {
         .put(system, Spread.of(rounds));
   }
 
-  /** The least that an operation can take here, nanoseconds. */
+  /** The least that an operation of Erda over shared memory can take here, nanoseconds. */
   void addFloor(Column column, double ns) {
     floors.put(column, ns);
   }

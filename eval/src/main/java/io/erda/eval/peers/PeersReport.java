@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment.Report;
+import io.erda.eval.floor.Floor;
 import io.erda.eval.peers.PeerFigures.Spread;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.plot.BarPlot;
@@ -42,11 +43,7 @@ final class PeersReport {
     for (int from = 0; from < columns.length; from += COLUMNS_PER_TABLE) {
       parts.add(table(List.of(columns).subList(from, from + COLUMNS_PER_TABLE)));
     }
-    parts.add(
-        new Words(
-            "The floor: a get copies the neighbourhood and the object from a store's files and"
-                + " computes the checksum; a put copies the value, computes its checksum, and waits"
-                + " until another thread has seen one word."));
+    parts.add(Floor.words());
     parts.add(durability());
     parts.add(goals());
     parts.add(
@@ -78,7 +75,7 @@ final class PeersReport {
       table.row(cells.toArray());
     }
     if (columns.stream().anyMatch(column -> figures.floor(column) != null)) {
-      List<Object> cells = new ArrayList<>(List.of("the floor"));
+      List<Object> cells = new ArrayList<>(List.of("the floor of Erda over shm"));
       columns.forEach(
           column -> cells.add(figures.floor(column) == null ? "–" : micros(figures.floor(column))));
       cells.add("–");
@@ -195,8 +192,9 @@ final class PeersReport {
                   .put("medianNs", spread.median())
                   .put("minNs", spread.min())
                   .put("maxNs", spread.max());
-          if (figures.floor(column) != null) {
-            cell.put("timesFloor", spread.median() / figures.floor(column));
+          if (system == PeerSystem.ERDA_SHM && figures.floor(column) != null) {
+            cell.put("floorNs", figures.floor(column))
+                .put("timesFloor", spread.median() / figures.floor(column));
           }
           ArrayNode rounds = cell.putArray("roundsNs");
           for (double round : spread.rounds()) {

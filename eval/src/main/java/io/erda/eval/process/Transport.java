@@ -6,12 +6,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.security.SecureRandom;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.ServiceLoader;
-import java.util.stream.Collectors;
+import java.util.Optional;
 
 /** How processes reach a server of this machine: what {@code --device} names. */
 public enum Transport {
@@ -30,24 +28,6 @@ public enum Transport {
   Transport(String scheme, String option) {
     this.scheme = scheme;
     this.option = option;
-  }
-
-  /**
-   * Returns the one that is called so.
-   *
-   * @throws IllegalArgumentException when none is; it says which there are
-   */
-  public static Transport of(String name) {
-    for (Transport each : values()) {
-      if (each.toString().equals(name)) {
-        return each;
-      }
-    }
-    throw new IllegalArgumentException(
-        "no device '"
-            + name
-            + "'; there are "
-            + Arrays.stream(values()).map(Transport::toString).collect(Collectors.joining(", ")));
   }
 
   /** The transport of a server that was given these options. */
@@ -72,33 +52,50 @@ public enum Transport {
         : scheme + "://" + options.get(options.indexOf(option) + 1);
   }
 
-  /** Whether this machine has it. */
-  public boolean isHere() {
-    return this == SHM || !hosts().isEmpty();
+  /** Why no process of this machine can be reached so; empty when one can. */
+  public Optional<String> missing() {
+    if (this == SHM) {
+      return Optional.empty();
+    }
+    try {
+      host();
+      openClientDevice().close();
+      return Optional.empty();
+    } catch (ProcessException e) {
+      return Optional.of(e.getMessage());
+    }
   }
 
   /**
-   * An address of a network that nobody has now.
+   * An address of this machine's that nobody has now, though somebody else may take it.
    *
    * @throws ProcessException when this machine has none
    */
-  public String newAddress() {
-    List<String> hosts = hosts();
-    if (hosts.isEmpty()) {
-      throw new ProcessException(
-          "no " + this + " device of this machine has an address (./erda doctor says more)");
-    }
-    // Ports of RDMA are others than those of TCP; one that is free there is as good as any.
+  private String newAddress() {
+    // RDMA has ports of its own. One that is free for TCP is likely free there.
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return hosts.getFirst() + ":" + free.getLocalPort();
+      return host() + ":" + free.getLocalPort();
     } catch (IOException e) {
       throw new ProcessException("no port of loopback is free: " + e.getMessage(), e);
     }
   }
 
-  private List<String> hosts() {
+  /**
+   * Where a server can listen that tells its port later.
+   *
+   * @throws ProcessException when this machine has no address for it
+   */
+  public String anyPort() {
+    return host() + ":0";
+  }
+
+  private String host() {
     try {
-      return provider().hosts();
+      List<String> hosts = provider().hosts();
+      if (hosts.isEmpty()) {
+        throw new ProcessException("no " + this + " device of this machine has an address");
+      }
+      return hosts.getFirst();
     } catch (IOException e) {
       throw new ProcessException("no address for " + this + ": " + e.getMessage(), e);
     }
@@ -127,12 +124,8 @@ public enum Transport {
   }
 
   private DeviceProvider provider() {
-    for (DeviceProvider each : ServiceLoader.load(DeviceProvider.class)) {
-      if (each.scheme().equals(scheme)) {
-        return each;
-      }
-    }
-    throw new ProcessException("this build has no device for " + scheme);
+    return DeviceProvider.of(scheme)
+        .orElseThrow(() -> new ProcessException("this build has no device for " + scheme));
   }
 
   @Override

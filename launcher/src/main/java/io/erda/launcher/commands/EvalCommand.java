@@ -41,8 +41,9 @@ public final class EvalCommand implements Runnable {
     @Override
     public Integer call() {
       PrintWriter out = spec.commandLine().getOut();
+      int width = Experiments.ALL.stream().mapToInt(each -> each.name().length()).max().orElse(0);
       for (Experiment experiment : Experiments.ALL) {
-        out.printf("%-13s%s%n", experiment.name(), experiment.what());
+        out.printf("%-" + width + "s  %s%n", experiment.name(), experiment.what());
       }
       return 0;
     }

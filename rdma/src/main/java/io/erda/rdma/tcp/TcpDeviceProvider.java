@@ -3,7 +3,6 @@ package io.erda.rdma.tcp;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -26,7 +25,7 @@ public final class TcpDeviceProvider implements DeviceProvider {
 
   @Override
   public List<String> hosts() {
-    return List.of(InetAddress.getLoopbackAddress().getHostAddress());
+    return List.of("127.0.0.1");
   }
 
   @Override

@@ -133,6 +133,7 @@ public final class RedisExperiment implements Experiment {
     row(table, "update", "cores awake", awake, REDIS_SET, ERDA_PUT, "", "");
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("valueBytes", VALUE_BYTES);
+    floor.tell(json);
     json.put("getTimesFloor", erdaNs(asItIs, ERDA_GET) / floor.getNs())
         .put("putTimesFloor", erdaNs(asItIs, ERDA_PUT) / floor.putNs());
     figures(json, asItIs);
@@ -154,7 +155,7 @@ public final class RedisExperiment implements Experiment {
               updates,
               UPDATE_RATIO_MIN));
     }
-    return new Report(List.of(table, new Words(benchmark)), json, missed);
+    return new Report(List.of(table, Floor.words(), new Words(benchmark)), json, missed);
   }
 
   private static void row(

@@ -1,0 +1,31 @@
+package io.erda.eval.process;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What a server is told, and what its clients connect to. */
+class TransportTest {
+  @Test
+  void clientsConnectToWhereTheServerListens() {
+    for (Transport each : List.of(Transport.SHM, Transport.TCP)) {
+      assertEquals(Optional.empty(), each.missing());
+      List<String> options = each.serverOptions();
+      assertEquals(each, Transport.ofServer(options));
+      String uri = each.uri(options, "/data");
+      assertEquals(each == Transport.SHM ? "erda+shm:/data" : "erda://" + options.getLast(), uri);
+    }
+    List<String> overRdma = List.of("--counted", "--rdma", "10.9.0.1:7411", "--capacity", "64M");
+    assertEquals(Transport.RDMA, Transport.ofServer(overRdma));
+    assertEquals("erda+rdma://10.9.0.1:7411", Transport.RDMA.uri(overRdma, "/data"));
+  }
+
+  @Test
+  void whoseAddressIsUnknownListensAtAnyPortOfThisMachine() {
+    assertEquals("127.0.0.1:0", Transport.TCP.anyPort());
+    assertTrue(Transport.TCP.serverOptions().getLast().startsWith("127.0.0.1:"));
+  }
+}
