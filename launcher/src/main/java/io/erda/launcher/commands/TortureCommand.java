@@ -64,6 +64,14 @@ public final class TortureCommand implements Callable<Integer> {
   private Transport device = Transport.SHM;
 
   @Option(
+      names = "--access-ms",
+      paramLabel = "N",
+      description =
+          "How long after a client's kill its keys may keep others waiting; 1000 by default, and"
+              + " more only where the machine is slow.")
+  private int accessMs = 1000;
+
+  @Option(
       names = "--put",
       paramLabel = "MODE",
       description = "How the stores' puts are done: publish or announce; publish by default.")
@@ -81,15 +89,16 @@ public final class TortureCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    if (seconds < 0 || kills < 0 || clients < 2) {
+    if (seconds < 0 || kills < 0 || accessMs < 0 || clients < 2) {
       throw new UserError(
-          "--seconds and --kills must not be negative, --clients must be at least 2", 2);
+          "--seconds, --kills and --access-ms must not be negative, --clients must be at least 2",
+          2);
     }
     long chosen = seed != null ? seed : new SecureRandom().nextLong() >>> 1;
     TortureResult result;
     try (Children children = new Children()) {
       TortureOptions options =
-          new TortureOptions(seconds, kills, clients, chosen, 1000, device, putMode, directory);
+          new TortureOptions(seconds, kills, clients, chosen, accessMs, device, putMode, directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
       result = new Torture(children, LaunchSettings.load().jvm(), options, progress).run();
