@@ -64,7 +64,7 @@ public interface Experiment {
       this(List.of(part), json, missed);
     }
 
-    /** Of an experiment that this machine can't run: nothing was shown. */
+    /** Returns the report of an experiment that this machine can't run: nothing was shown. */
     public static Report skipped(String why) {
       ObjectNode json = JsonNodeFactory.instance.objectNode().put("skipped", why);
       String told = "not measured: " + why;

@@ -28,7 +28,8 @@ final class ZshCompletion {
     out.println("#compdef " + name);
     print(command, function);
     out.println();
-    // Of the file in fpath this is the first call; what was read by source has to be made known.
+    // zsh calls a file of fpath as the function itself, the first time; a script that was read by
+    // source has to register its function.
     out.println("if [ \"${funcstack[1]}\" = " + function + " ]; then");
     out.println("  " + function + " \"$@\"");
     out.println("else");

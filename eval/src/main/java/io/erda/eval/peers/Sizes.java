@@ -37,10 +37,10 @@ record Sizes(
           new Cell(64, 100_000),
           new Cell(1024, 20_000),
           new Cell(1024, 200_000),
-          Duration.ofMillis(1500),
-          Duration.ofMillis(1000),
+          Duration.ofMillis(500),
+          Duration.ofMillis(500),
           Duration.ofMillis(250),
-          3);
+          1);
 
   Cell cell(Column.Scale scale) {
     return switch (scale) {

@@ -31,6 +31,7 @@ public final class OverwriteExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
   private static final int LIVE_PERCENT = 60;
   private static final int TIMES = 50;
+  private static final int QUICK_TIMES = 10;
   private static final int SLICES = 10;
   private static final int WORKERS = 2;
 
@@ -55,11 +56,15 @@ public final class OverwriteExperiment implements Experiment {
         + " Zipfian, with kills of them and of the server: nothing lost, steady, bounded";
   }
 
+  private static int times(Context context) {
+    return context.quick() ? QUICK_TIMES : TIMES;
+  }
+
   @Override
   public Report run(Context context) throws InterruptedException {
     Table table =
         new Table(
-            "overwritten " + TIMES + " times, " + LIVE_PERCENT + "% live",
+            "overwritten " + times(context) + " times, " + LIVE_PERCENT + "% live",
             "puts",
             "MB/s, first half",
             "second half",
@@ -118,7 +123,7 @@ public final class OverwriteExperiment implements Experiment {
       for (int i = 0; i < WORKERS; i++) {
         workers.add(Overwriter.start(context, store.server().uri(), remembered, i, keys));
       }
-      long putsOfSlice = capacity / padded() * TIMES / SLICES / WORKERS;
+      long putsOfSlice = capacity / padded() * times(context) / SLICES / WORKERS;
       for (int slice = 0; slice < SLICES; slice++) {
         progress.at(slice * 100 / SLICES + "%");
         slice(slice, putsOfSlice);
