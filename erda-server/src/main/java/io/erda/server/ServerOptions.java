@@ -15,7 +15,7 @@ import java.util.List;
  * store keeps what it was created with.
  */
 public final class ServerOptions {
-  /** 64 MiB regions of 8 MiB segments, 16 GiB of log, two million buckets, 50 µs of polling. */
+  /** 64 MiB regions of 8 MiB segments, 16 GiB of log, 262,144 buckets, 50 µs of polling. */
   public static final ServerOptions DEFAULTS = new ServerOptions();
 
   private static final long HEAD_BYTES_MAX = 16L << 30;
@@ -43,7 +43,7 @@ public final class ServerOptions {
   private int segmentBytes;
 
   private long capacityBytes = 16L << 30;
-  private long buckets = 1L << 21;
+  private long buckets = 1L << 18;
   private long bucketsMax = StoreGeometry.BUCKETS_MAX;
   private Promise promise;
   private PutMode putMode;

@@ -147,7 +147,7 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--buckets",
       paramLabel = "N",
       description =
-          "Creation: buckets of the hash table to begin with, a power of two from 2; 2097152 by"
+          "Creation: buckets of the hash table to begin with, a power of two from 2; 262144 by"
               + " default. It doubles by itself when half of them are taken.")
   private Long buckets;
 

@@ -17,7 +17,7 @@ final class DirectoryFindings {
   private static final Set<String> MADE_AFTER_REGIONS = Set.of("root", "table-1", "superblock.new");
 
   /** A store of the default size with its first objects: table, one region, and what is beside. */
-  private static final long BYTES_OF_NEW_STORE = (37L << 20) + (64L << 20);
+  private static final long BYTES_OF_NEW_STORE = (9L << 20) + (64L << 20);
 
   /** A store without clients takes so much: its files, two regions more, queue files made ahead. */
   private static final long FILES_OF_NEW_STORE = 64;
