@@ -12,6 +12,7 @@ module io.erda.eval {
   requires io.erda.protocol;
   requires io.erda.rdma;
   requires java.management;
+  requires jdk.jfr;
   requires transitive com.fasterxml.jackson.databind;
 
   exports io.erda.eval;

@@ -35,12 +35,10 @@ public final class BaselineChild {
   private static final String SHM = "shm";
 
   private final Child child;
-  private final Transport transport;
   private final String address;
 
-  private BaselineChild(Child child, Transport transport, String address) {
+  private BaselineChild(Child child, String address) {
     this.child = child;
-    this.transport = transport;
     this.address = address;
   }
 
@@ -79,7 +77,7 @@ public final class BaselineChild {
                     Long.toString(lagBytes),
                     counting.name()));
     String address = child.await(SERVING, START_TIMEOUT).substring(SERVING.length());
-    return new BaselineChild(child, transport, address);
+    return new BaselineChild(child, address);
   }
 
   /** Where its clients connect to. */
@@ -87,9 +85,8 @@ public final class BaselineChild {
     return address;
   }
 
-  /** Opens a device for a client of it. */
-  public Device openClientDevice() {
-    return transport.openClientDevice();
+  public long pid() {
+    return child.pid();
   }
 
   public CpuTime cpu() {

@@ -23,6 +23,7 @@ import io.erda.eval.experiments.starts.RestartExperiment;
 import io.erda.eval.paper.BaselinesExperiment;
 import io.erda.eval.paper.BytesExperiment;
 import io.erda.eval.paper.ClientsExperiment;
+import io.erda.eval.paper.ProfileExperiment;
 import io.erda.eval.paper.SimulatedExperiment;
 import io.erda.eval.paper.SizesExperiment;
 import io.erda.eval.peers.PeersExperiment;
@@ -56,6 +57,7 @@ public final class Experiments {
           new BaselinesExperiment(Transport.SHM),
           new BaselinesExperiment(Transport.TCP),
           new BaselinesExperiment(Transport.RDMA),
+          new ProfileExperiment(),
           new SizesExperiment(),
           new ClientsExperiment(),
           new BytesExperiment(),

@@ -2,9 +2,7 @@ package io.erda.eval.paper;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.baselines.BaselineCalls;
 import io.erda.eval.baselines.BaselineChild;
-import io.erda.eval.baselines.BaselineKind;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
@@ -12,8 +10,6 @@ import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Transport;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
-import io.erda.rdma.Device;
-import io.erda.rdma.Poller;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -22,19 +18,31 @@ import java.util.List;
 
 /** A store of one of the schemes that are compared, served by a process of its own. */
 abstract class ServedScheme implements AutoCloseable {
-  private static final long TIMEOUT_NS = 10_000_000_000L;
   private static final long SETTLE_MS = 20;
 
   final Scheme scheme;
+  final Transport transport;
   final int valueBytes;
 
-  private ServedScheme(Scheme scheme, int valueBytes) {
+  private ServedScheme(Scheme scheme, Transport transport, int valueBytes) {
     this.scheme = scheme;
+    this.transport = transport;
     this.valueBytes = valueBytes;
   }
 
+  /** Where its clients connect to. */
+  abstract String address();
+
   /** Connects a client, which belongs to one thread. */
-  abstract Caller connect();
+  final Caller connect() {
+    return scheme.connect(transport, address(), valueBytes);
+  }
+
+  /** The server's process. */
+  abstract long pid();
+
+  /** The thread of that process which serves. */
+  abstract String serverThread();
 
   abstract CpuTime cpu();
 
@@ -112,7 +120,7 @@ abstract class ServedScheme implements AutoCloseable {
     private ErdaClient teller;
 
     Erda(Context context, int valueBytes, Transport transport, Counting counting) {
-      super(Scheme.ERDA, valueBytes);
+      super(Scheme.ERDA, transport, valueBytes);
       List<String> options = new ArrayList<>(transport.serverOptions());
       switch (counting) {
         case NOTHING -> {}
@@ -123,29 +131,18 @@ abstract class ServedScheme implements AutoCloseable {
     }
 
     @Override
-    Caller connect() {
-      ErdaClient client = store.connect();
-      return new Caller(valueBytes) {
-        @Override
-        void get(MemorySegment key) {
-          requireLength(client.get(key, into));
-        }
+    String address() {
+      return store.server().uri();
+    }
 
-        @Override
-        void put(MemorySegment key, MemorySegment value) {
-          client.put(key, value);
-        }
+    @Override
+    long pid() {
+      return store.server().pid();
+    }
 
-        @Override
-        void delete(MemorySegment key) {
-          requireExisted(client.delete(key));
-        }
-
-        @Override
-        public void close() {
-          client.close();
-        }
-      };
+    @Override
+    String serverThread() {
+      return "erda-server";
     }
 
     @Override
@@ -177,7 +174,6 @@ abstract class ServedScheme implements AutoCloseable {
   }
 
   private static final class Baseline extends ServedScheme {
-    private final BaselineKind kind;
     private final BaselineChild server;
 
     Baseline(
@@ -187,14 +183,12 @@ abstract class ServedScheme implements AutoCloseable {
         int valueBytes,
         Transport transport,
         Counting counting) {
-      super(scheme, valueBytes);
-      kind =
-          scheme == Scheme.REDO_LOGGING ? BaselineKind.REDO_LOGGING : BaselineKind.READ_AFTER_WRITE;
+      super(scheme, transport, valueBytes);
       server =
           BaselineChild.start(
               context.children(),
               context.jvm(),
-              kind,
+              scheme.baseline(),
               context.newDirectory("paper"),
               transport,
               objects,
@@ -204,38 +198,18 @@ abstract class ServedScheme implements AutoCloseable {
     }
 
     @Override
-    Caller connect() {
-      Device device = server.openClientDevice();
-      BaselineCalls calls =
-          new BaselineCalls(
-              kind,
-              device,
-              server.address(),
-              TIMEOUT_NS,
-              Poller.DEFAULT_BUDGET_NS,
-              System::nanoTime);
-      return new Caller(valueBytes) {
-        @Override
-        void get(MemorySegment key) {
-          requireLength(calls.get(key, into));
-        }
+    String address() {
+      return server.address();
+    }
 
-        @Override
-        void put(MemorySegment key, MemorySegment value) {
-          calls.put(key, value);
-        }
+    @Override
+    long pid() {
+      return server.pid();
+    }
 
-        @Override
-        void delete(MemorySegment key) {
-          requireExisted(calls.delete(key));
-        }
-
-        @Override
-        public void close() {
-          calls.close();
-          device.close();
-        }
-      };
+    @Override
+    String serverThread() {
+      return "main";
     }
 
     @Override

@@ -44,7 +44,7 @@ final class SideBySide {
     this.operations = operations / clients;
     this.rounds = rounds;
     for (int i = 0; i < clients; i++) {
-      keys.add(new ZipfianKeys(dataset, workload.updatePercent, 99 + i));
+      keys.add(new ZipfianKeys(dataset, workload.updatePercent, ZipfianKeys.FIRST_SEED + i));
     }
   }
 

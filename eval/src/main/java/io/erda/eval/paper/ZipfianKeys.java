@@ -17,6 +17,9 @@ final class ZipfianKeys {
 
   private static final double THETA = 0.99;
 
+  /** Of the first client; the others have those behind it. */
+  static final long FIRST_SEED = 99;
+
   /** A prime that no number of objects is a multiple of. */
   private static final long SCATTER = 2_147_483_647;
 
@@ -42,7 +45,7 @@ final class ZipfianKeys {
 
   /** Keys that are read alone, in such an order. */
   static MemorySegment[] readAlone(Dataset dataset) {
-    return new ZipfianKeys(dataset, 0, 99).keys;
+    return new ZipfianKeys(dataset, 0, FIRST_SEED).keys;
   }
 
   /** The share that the keys of the first ranks have together, by rank; the last is 1. */

@@ -26,12 +26,20 @@ public final class Machine {
             .format(Instant.now().atOffset(ZoneOffset.UTC)));
     machine.put(
         "processor", value("/proc/cpuinfo", "model name") + ", " + processors() + " cores for us");
-    machine.put("memory", value("/proc/meminfo", "MemTotal"));
+    machine.put("memory", gibibytes(value("/proc/meminfo", "MemTotal")));
     machine.put("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
     machine.put("file system of stores", Files.getFileStore(stores).type());
     machine.put(
         "Java", System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
     return machine;
+  }
+
+  /** The kernel says kB and means 1,024 bytes. */
+  private static String gibibytes(String kernels) {
+    return kernels.matches("\\d{1,15} kB")
+        ? String.format(
+            Locale.ROOT, "%.1f GiB", Long.parseLong(kernels.split(" ", 2)[0]) / (double) (1 << 20))
+        : kernels;
   }
 
   private static int processors() {

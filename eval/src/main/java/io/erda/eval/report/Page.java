@@ -13,7 +13,8 @@ public final class Page {
       """
       :root { color-scheme: light; }
       body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff;
-        max-width: 60rem; margin: 0 auto; padding: 1rem; }
+        max-width: 70rem; margin: 0 auto; padding: 1rem; }
+      p, ul { max-width: 60rem; }
       h1 { font-size: 1.7rem; line-height: 1.2; }
       h2 { font-size: 1.25rem; margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid #ddd; }
       h3 { font-size: 1rem; }

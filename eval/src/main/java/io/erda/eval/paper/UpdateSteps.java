@@ -1,0 +1,99 @@
+package io.erda.eval.paper;
+
+import io.erda.eval.profile.Steps;
+import java.util.List;
+
+/** What the two ends of an update do over shared memory, by the methods that do it. */
+final class UpdateSteps {
+  // A client's.
+
+  static final String BUILD = "builds the object: copies, checksum, key's hash";
+  static final String WRITE = "WRITEs it to its place";
+  static final String SEND = "builds and sends the request";
+  static final String WAIT = "waits for the answer, and takes it";
+
+  // A server's.
+
+  static final String SWEEP = "cleans: sweeps the table for what lives";
+  static final String RELOCATE = "cleans: looks at objects and their entries";
+  static final String COPY = "cleans: copies objects";
+  static final String CLEAN = "cleans: the rest";
+  static final String SPACE = "gives out space";
+  static final String APPLY = "applies the log to the slab";
+  static final String CHECK = "checks the object: checksum, key's hash";
+  static final String APPEND = "copies the object into the log: checksum";
+  static final String FIND = "looks the entry up, compares the key";
+  static final String PUBLISH = "the rest of publishing: the word, figures";
+  static final String ANSWER = "answers";
+  static final String LOOK = "looks for requests";
+  static final String TAKE = "takes a request and checks it";
+  static final String STEP = "the rest of a step";
+
+  /** Of every client, in the order of an update. */
+  static final List<String> CLIENT = List.of(BUILD, WRITE, SEND, WAIT, Steps.REST);
+
+  /** Of every server, in the order of an update. */
+  static final List<String> SERVER =
+      List.of(
+          LOOK,
+          TAKE,
+          CHECK,
+          APPEND,
+          FIND,
+          PUBLISH,
+          ANSWER,
+          APPLY,
+          SWEEP,
+          RELOCATE,
+          COPY,
+          CLEAN,
+          SPACE,
+          STEP,
+          Steps.REST);
+
+  static Steps ofClient(Scheme scheme) {
+    return scheme == Scheme.ERDA
+        ? Steps.none()
+            .then(WRITE, "rdma.RingQueuePair.postWrite")
+            .then(BUILD, "client.Put.build", "client.Put.keyWord")
+            .then(SEND, "client.Requests.send", "client.PublishLast.post")
+            .then(WAIT, "client.BlockingCalls.drive", "client.ClientCore.doWork", "rdma.Poller")
+        : Steps.none()
+            .then(WRITE, "rdma.RingQueuePair.postWrite")
+            .then(BUILD, "eval.baselines.BaselineClient.writeObject")
+            .then(SEND, "eval.baselines.BaselineClient.send", "eval.baselines.BaselineClient.start")
+            .then(WAIT, "eval.baselines.BaselineCalls.await", "rdma.Poller");
+  }
+
+  static Steps ofServer(Scheme scheme) {
+    return scheme == Scheme.ERDA
+        ? Steps.none()
+            .then(SWEEP, "cleaner.Cleaning.mark")
+            .then(COPY, "cleaner.Copier")
+            .then(RELOCATE, "cleaner.Cleaning.")
+            .then(CLEAN, "cleaner.Cleaner.doWork", "cleaner.Cleaner.pace")
+            .then(SPACE, "server.engine.Leases", "server.engine.RegionFiles")
+            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.settle")
+            .then(CHECK, "server.engine.Publication.check")
+            .then(FIND, "server.engine.Publication.find")
+            .then(PUBLISH, "server.engine.Publication", "server.engine.Publishing")
+            .then(
+                TAKE, "server.engine.ServerCore.onMessage", "server.engine.Connection.onCompletion")
+            .then(LOOK, "server.engine.Connections.doWork")
+            .then(STEP, "server.engine.ServerCore", "server.ServerThread", "server.SharedSteps")
+        : Steps.none()
+            .then(APPLY, "eval.baselines.BaselineStore.apply")
+            .then(ANSWER, "eval.baselines.BaselineConnection.respond")
+            .then(CHECK, "eval.baselines.BaselineStore.look")
+            .then(APPEND, "eval.baselines.BaselineStore.append")
+            .then(
+                SPACE,
+                "eval.baselines.BaselineServer.reserve",
+                "eval.baselines.BaselineStore.reserve")
+            .then(TAKE, "eval.baselines.BaselineConnection.onCompletion")
+            .then(LOOK, "eval.baselines.BaselineConnection.poll")
+            .then(STEP, "eval.baselines.BaselineServer", "eval.baselines.BaselineChild");
+  }
+
+  private UpdateSteps() {}
+}

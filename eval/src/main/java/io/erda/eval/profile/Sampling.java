@@ -1,0 +1,104 @@
+package io.erda.eval.profile;
+
+import io.erda.eval.process.Jvm;
+import io.erda.eval.process.ProcessException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedStackTrace;
+import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordingFile;
+
+/**
+ * Processes whose threads are looked at every ten milliseconds by the JVM's own recorder: what each
+ * did is there when it has ended. One thread.
+ */
+public final class Sampling {
+  private static final String EVENT = "jdk.ExecutionSample";
+  private static final String EVERY = "10ms";
+
+  private final Path directory;
+
+  /**
+   * @param directory where recordings go
+   */
+  public Sampling(Path directory) {
+    this.directory = directory;
+  }
+
+  /** The same JVM, recording: it writes when it ends, not when it is killed. */
+  public Jvm recording(Jvm jvm) {
+    return jvm.with(
+        "-XX:+UnlockDiagnosticVMOptions",
+        // Otherwise what was inlined is told of as what calls it.
+        "-XX:+DebugNonSafepoints",
+        "-XX:StartFlightRecording:settings=none,+%s#enabled=true,+%s#period=%s,filename=%s"
+            .formatted(EVENT, EVENT, EVERY, directory.resolve("%p.jfr")));
+  }
+
+  /**
+   * Tells in what methods a thread of an ended process was found while it ran Java code, the one
+   * that it was in first.
+   *
+   * @param thread its name
+   * @param spans when; what was found at other times is left out
+   */
+  public void samples(long pid, String thread, List<Span> spans, Consumer<List<String>> each) {
+    Path file = directory.resolve(pid + ".jfr");
+    if (!Files.exists(file)) {
+      throw new ProcessException("process " + pid + " has left no recording");
+    }
+    try (RecordingFile recording = new RecordingFile(file)) {
+      while (recording.hasMoreEvents()) {
+        RecordedEvent event = recording.readEvent();
+        if (event.getEventType().getName().equals(EVENT)
+            && isOf(event, thread)
+            && spans.stream().anyMatch(span -> span.contains(event.getStartTime()))) {
+          each.accept(methods(event.getStackTrace()));
+        }
+      }
+    } catch (IOException e) {
+      throw new ProcessException("can't read " + file + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static boolean isOf(RecordedEvent event, String name) {
+    RecordedThread thread = event.getThread("sampledThread");
+    return thread != null && name.equals(thread.getJavaName());
+  }
+
+  private static List<String> methods(RecordedStackTrace stack) {
+    List<String> methods = new ArrayList<>();
+    if (stack != null) {
+      for (RecordedFrame frame : stack.getFrames()) {
+        RecordedMethod method = frame.getMethod();
+        methods.add(method.getType().getName() + "." + method.getName());
+      }
+    }
+    return methods;
+  }
+
+  /**
+   * A stretch of time.
+   *
+   * @param from included
+   * @param to not included
+   */
+  public record Span(Instant from, Instant to) {
+    public long ns() {
+      return Duration.between(from, to).toNanos();
+    }
+
+    boolean contains(Instant instant) {
+      return !instant.isBefore(from) && instant.isBefore(to);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package io.erda.eval.profile;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The steps that a thread's work is made of, each known by methods: a sample belongs to the first
+ * step of which any method is in its stack, wherever in it. Immutable.
+ */
+public final class Steps {
+  /** What belongs to no step. */
+  public static final String REST = "the rest";
+
+  private final List<Step> steps;
+
+  /**
+   * @param methods starts of {@code package.Class.method}
+   */
+  private record Step(String name, List<String> methods) {
+    boolean isIn(List<String> stack) {
+      return stack.stream().anyMatch(frame -> methods.stream().anyMatch(frame::startsWith));
+    }
+  }
+
+  private Steps(List<Step> steps) {
+    this.steps = List.copyOf(steps);
+  }
+
+  public static Steps none() {
+    return new Steps(List.of());
+  }
+
+  /**
+   * The same with another step behind those before.
+   *
+   * @param methods starts of {@code package.Class.method}, without {@code io.erda.}
+   */
+  public Steps then(String name, String... methods) {
+    List<Step> more = new ArrayList<>(steps);
+    more.add(new Step(name, List.of(methods).stream().map("io.erda."::concat).toList()));
+    return new Steps(more);
+  }
+
+  /** The starts of methods that make steps, with their packages. */
+  public List<String> methods() {
+    return steps.stream().flatMap(step -> step.methods().stream()).toList();
+  }
+
+  /** The step of a stack, innermost method first. */
+  public String of(List<String> stack) {
+    return steps.stream().filter(step -> step.isIn(stack)).map(Step::name).findFirst().orElse(REST);
+  }
+
+  /** How many samples each step had; steps without any are not there. Not for several threads. */
+  public final class Shares {
+    private final Map<String, Integer> counts = new LinkedHashMap<>();
+    private int all;
+
+    /** Counts a sample. */
+    public void add(List<String> stack) {
+      counts.merge(of(stack), 1, Integer::sum);
+      all++;
+    }
+
+    public int samples() {
+      return all;
+    }
+
+    /** The part of all samples that a step had, 0 to 1. */
+    public double of(String step) {
+      return all == 0 ? 0 : (double) counts.getOrDefault(step, 0) / all;
+    }
+
+    private String of(List<String> stack) {
+      return Steps.this.of(stack);
+    }
+  }
+}
