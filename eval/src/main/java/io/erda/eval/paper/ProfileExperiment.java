@@ -7,16 +7,15 @@ import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.Transport;
 import io.erda.eval.profile.Sampling;
-import io.erda.eval.profile.Sampling.Span;
 import io.erda.eval.profile.Steps;
 import io.erda.eval.report.Part;
-import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.Deque;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -26,6 +25,9 @@ import java.util.function.Function;
  */
 public final class ProfileExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
+
+  /** What stands where a scheme has no such step. */
+  private static final String NONE = "–";
 
   @Override
   public String name() {
@@ -40,6 +42,10 @@ public final class ProfileExperiment implements Experiment {
 
   @Override
   public Report run(Context context) {
+    Optional<String> missing = Sampling.missing();
+    if (missing.isPresent()) {
+      return Report.skipped(missing.get());
+    }
     Dataset dataset = new Dataset(context.quick() ? 10_000 : 100_000, VALUE_BYTES);
     int operations = context.quick() ? 300_000 : 1_000_000;
     int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 3 : 9;
@@ -52,59 +58,51 @@ public final class ProfileExperiment implements Experiment {
             context.progress(),
             context.rounds(),
             context.quick());
-    Map<Scheme, Measured> measured = new EnumMap<>(Scheme.class);
-    List<ServedScheme> schemes =
-        ServedScheme.startAll(recording, dataset, Transport.SHM, 0, Counting.NOTHING);
-    List<UpdatingChild> clients = new ArrayList<>();
-    try {
+    List<SampledUpdates> measured = new ArrayList<>();
+    try (Opened opened = new Opened()) {
+      List<ServedScheme> schemes =
+          ServedScheme.startAll(recording, dataset, Transport.SHM, 0, Counting.NOTHING);
+      schemes.forEach(scheme -> opened.add(scheme::close));
       for (ServedScheme scheme : schemes) {
-        measured.put(scheme.scheme, new Measured(scheme, rounds));
-        clients.add(UpdatingChild.start(recording.children(), recording.jvm(), scheme, dataset));
+        UpdatingChild client =
+            UpdatingChild.start(recording.children(), recording.jvm(), scheme, dataset);
+        opened.add(client::stop);
+        measured.add(new SampledUpdates(scheme, client));
       }
       context.progress().step("updates");
       for (int round = -1; round < rounds; round++) {
         context.progress().at(round < 0 ? "warm-up" : "round " + (round + 1) + " of " + rounds);
-        for (int i = 0; i < schemes.size(); i++) {
-          int which = (round & 1) == 0 ? i : schemes.size() - 1 - i;
-          Span span = clients.get(which).update(operations);
-          if (round >= 0) {
-            measured.get(schemes.get(which).scheme).add(round, span, operations);
-          }
+        for (int i = 0; i < measured.size(); i++) {
+          int which = (round & 1) == 0 ? i : measured.size() - 1 - i;
+          measured.get(which).update(operations, round >= 0);
         }
       }
       context.progress().done("");
-      measured.values().forEach(each -> each.clientPid = clients.get(each.ordinal()).pid());
-    } finally {
-      clients.forEach(UpdatingChild::stop);
-      schemes.forEach(ServedScheme::close);
     }
-    measured.values().forEach(each -> each.read(sampling));
+    measured.forEach(each -> each.read(sampling));
     return report(measured, operations);
   }
 
-  private static Report report(Map<Scheme, Measured> measured, int operations) {
+  private static Report report(List<SampledUpdates> measured, int operations) {
     List<String> heads = new ArrayList<>(List.of("end", "step"));
-    measured.keySet().forEach(scheme -> heads.add(scheme.title));
+    measured.forEach(each -> heads.add(each.scheme().title));
     Table table = new Table(heads.toArray(String[]::new));
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("valueBytes", VALUE_BYTES).put("operations", operations);
-    measured.forEach((scheme, each) ->
-        json.putObject(scheme.title)
-            .put("meanNs", each.nsPerUpdate())
-            .put("clientSamples", each.client.samples())
-            .put("serverSamples", each.server.samples()));
-    row(table, "both", "an update, mean", measured, Measured::nsPerUpdate);
-    rows("client", UpdateSteps.CLIENT, each -> each.client, measured, table, json);
-    rows("server", UpdateSteps.SERVER, each -> each.server, measured, table, json);
+    row(table, "both", "an update, mean", measured, each -> Table.time(each.nsPerUpdate()));
+    rows("client", UpdateSteps.CLIENT, SampledUpdates::client, measured, table, json);
+    rows("server", UpdateSteps.SERVER, SampledUpdates::server, measured, table, json);
     List<Part> parts =
         List.of(
             new Words(
-                "Each end polls, so its thread is always in one step or another: a step's time is"
-                    + " its part of the samples of that thread, times the mean of an update. What"
-                    + " one end does while the other waits is what an update takes; what the server"
-                    + " does behind its answer costs the client only where it sends the next"
-                    + " request before that has ended. Samples come every ten milliseconds, while"
-                    + " Java code runs; to be looked at slows both ends down."),
+                "Both threads are looked at every ten milliseconds. A step's time is its part of"
+                    + " the samples of its thread, times the mean of an update. What one end does"
+                    + " while the other waits is what an update takes; what the server does behind"
+                    + " its answer costs the client only where the next request comes before that"
+                    + " has ended. A turn of the server's that finds nothing is told as waiting or"
+                    + " as the rest of a step. A thread is not seen while it is in the"
+                    + " kernel: how much was seen stands in a row, and what was not is spread over"
+                    + " all steps. To be looked at slows both ends down."),
             table);
     return new Report(parts, json, List.of());
   }
@@ -112,17 +110,44 @@ public final class ProfileExperiment implements Experiment {
   private static void rows(
       String end,
       List<String> steps,
-      Function<Measured, Steps.Shares> shares,
-      Map<Scheme, Measured> measured,
+      Function<SampledUpdates, Steps.Shares> shares,
+      List<SampledUpdates> measured,
       Table table,
       ObjectNode json) {
     for (String step : steps) {
-      if (measured.values().stream().anyMatch(each -> shares.apply(each).of(step) > 0)) {
-        row(table, end, step, measured, each -> shares.apply(each).of(step) * each.nsPerUpdate());
-        measured.forEach((scheme, each) ->
-            json.withObject("/" + scheme.title + "/" + end)
-                .put(step, shares.apply(each).of(step) * each.nsPerUpdate()));
+      if (measured.stream().allMatch(each -> shares.apply(each).of(step) == 0)) {
+        continue;
       }
+      row(
+          table,
+          end,
+          step,
+          measured,
+          each ->
+              shares.apply(each).has(step)
+                  ? Table.time(shares.apply(each).of(step) * each.nsPerUpdate())
+                  : NONE);
+      for (SampledUpdates each : measured) {
+        if (shares.apply(each).has(step)) {
+          json.withObject("/" + each.scheme().title + "/" + end)
+              .put(step, shares.apply(each).of(step) * each.nsPerUpdate());
+        }
+      }
+    }
+    row(
+        table,
+        end,
+        "samples, and how much of the time they are",
+        measured,
+        each -> {
+          int samples = shares.apply(each).samples();
+          double all = Sampling.samplesIn(each.ns());
+          return Table.count(samples) + ", " + Table.count(100 * samples / all) + "%";
+        });
+    for (SampledUpdates each : measured) {
+      json.withObject("/" + each.scheme().title)
+          .put("meanNs", each.nsPerUpdate())
+          .put(end + "Samples", shares.apply(each).samples());
     }
   }
 
@@ -130,49 +155,38 @@ public final class ProfileExperiment implements Experiment {
       Table table,
       String end,
       String step,
-      Map<Scheme, Measured> measured,
-      Function<Measured, Double> ns) {
+      List<SampledUpdates> measured,
+      Function<SampledUpdates, String> cell) {
     List<Object> row = new ArrayList<>(List.of(end, step));
-    measured.values().forEach(each -> row.add(Table.time(ns.apply(each))));
+    measured.forEach(each -> row.add(cell.apply(each)));
     table.row(row.toArray());
   }
 
-  /** What was seen of a scheme. */
-  private static final class Measured {
-    private final Scheme scheme;
-    private final String serverThread;
-    private final long serverPid;
-    private final double[] meanNs;
-    private final List<Span> spans = new ArrayList<>();
-    private final Steps.Shares client;
-    private final Steps.Shares server;
-    private long clientPid;
+  /** What is open, and is closed in reverse order, whatever closing something throws. */
+  private static final class Opened implements AutoCloseable {
+    private final Deque<Runnable> closes = new ArrayDeque<>();
 
-    Measured(ServedScheme served, int rounds) {
-      scheme = served.scheme;
-      serverThread = served.serverThread();
-      serverPid = served.pid();
-      meanNs = new double[rounds];
-      client = UpdateSteps.ofClient(scheme).new Shares();
-      server = UpdateSteps.ofServer(scheme).new Shares();
+    void add(Runnable close) {
+      closes.push(close);
     }
 
-    int ordinal() {
-      return scheme.ordinal();
-    }
-
-    void add(int round, Span span, int operations) {
-      spans.add(span);
-      meanNs[round] = (double) span.ns() / operations;
-    }
-
-    double nsPerUpdate() {
-      return Rounds.median(meanNs);
-    }
-
-    void read(Sampling sampling) {
-      sampling.samples(clientPid, UpdatingChild.THREAD, spans, client::add);
-      sampling.samples(serverPid, serverThread, spans, server::add);
+    @Override
+    public void close() {
+      RuntimeException first = null;
+      while (!closes.isEmpty()) {
+        try {
+          closes.pop().run();
+        } catch (RuntimeException e) {
+          if (first == null) {
+            first = e;
+          } else {
+            first.addSuppressed(e);
+          }
+        }
+      }
+      if (first != null) {
+        throw first;
+      }
     }
   }
 }

@@ -25,7 +25,7 @@ final class UpdateSteps {
   static final String FIND = "looks the entry up, compares the key";
   static final String PUBLISH = "the rest of publishing: the word, figures";
   static final String ANSWER = "answers";
-  static final String LOOK = "looks for requests";
+  static final String LOOK = "waits, and looks for requests";
   static final String TAKE = "takes a request and checks it";
   static final String STEP = "the rest of a step";
 
@@ -60,7 +60,7 @@ final class UpdateSteps {
             .then(WAIT, "client.BlockingCalls.drive", "client.ClientCore.doWork", "rdma.Poller")
         : Steps.none()
             .then(WRITE, "rdma.RingQueuePair.postWrite")
-            .then(BUILD, "eval.baselines.BaselineClient.writeObject")
+            .then(BUILD, "eval.baselines.BaselineClient.writeObject", "logstore.ObjectChecksum")
             .then(SEND, "eval.baselines.BaselineClient.send", "eval.baselines.BaselineClient.start")
             .then(WAIT, "eval.baselines.BaselineCalls.await", "rdma.Poller");
   }
@@ -71,27 +71,40 @@ final class UpdateSteps {
             .then(SWEEP, "cleaner.Cleaning.mark")
             .then(COPY, "cleaner.Copier")
             .then(RELOCATE, "cleaner.Cleaning.")
-            .then(CLEAN, "cleaner.Cleaner.doWork", "cleaner.Cleaner.pace")
+            .then(CLEAN, "cleaner.Cleaner.begin", "cleaner.Cleaner.done")
             .then(SPACE, "server.engine.Leases", "server.engine.RegionFiles")
             .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.settle")
             .then(CHECK, "server.engine.Publication.check")
             .then(FIND, "server.engine.Publication.find")
-            .then(PUBLISH, "server.engine.Publication", "server.engine.Publishing")
+            .then(
+                PUBLISH,
+                "server.engine.Publication",
+                "server.engine.Publishing.onPublish",
+                "server.engine.Publishing.beginWithCollected")
             .then(
                 TAKE, "server.engine.ServerCore.onMessage", "server.engine.Connection.onCompletion")
-            .then(LOOK, "server.engine.Connections.doWork")
+            .then(
+                LOOK,
+                "server.engine.Connections.doWork",
+                "server.engine.Publishing.publish",
+                "rdma.Poller")
             .then(STEP, "server.engine.ServerCore", "server.ServerThread", "server.SharedSteps")
         : Steps.none()
-            .then(APPLY, "eval.baselines.BaselineStore.apply")
+            .then(APPLY, "eval.baselines.BaselineStore.applyBatch")
             .then(ANSWER, "eval.baselines.BaselineConnection.respond")
-            .then(CHECK, "eval.baselines.BaselineStore.look")
             .then(APPEND, "eval.baselines.BaselineStore.append")
+            .then(CHECK, "eval.baselines.BaselineStore.see", "logstore.ObjectChecksum")
             .then(
                 SPACE,
                 "eval.baselines.BaselineServer.reserve",
                 "eval.baselines.BaselineStore.reserve")
             .then(TAKE, "eval.baselines.BaselineConnection.onCompletion")
-            .then(LOOK, "eval.baselines.BaselineConnection.poll")
+            .then(
+                LOOK,
+                "eval.baselines.BaselineConnection.poll",
+                "eval.baselines.BaselineStore.look",
+                "eval.baselines.BaselineStore.apply",
+                "rdma.Poller")
             .then(STEP, "eval.baselines.BaselineServer", "eval.baselines.BaselineChild");
   }
 

@@ -4,6 +4,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
+import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.Transport;
 import io.erda.eval.profile.Sampling.Span;
 import java.io.BufferedReader;
@@ -26,22 +27,26 @@ final class UpdatingChild {
 
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
   private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(10);
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(20);
   private static final String CONNECTED = "connected";
   private static final String UPDATE = "update ";
   private static final String DONE = "done ";
   private static final String END = "end";
 
+  private final String title;
   private final Child child;
 
-  private UpdatingChild(Child child) {
+  private UpdatingChild(String title, Child child) {
+    this.title = title;
     this.child = child;
   }
 
   /** Starts it; it is connected over shared memory when this returns. */
   static UpdatingChild start(Children children, Jvm jvm, ServedScheme scheme, Dataset dataset) {
+    String title = "the client of " + scheme.scheme.title;
     Child child =
         children.start(
-            "the client of " + scheme.scheme.title,
+            title,
             jvm.command(
                 UpdatingChild.class,
                 scheme.scheme.name(),
@@ -50,24 +55,44 @@ final class UpdatingChild {
                 Integer.toString(dataset.objects()),
                 Integer.toString(dataset.valueBytes())));
     child.await(CONNECTED, START_TIMEOUT);
-    return new UpdatingChild(child);
+    return new UpdatingChild(title, child);
   }
 
   long pid() {
     return child.pid();
   }
 
-  /** Updates so many objects, one after the other. Returns when that was. */
-  Span update(int operations) {
+  /**
+   * What it did.
+   *
+   * @param ns how long it took
+   * @param span when that was
+   */
+  record Done(long ns, Span span) {}
+
+  /** Updates so many objects, one after the other. */
+  Done update(int operations) {
     child.tell(UPDATE + operations);
     String[] words = child.await(DONE, ANSWER_TIMEOUT).split(" ", -1);
-    return new Span(Instant.parse(words[1]), Instant.parse(words[2]));
+    Span span = new Span(Instant.parse(words[2]), Instant.parse(words[3]));
+    return new Done(Long.parseLong(words[1]), span);
   }
 
-  /** Ends it in order. */
+  /**
+   * Ends it in order.
+   *
+   * @throws ProcessException when it does not end so
+   */
   void stop() {
     child.tell(END);
-    child.awaitEnd(ANSWER_TIMEOUT);
+    int exitCode = child.awaitEnd(END_TIMEOUT);
+    if (exitCode != 0) {
+      throw new ProcessException(
+          title
+              + (exitCode < 0
+                  ? " did not end within " + END_TIMEOUT.toSeconds() + " s"
+                  : " ended with exit code " + exitCode + child.errorTail()));
+    }
   }
 
   /** The process itself. Arguments: scheme, transport, address, objects, bytes of a value. */
@@ -86,10 +111,12 @@ final class UpdatingChild {
       for (String line = in.readLine(); line != null && !line.equals(END); line = in.readLine()) {
         int operations = Integer.parseInt(line.substring(UPDATE.length()));
         Instant from = Instant.now();
+        long beganNs = System.nanoTime();
         for (int i = 0; i < operations; i++) {
           keys.operate(get, put, i);
         }
-        System.out.println(DONE + from + " " + Instant.now());
+        long ns = System.nanoTime() - beganNs;
+        System.out.println(DONE + ns + " " + from + " " + Instant.now());
       }
     }
   }

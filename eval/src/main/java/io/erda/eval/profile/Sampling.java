@@ -5,11 +5,12 @@ import io.erda.eval.process.ProcessException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
@@ -23,7 +24,8 @@ import jdk.jfr.consumer.RecordingFile;
  */
 public final class Sampling {
   private static final String EVENT = "jdk.ExecutionSample";
-  private static final String EVERY = "10ms";
+  private static final long EVERY_MS = 10;
+  private static final String EXTENSION = ".jfr";
 
   private final Path directory;
 
@@ -34,14 +36,31 @@ public final class Sampling {
     this.directory = directory;
   }
 
-  /** The same JVM, recording: it writes when it ends, not when it is killed. */
+  /** Why this Java can't record; empty when it can. */
+  public static Optional<String> missing() {
+    return FlightRecorder.isAvailable()
+        ? Optional.empty()
+        : Optional.of("this Java has no Flight Recorder");
+  }
+
+  /**
+   * The same JVM, recording: it writes when it ends, not when it is killed.
+   *
+   * @throws ProcessException when the recorder can't write to a directory of such a name
+   */
   public Jvm recording(Jvm jvm) {
+    String quote = "\"";
+    if (directory.toString().contains(quote)) {
+      throw new ProcessException(
+          "a JVM can't record into a directory whose name has a quotation mark: " + directory);
+    }
+    String file = directory.toAbsolutePath().toString().replace("%", "%%") + "/%p" + EXTENSION;
     return jvm.with(
         "-XX:+UnlockDiagnosticVMOptions",
         // Otherwise what was inlined is told of as what calls it.
         "-XX:+DebugNonSafepoints",
-        "-XX:StartFlightRecording:settings=none,+%s#enabled=true,+%s#period=%s,filename=%s"
-            .formatted(EVENT, EVENT, EVERY, directory.resolve("%p.jfr")));
+        "-XX:StartFlightRecording:settings=none,+%s#enabled=true,+%s#period=%dms,filename=%s"
+            .formatted(EVENT, EVENT, EVERY_MS, quote + file + quote));
   }
 
   /**
@@ -52,8 +71,8 @@ public final class Sampling {
    * @param spans when; what was found at other times is left out
    */
   public void samples(long pid, String thread, List<Span> spans, Consumer<List<String>> each) {
-    Path file = directory.resolve(pid + ".jfr");
-    if (!Files.exists(file)) {
+    Path file = directory.resolve(pid + EXTENSION);
+    if (isEmpty(file)) {
       throw new ProcessException("process " + pid + " has left no recording");
     }
     try (RecordingFile recording = new RecordingFile(file)) {
@@ -67,6 +86,15 @@ public final class Sampling {
       }
     } catch (IOException e) {
       throw new ProcessException("can't read " + file + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Whether there is none, or none that was written: it is made when the process starts. */
+  private static boolean isEmpty(Path file) {
+    try {
+      return Files.size(file) == 0;
+    } catch (IOException e) {
+      return true;
     }
   }
 
@@ -86,6 +114,11 @@ public final class Sampling {
     return methods;
   }
 
+  /** How many samples a thread has in so long, when all of it is spent in Java code. */
+  public static double samplesIn(double ns) {
+    return ns / (EVERY_MS * 1e6);
+  }
+
   /**
    * A stretch of time.
    *
@@ -93,9 +126,6 @@ public final class Sampling {
    * @param to not included
    */
   public record Span(Instant from, Instant to) {
-    public long ns() {
-      return Duration.between(from, to).toNanos();
-    }
 
     boolean contains(Instant instant) {
       return !instant.isBefore(from) && instant.isBefore(to);

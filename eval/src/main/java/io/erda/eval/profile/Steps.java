@@ -43,6 +43,11 @@ public final class Steps {
     return new Steps(more);
   }
 
+  /** Whether it is one of the steps. */
+  public boolean has(String name) {
+    return name.equals(REST) || steps.stream().anyMatch(step -> step.name().equals(name));
+  }
+
   /** The starts of methods that make steps, with their packages. */
   public List<String> methods() {
     return steps.stream().flatMap(step -> step.methods().stream()).toList();
@@ -60,7 +65,7 @@ public final class Steps {
 
     /** Counts a sample. */
     public void add(List<String> stack) {
-      counts.merge(of(stack), 1, Integer::sum);
+      counts.merge(Steps.this.of(stack), 1, Integer::sum);
       all++;
     }
 
@@ -68,13 +73,14 @@ public final class Steps {
       return all;
     }
 
+    /** Whether there is such a step at all. */
+    public boolean has(String step) {
+      return Steps.this.has(step);
+    }
+
     /** The part of all samples that a step had, 0 to 1. */
     public double of(String step) {
       return all == 0 ? 0 : (double) counts.getOrDefault(step, 0) / all;
-    }
-
-    private String of(List<String> stack) {
-      return Steps.this.of(stack);
     }
   }
 }

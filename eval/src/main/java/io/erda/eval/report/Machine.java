@@ -13,6 +13,9 @@ import java.util.stream.Stream;
 
 /** What this machine is, in words. */
 public final class Machine {
+  /** What the time is called at which it was described. */
+  static final String WHEN = "when";
+
   /**
    * What a figure depends on, by what it is called, in an order for reading.
    *
@@ -21,7 +24,7 @@ public final class Machine {
   public static Map<String, String> describe(Path stores) throws IOException {
     Map<String, String> machine = new LinkedHashMap<>();
     machine.put(
-        "when",
+        WHEN,
         DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm 'UTC'", Locale.ROOT)
             .format(Instant.now().atOffset(ZoneOffset.UTC)));
     machine.put(

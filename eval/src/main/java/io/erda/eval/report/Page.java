@@ -1,8 +1,9 @@
 package io.erda.eval.report;
 
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * One HTML page that needs nothing beside it: what was measured, on what machine, by which
@@ -43,21 +44,43 @@ public final class Page {
   private final String title;
   private final String introduction;
   private final Map<String, String> machine;
-  private final List<Section> sections = new ArrayList<>();
+  private final Map<String, Told> told = new LinkedHashMap<>();
 
   /**
    * What an experiment has told.
    *
    * @param what one line: what is measured, and what it must be
    * @param command what runs it alone
+   * @param quick whether its numbers are not to be believed
    * @param missed what was to be shown and was not; empty when all was
    */
   public record Section(
-      String name, String what, String command, List<Part> parts, List<String> missed) {}
+      String name,
+      String what,
+      String command,
+      boolean quick,
+      List<Part> parts,
+      List<String> missed) {}
+
+  /**
+   * A section as it stands on the page, which may be of an earlier run.
+   *
+   * @param html of all parts
+   * @param machine on which it was measured, and when
+   */
+  record Told(
+      String name,
+      String what,
+      String command,
+      boolean quick,
+      String html,
+      List<String> missed,
+      Map<String, String> machine) {}
 
   /**
    * @param introduction some sentences
-   * @param machine what it was measured on, by what each thing is called
+   * @param machine what it is measured on now, by what each thing is called; {@link Machine#WHEN}
+   *     among it
    */
   public Page(String title, String introduction, Map<String, String> machine) {
     this.title = title;
@@ -65,9 +88,25 @@ public final class Page {
     this.machine = machine;
   }
 
-  /** Adds an experiment behind the others. */
-  public void add(Section section) {
-    sections.add(section);
+  /** Adds an experiment behind the others, or in the place of what it told before. */
+  Told add(Section section) {
+    StringBuilder html = new StringBuilder();
+    section.parts().forEach(part -> html.append(part.html()));
+    Told now =
+        new Told(
+            section.name(),
+            section.what(),
+            section.command(),
+            section.quick(),
+            html.toString(),
+            section.missed(),
+            machine);
+    add(now);
+    return now;
+  }
+
+  void add(Told section) {
+    told.put(section.name(), section);
   }
 
   /** The whole page. */
@@ -77,7 +116,7 @@ public final class Page {
     body.append(new Words(introduction).html());
     StringBuilder rows =
         new StringBuilder("<tr><th>experiment</th><th>what it is to show</th><th></th></tr>\n");
-    for (Section section : sections) {
+    for (Told section : told.values()) {
       rows.append(
           "<tr><td><a href=\"#%1$s\">%1$s</a></td><td>%2$s</td><td>%3$s</td></tr>\n"
               .formatted(section.name(), Html.escape(section.what()), verdict(section)));
@@ -88,7 +127,7 @@ public final class Page {
         body.append(
             "<tr><td>%s</td><td>%s</td></tr>\n".formatted(Html.escape(name), Html.escape(value))));
     body.append("</table></div>\n");
-    sections.forEach(section -> body.append(html(section)));
+    told.values().forEach(section -> body.append(html(section)));
     return """
     <!DOCTYPE html>
     <html lang="en">
@@ -110,23 +149,47 @@ public final class Page {
     return Character.toUpperCase(what.charAt(0)) + what.substring(1) + ".";
   }
 
-  private static String verdict(Section section) {
-    return section.missed().isEmpty()
-        ? "<span class=\"shown\">shown</span>"
-        : "<span class=\"missed\">missed in part</span>";
+  private static String verdict(Told section) {
+    String verdict =
+        section.missed().isEmpty()
+            ? "<span class=\"shown\">shown</span>"
+            : "<span class=\"missed\">missed in part</span>";
+    return verdict + (section.quick() ? ", in a quick run" : "");
   }
 
-  private static String html(Section section) {
+  private String html(Told section) {
     StringBuilder html = new StringBuilder();
     html.append("<h2 id=\"%1$s\">%1$s</h2>\n".formatted(section.name()));
     html.append(new Words(sentence(section.what())).html());
-    section.parts().forEach(part -> html.append(part.html()));
+    html.append(section.html());
     if (!section.missed().isEmpty()) {
       html.append("<h3 class=\"missed\">Missed</h3>\n<ul class=\"missed\">\n");
       section.missed().forEach(what -> html.append("<li>" + Html.escape(what) + "</li>\n"));
       html.append("</ul>\n");
     }
-    return html.append("<p>Alone: <code>" + Html.escape(section.command()) + "</code></p>\n")
+    return html.append("<p>Alone: <code>" + Html.escape(section.command()) + "</code>")
+        .append(Html.escape(measured(section)))
+        .append("</p>\n")
         .toString();
+  }
+
+  /** When something was measured, and with what where that was not as it is now. */
+  private String measured(Told section) {
+    Map<String, String> by = section.machine();
+    StringBuilder words = new StringBuilder();
+    if (by.containsKey(Machine.WHEN)) {
+      words.append(", in a run of ").append(by.get(Machine.WHEN));
+    }
+    String differing =
+        by.entrySet().stream()
+            .filter(each -> !each.getKey().equals(Machine.WHEN))
+            .filter(each -> !each.getValue().equals(machine.get(each.getKey())))
+            .map(each -> each.getKey() + ": " + each.getValue())
+            .collect(Collectors.joining("; "));
+    words.append(differing.isEmpty() ? "" : ", with " + differing);
+    if (section.quick()) {
+      words.append(". That was a quick run: it shows that all runs; don't believe its numbers");
+    }
+    return words.append('.').toString();
   }
 }

@@ -10,6 +10,7 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.profile.Sampling.Span;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,8 +55,9 @@ class SamplingTest {
   }
 
   @Test
-  void aThreadIsFoundInItsMethodsAndOnlyInTheSpans() throws InterruptedException {
-    Sampling sampling = new Sampling(directory);
+  void aThreadIsFoundInItsMethodsAndOnlyInTheSpans() throws Exception {
+    // A comma, a space and a per cent sign mean something to the recorder.
+    Sampling sampling = new Sampling(Files.createDirectory(directory.resolve("a, b%p")));
     Instant from;
     Instant to;
     long pid;
@@ -89,5 +91,12 @@ class SamplingTest {
             ProcessException.class,
             () -> new Sampling(directory).samples(1, "main", List.of(), stack -> {}));
     assertEquals("process 1 has left no recording", e.getMessage());
+  }
+
+  @Test
+  void aDirectoryThatTheRecorderCannotWriteToIsRefused() {
+    Sampling sampling = new Sampling(Path.of("a \"b\""));
+    assertThrows(
+        ProcessException.class, () -> sampling.recording(Jvm.current(List.of(), List.of())));
   }
 }

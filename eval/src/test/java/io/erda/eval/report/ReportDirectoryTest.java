@@ -2,12 +2,14 @@ package io.erda.eval.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.plot.LinePlot;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -34,11 +36,13 @@ class ReportDirectoryTest {
             "floor",
             "gets beside the least",
             "./erda eval run floor",
+            true,
             List.of(new Words("Read this."), table, plot),
             List.of("too slow")),
         json);
     report.add(
-        new Page.Section("redis", "beside Redis", "./erda eval run redis", List.of(), List.of()),
+        new Page.Section(
+            "redis", "beside Redis", "./erda eval run redis", false, List.of(), List.of()),
         json);
 
     String page = Files.readString(directory.resolve("index.html"));
@@ -51,8 +55,9 @@ class ReportDirectoryTest {
             "<li>too slow</li>",
             "<a href=\"#floor\">",
             "<h2 id=\"redis\">",
-            "missed in part",
-            ">shown<")) {
+            "missed in part</span>, in a quick run</td>",
+            "don't believe its numbers",
+            ">shown</span></td>")) {
       assertTrue(page.contains(part), part);
     }
     assertFalse(page.contains("src=") || page.contains("@import"), "the page needs nothing else");
@@ -63,14 +68,84 @@ class ReportDirectoryTest {
     JsonNode results = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
     assertEquals(1500, results.at("/floor/getNs").asInt());
     assertEquals("too slow", results.at("/floor/missed/0").asText());
-    assertEquals("slow & <old>", results.at("/machine/processor").asText());
+    assertEquals("slow & <old>", results.at("/floor/machine/processor").asText());
+  }
+
+  @Test
+  void aLaterRunReplacesItsOwnSectionsAndLeavesTheRest() throws Exception {
+    Path directory = parent.resolve("report");
+    ObjectNode first = new ObjectMapper().createObjectNode().put("run", 1);
+    ObjectNode second = new ObjectMapper().createObjectNode().put("run", 2);
+    ReportDirectory before =
+        new ReportDirectory(
+            directory, "What it is.", Map.of(Machine.WHEN, "yesterday", "processor", "old"));
+    before.add(section("floor", "first floor", List.of("too <slow>")), first);
+    before.add(section("redis", "first redis", List.of()), first);
+
+    ReportDirectory after =
+        new ReportDirectory(
+            directory, "What it is.", Map.of(Machine.WHEN, "today", "processor", "new"));
+    after.add(section("redis", "second redis", List.of()), second);
+    after.add(section("cpu", "second cpu", List.of()), second);
+
+    String page = Files.readString(after.page());
+    assertTrue(page.contains("first floor"));
+    assertTrue(page.contains("too &lt;slow&gt;"));
+    assertFalse(page.contains("first redis"));
+    assertTrue(page.indexOf("first floor") < page.indexOf("second redis"));
+    assertTrue(page.indexOf("second redis") < page.indexOf("second cpu"));
+    assertTrue(page.contains("run floor</code>, in a run of yesterday, with processor: old.</p>"));
+    assertTrue(page.contains("run cpu</code>, in a run of today.</p>"));
+    JsonNode results = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
+    assertEquals(1, results.at("/floor/run").asInt());
+    assertEquals(2, results.at("/redis/run").asInt());
+    assertEquals("old", results.at("/floor/machine/processor").asText());
+    assertEquals("new", results.at("/redis/machine/processor").asText());
+  }
+
+  @Test
+  void filesOfPartsThatAreNotToldAnyMoreAreRemoved() throws Exception {
+    Path directory = parent.resolve("report");
+    ReportDirectory report = new ReportDirectory(directory, "What it is.", Map.of());
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    Table table = new Table("what", "µs").row("get", "1.5");
+    Path other = directory.resolve("floor-2.txt");
+    report.add(
+        new Page.Section("floor", "what", "run", false, List.of(table, table), List.of()), json);
+    Files.writeString(other, "mine");
+    report.add(new Page.Section("floor", "what", "run", false, List.of(table), List.of()), json);
+    assertTrue(Files.exists(directory.resolve("floor-1.csv")));
+    assertFalse(Files.exists(directory.resolve("floor-2.csv")));
+    assertTrue(Files.exists(other));
+  }
+
+  private static Page.Section section(String name, String words, List<String> missed) {
+    return new Page.Section(
+        name, "what", "./erda eval run " + name, false, List.of(new Words(words)), missed);
+  }
+
+  @Test
+  void whatNoRunHasLeftIsNotWrittenOver() throws Exception {
+    Path directory = Files.createDirectories(parent.resolve("mine"));
+    for (String content :
+        List.of(
+            "my notes", "[]", "{\"a\": 1}", "{\"sections\": [{}]}", "{\"sections\": [1]}", "")) {
+      Path mine = Files.writeString(directory.resolve("page.json"), content);
+      IOException e =
+          assertThrows(
+              IOException.class,
+              () -> new ReportDirectory(directory, "What it is.", Map.of()),
+              content);
+      assertTrue(e.getMessage().startsWith(mine + " is not what"), e::getMessage);
+      assertEquals(content, Files.readString(mine));
+    }
   }
 
   @Test
   void theMachineIsDescribed() throws Exception {
     Map<String, String> machine = Machine.describe(parent);
     assertTrue(machine.get("processor").endsWith(" cores for us"), machine::toString);
-    assertTrue(machine.get("memory").endsWith("kB"), machine::toString);
+    assertTrue(machine.get("memory").endsWith(" GiB"), machine::toString);
     assertFalse(machine.get("file system of stores").isEmpty());
   }
 }

@@ -28,7 +28,7 @@ final class Measuring {
       paramLabel = "DIR",
       description =
           "Write a page there (index.html), with its tables as CSV, its plots as SVG and all"
-              + " results as JSON beside it.")
+              + " results as JSON beside it. What other experiments left there stays.")
   private Path out;
 
   @Option(
@@ -42,7 +42,7 @@ final class Measuring {
       defaultValue = "0",
       description =
           "How often each thing is measured, side by side, where the experiment asks (peers,"
-              + " baselines); default: as it holds right.")
+              + " baselines, profile); default: as it holds right.")
   private int rounds;
 
   @Option(
@@ -81,6 +81,7 @@ final class Measuring {
                 experiment.name(),
                 experiment.what(),
                 "./erda eval run " + experiment.name() + (quick ? " --quick" : ""),
+                quick,
                 report.parts(),
                 report.missed()),
             report.json());
@@ -100,13 +101,9 @@ final class Measuring {
     }
     return new ReportDirectory(
         out,
-        "Each experiment measures Erda beside what it is compared with, in one run on this"
+        "Each experiment measures Erda beside what it is compared with, in one run on one"
             + " machine, with the options that a user gets without asking. The ratios are what"
-            + " counts."
-            + (quick
-                ? " This is a quick run: it shows that everything runs, and its numbers are not to"
-                    + " be believed."
-                : ""),
+            + " counts.",
         Machine.describe(directory));
   }
 

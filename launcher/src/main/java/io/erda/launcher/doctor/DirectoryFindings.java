@@ -90,7 +90,7 @@ final class DirectoryFindings {
       return Finding.wrong(
           "disk space",
           found + ": a new store takes " + Sizes.of(BYTES_OF_NEW_STORE) + " with its first value",
-          "free some, or a smaller store: ./erda server --data DIR --capacity 64M --buckets 65536");
+          "free some, or a smaller store: ./erda server --data DIR --capacity 64M");
     }
     return room.usableBytes() < room.totalBytes() / 10
         ? Finding.note(
