@@ -54,11 +54,14 @@ public final class Sampling {
       throw new ProcessException(
           "a JVM can't record into a directory whose name has a quotation mark: " + directory);
     }
-    String file = directory.toAbsolutePath().toString().replace("%", "%%") + "/%p" + EXTENSION;
+    String parent = directory.toAbsolutePath().toString();
+    String file = parent.replace("%", "%%") + "/%p" + EXTENSION;
     return jvm.with(
         "-XX:+UnlockDiagnosticVMOptions",
         // Otherwise what was inlined is told of as what calls it.
         "-XX:+DebugNonSafepoints",
+        // What is recorded so far lies there, and a kill leaves it.
+        "-XX:FlightRecorderOptions:repository=" + quote + parent + quote,
         "-XX:StartFlightRecording:settings=none,+%s#enabled=true,+%s#period=%dms,filename=%s"
             .formatted(EVENT, EVENT, EVERY_MS, quote + file + quote));
   }

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,6 +83,27 @@ class SamplingTest {
     List<List<String>> later = new ArrayList<>();
     sampling.samples(pid, "ours", List.of(new Span(to.plusSeconds(60), Instant.MAX)), later::add);
     assertEquals(List.of(), later);
+  }
+
+  @Test
+  void aKilledProcessLeavesWhatItRecordedInTheDirectoryAlone() throws Exception {
+    Path ours = Files.createDirectory(directory.resolve("a, b%p"));
+    Sampling sampling = new Sampling(ours);
+    long pid;
+    try (Children children = new Children()) {
+      Jvm jvm = sampling.recording(Jvm.current(List.of(), List.of()));
+      Child child = children.start("a busy process", jvm.command(Busy.class));
+      child.await("busy", LONG);
+      pid = child.pid();
+      child.kill();
+    }
+    try (Stream<Path> left = Files.list(ours)) {
+      assertTrue(left.anyMatch(Files::isDirectory), "the recorder keeps its files elsewhere");
+    }
+    ProcessException e =
+        assertThrows(
+            ProcessException.class, () -> sampling.samples(pid, "ours", List.of(), stack -> {}));
+    assertEquals("process " + pid + " has left no recording", e.getMessage());
   }
 
   @Test
