@@ -42,7 +42,7 @@ public final class BackupCommand implements Callable<Integer> {
   @Option(
       names = "--share",
       paramLabel = "PERCENT",
-      defaultValue = "20",
+      defaultValue = "10",
       description = {
         "How much of a processor's time it takes at most, ${DEFAULT-VALUE} by default. It steps"
             + " back behind other processes besides.",
