@@ -3,6 +3,7 @@ package io.erda.eval.baselines;
 import io.erda.rdma.Device;
 import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -28,6 +29,7 @@ public final class BaselineCalls implements AutoCloseable {
   private final Device device;
   private final BaselineClient client;
   private final Poller poller;
+  private final IntSupplier serverSteps;
   private boolean ended;
   private MemorySegment into;
   private long length;
@@ -35,6 +37,8 @@ public final class BaselineCalls implements AutoCloseable {
   private CallFailed failure;
 
   /**
+   * Calls of a server that somebody else advances.
+   *
    * @param timeoutNs a call ends after so long
    * @param pollingNs how long is polled before a sleep
    */
@@ -45,7 +49,23 @@ public final class BaselineCalls implements AutoCloseable {
       long timeoutNs,
       long pollingNs,
       LongSupplier nanoTime) {
+    this(kind, device, address, timeoutNs, pollingNs, nanoTime, () -> 0);
+  }
+
+  /**
+   * @param serverSteps takes the server's next step where that is the caller's to do, and returns 0
+   *     when there was none
+   */
+  BaselineCalls(
+      BaselineKind kind,
+      Device device,
+      String address,
+      long timeoutNs,
+      long pollingNs,
+      LongSupplier nanoTime,
+      IntSupplier serverSteps) {
     this.device = device;
+    this.serverSteps = serverSteps;
     this.client = new BaselineClient(kind, device, address, timeoutNs, nanoTime, new Ends());
     this.poller = new Poller(nanoTime, Math.min(Poller.DEFAULT_SPIN_NS, pollingNs), pollingNs);
   }
@@ -79,7 +99,7 @@ public final class BaselineCalls implements AutoCloseable {
     failure = null;
     poller.reset();
     while (!ended) {
-      if (poller.mayPoll(client.doWork()) || ended) {
+      if (poller.mayPoll(client.doWork() + serverSteps.getAsInt()) || ended) {
         continue;
       }
       if (client.queuePair() == null || client.queuePair().arm() && client.doWork() == 0) {

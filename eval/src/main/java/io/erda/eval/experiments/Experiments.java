@@ -18,6 +18,7 @@ import io.erda.eval.experiments.processor.SteadyExperiment;
 import io.erda.eval.experiments.processor.WakeupExperiment;
 import io.erda.eval.experiments.puts.GrowthExperiment;
 import io.erda.eval.experiments.puts.PowerExperiment;
+import io.erda.eval.experiments.puts.PublishExperiment;
 import io.erda.eval.experiments.scale.ScaleExperiment;
 import io.erda.eval.experiments.starts.RestartExperiment;
 import io.erda.eval.paper.BaselinesExperiment;
@@ -49,14 +50,16 @@ public final class Experiments {
           new FootprintExperiment(),
           new UtilisationExperiment(),
           new PowerExperiment(),
+          new PublishExperiment(),
           new MultiGetExperiment(),
           new TcpExperiment(),
           new BackupExperiment(),
           new EnduranceExperiment(),
           new PeersExperiment(),
-          new BaselinesExperiment(Transport.SHM),
-          new BaselinesExperiment(Transport.TCP),
-          new BaselinesExperiment(Transport.RDMA),
+          BaselinesExperiment.over(Transport.SHM),
+          BaselinesExperiment.embedded(),
+          BaselinesExperiment.over(Transport.TCP),
+          BaselinesExperiment.over(Transport.RDMA),
           new ProfileExperiment(),
           new SizesExperiment(),
           new ClientsExperiment(),

@@ -1,24 +1,28 @@
 package io.erda.eval.paper;
 
 import io.erda.eval.baselines.BaselineCalls;
-import io.erda.eval.baselines.BaselineKind;
 import io.erda.rdma.Device;
-import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
 
 /** A client of a baseline. Owns its device. */
 final class BaselineCaller extends Caller {
-  private static final long TIMEOUT_NS = 10_000_000_000L;
-
   private final Device device;
   private final BaselineCalls calls;
 
-  BaselineCaller(BaselineKind kind, Device device, String address, int valueBytes) {
+  /**
+   * @param device which is closed even where {@code connect} fails
+   * @param connect makes the client's calls
+   */
+  BaselineCaller(Device device, Function<Device, BaselineCalls> connect, int valueBytes) {
     super(valueBytes);
     this.device = device;
-    calls =
-        new BaselineCalls(
-            kind, device, address, TIMEOUT_NS, Poller.DEFAULT_BUDGET_NS, System::nanoTime);
+    try {
+      calls = connect.apply(device);
+    } catch (RuntimeException e) {
+      device.close();
+      throw e;
+    }
   }
 
   @Override

@@ -1,26 +1,48 @@
 package io.erda.eval.paper;
 
 import io.erda.client.ErdaClient;
+import io.erda.eval.baselines.BaselineCalls;
 import io.erda.eval.baselines.BaselineKind;
 import io.erda.eval.process.Transport;
+import io.erda.protocol.PutMode;
+import io.erda.rdma.Poller;
 
-/** What the paper compares. */
+/** What the paper compares, and Erda as this project has it by default. */
 enum Scheme {
-  ERDA("Erda", null),
-  REDO_LOGGING("Redo Logging", BaselineKind.REDO_LOGGING),
-  READ_AFTER_WRITE("Read After Write", BaselineKind.READ_AFTER_WRITE);
+  /** With puts that publish last. */
+  ERDA("Erda", PutMode.PUBLISH, null),
+
+  /** With the puts of the paper. */
+  ERDA_ANNOUNCING("Erda, announce first", PutMode.ANNOUNCE, null),
+
+  REDO_LOGGING("Redo Logging", null, BaselineKind.REDO_LOGGING),
+  READ_AFTER_WRITE("Read After Write", null, BaselineKind.READ_AFTER_WRITE);
+
+  private static final long TIMEOUT_NS = 10_000_000_000L;
 
   final String title;
+  private final PutMode puts;
   private final BaselineKind baseline;
 
-  Scheme(String title, BaselineKind baseline) {
+  Scheme(String title, PutMode puts, BaselineKind baseline) {
     this.title = title;
+    this.puts = puts;
     this.baseline = baseline;
+  }
+
+  /** Whether it is one that the paper compares Erda with. */
+  boolean isBaseline() {
+    return baseline != null;
   }
 
   /** Which baseline it is; null of Erda. */
   BaselineKind baseline() {
     return baseline;
+  }
+
+  /** How Erda puts; null of a baseline. */
+  PutMode puts() {
+    return puts;
   }
 
   /**
@@ -31,8 +53,14 @@ enum Scheme {
    * @param valueBytes of every value
    */
   Caller connect(Transport transport, String address, int valueBytes) {
-    return this == ERDA
-        ? new ErdaCaller(ErdaClient.connect(address), valueBytes)
-        : new BaselineCaller(baseline, transport.openClientDevice(), address, valueBytes);
+    if (!isBaseline()) {
+      return new ErdaCaller(ErdaClient.connect(address), valueBytes);
+    }
+    return new BaselineCaller(
+        transport.openClientDevice(),
+        device ->
+            new BaselineCalls(
+                baseline, device, address, TIMEOUT_NS, Poller.DEFAULT_BUDGET_NS, System::nanoTime),
+        valueBytes);
   }
 }

@@ -9,31 +9,23 @@ import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Transport;
 import io.erda.eval.report.ServerFigures;
-import io.erda.eval.report.Table;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** A store of one of the schemes that are compared, served by a process of its own. */
-abstract class ServedScheme implements AutoCloseable {
-  private static final long SETTLE_MS = 20;
-
-  final Scheme scheme;
+abstract class ServedScheme extends ComparedStore {
   final Transport transport;
-  final int valueBytes;
 
   private ServedScheme(Scheme scheme, Transport transport, int valueBytes) {
-    this.scheme = scheme;
+    super(scheme, valueBytes);
     this.transport = transport;
-    this.valueBytes = valueBytes;
   }
 
   /** Where its clients connect to. */
   abstract String address();
 
-  /** Connects a client, which belongs to one thread. */
+  @Override
   final Caller connect() {
     return scheme.connect(transport, address(), valueBytes);
   }
@@ -44,42 +36,8 @@ abstract class ServedScheme implements AutoCloseable {
   /** The thread of that process which serves. */
   abstract String serverThread();
 
-  abstract CpuTime cpu();
-
   /** What server and clients have stored so far. */
   abstract long nvmBytes();
-
-  /** Nanoseconds that the server's thread has taken for steps which had something to do. */
-  abstract long workNs();
-
-  @Override
-  public abstract void close();
-
-  /** The server has done what it does later, and sleeps. */
-  final void settle() throws InterruptedException {
-    Thread.sleep(SETTLE_MS);
-  }
-
-  private void load(Context context, Dataset dataset) {
-    context
-        .progress()
-        .step(
-            "load "
-                + scheme.title
-                + ": "
-                + Table.count(dataset.objects())
-                + " objects of "
-                + Table.count(valueBytes)
-                + " bytes");
-    MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
-    try (Caller caller = connect()) {
-      for (int i = 0; i < dataset.objects(); i++) {
-        MemorySegment.copy(Dataset.key(i), 0, key, ValueLayout.JAVA_BYTE, 0, Dataset.KEY_BYTES);
-        caller.put(key, dataset.value(i));
-      }
-    }
-    context.progress().done("");
-  }
 
   /**
    * All of them, in the order of {@link Scheme}, loaded.
@@ -90,38 +48,44 @@ abstract class ServedScheme implements AutoCloseable {
    */
   static List<ServedScheme> startAll(
       Context context, Dataset dataset, Transport transport, long room, Counting counting) {
-    List<ServedScheme> all = new ArrayList<>();
-    try {
-      for (Scheme scheme : Scheme.values()) {
-        all.add(
-            scheme == Scheme.ERDA
-                ? new Erda(context, dataset.valueBytes(), transport, counting)
-                : new Baseline(
+    return startAll(context, dataset, List.of(Scheme.values()), transport, room, counting);
+  }
+
+  /** The same of some schemes. */
+  static List<ServedScheme> startAll(
+      Context context,
+      Dataset dataset,
+      List<Scheme> schemes,
+      Transport transport,
+      long room,
+      Counting counting) {
+    return openAll(
+        context,
+        dataset,
+        schemes,
+        scheme ->
+            scheme.isBaseline()
+                ? new Baseline(
                     context,
                     scheme,
                     dataset.objects() + room,
                     dataset.valueBytes(),
                     transport,
-                    counting));
-        all.getLast().load(context, dataset);
-      }
-    } catch (RuntimeException | Error e) {
-      all.forEach(ServedScheme::close);
-      throw e;
-    }
-    return all;
+                    counting)
+                : new Erda(context, scheme, dataset.valueBytes(), transport, counting));
   }
 
-  /** Erda as it is created without being told more. */
+  /** Erda as it is created without being told more than how it puts. */
   private static final class Erda extends ServedScheme {
     private final ServedStore store;
 
     /** Asks for figures; null until some are asked for. */
     private ErdaClient teller;
 
-    Erda(Context context, int valueBytes, Transport transport, Counting counting) {
-      super(Scheme.ERDA, transport, valueBytes);
+    Erda(Context context, Scheme scheme, int valueBytes, Transport transport, Counting counting) {
+      super(scheme, transport, valueBytes);
       List<String> options = new ArrayList<>(transport.serverOptions());
+      options.addAll(List.of("--put", scheme.puts().name().toLowerCase(Locale.ROOT)));
       switch (counting) {
         case NOTHING -> {}
         case BYTES -> options.add("--counted");

@@ -19,7 +19,7 @@ import org.HdrHistogram.Histogram;
  */
 final class SideBySide {
   private final Context context;
-  private final List<ServedScheme> schemes;
+  private final List<? extends ComparedStore> schemes;
   private final Workload workload;
   private final int operations;
   private final int rounds;
@@ -32,7 +32,7 @@ final class SideBySide {
    */
   SideBySide(
       Context context,
-      List<ServedScheme> schemes,
+      List<? extends ComparedStore> schemes,
       Dataset dataset,
       Workload workload,
       int clients,
@@ -59,7 +59,7 @@ final class SideBySide {
     List<Series> series = new ArrayList<>();
     List<List<Caller>> callers = new ArrayList<>();
     try {
-      for (ServedScheme scheme : schemes) {
+      for (ComparedStore scheme : schemes) {
         series.add(new Series(scheme.scheme, rounds));
         List<Caller> connected = new ArrayList<>();
         callers.add(connected);
@@ -84,7 +84,7 @@ final class SideBySide {
     return series;
   }
 
-  private void run(ServedScheme scheme, List<Caller> callers, Series series, int round)
+  private void run(ComparedStore scheme, List<Caller> callers, Series series, int round)
       throws InterruptedException {
     scheme.settle();
     // To be asked is work, too.

@@ -19,13 +19,15 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Erda with the promise to survive a power failure, and a log that is not cleaned meanwhile. Other
- * than {@link ErdaUnderTest}, whose clients these are, it leaves nothing to chance.
+ * Erda with the strongest promise that its puts can have, which is to survive a power failure where
+ * they publish last, and a log that is not cleaned meanwhile. Other than {@link ErdaUnderTest},
+ * whose clients these are, it leaves nothing to chance.
  */
 final class SimulatedErda implements StoreUnderTest {
   private static final int REGION_BYTES = 8 << 20;
   private static final int HEADS = 4;
 
+  private final Promise promise;
   private final StoreGeometry geometry;
   private final ServiceOptions service;
   private final StoreUnderTest clients;
@@ -33,13 +35,14 @@ final class SimulatedErda implements StoreUnderTest {
   /**
    * @param bytes of all objects that are put
    */
-  SimulatedErda(int objects, long bytes) {
+  SimulatedErda(PutMode puts, int objects, long bytes) {
+    promise = puts.promiseMax();
     int regions = (int) (2 * bytes / REGION_BYTES) + 8 * HEADS;
     geometry =
         new StoreGeometry(
             new LogGeometry(HEADS, REGION_BYTES, REGION_BYTES / 4, regions),
             Long.highestOneBit(objects) * 4,
-            PutMode.PUBLISH);
+            puts);
     ServiceOptions defaults = ServiceOptions.DEFAULT;
     service =
         new ServiceOptions(
@@ -63,8 +66,7 @@ final class SimulatedErda implements StoreUnderTest {
       throw new IOException("a simulated directory is in use");
     }
     ServerCore core =
-        new ServerCore(
-            StoreOpening.open(directory, geometry, Promise.POWER, random), service, nanoTime);
+        new ServerCore(StoreOpening.open(directory, geometry, promise, random), service, nanoTime);
     core.listen(device, device.listen(address));
     return new Server() {
       @Override

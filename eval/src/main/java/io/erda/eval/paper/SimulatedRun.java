@@ -66,11 +66,9 @@ final class SimulatedRun {
   }
 
   private static StoreUnderTest store(Scheme scheme, int objects, int objectBytes, long puts) {
-    return switch (scheme) {
-      case ERDA -> new SimulatedErda(objects, puts * (objectBytes + 64L) * 2);
-      case REDO_LOGGING -> baseline(BaselineKind.REDO_LOGGING, objects, objectBytes);
-      case READ_AFTER_WRITE -> baseline(BaselineKind.READ_AFTER_WRITE, objects, objectBytes);
-    };
+    return scheme.isBaseline()
+        ? baseline(scheme.baseline(), objects, objectBytes)
+        : new SimulatedErda(scheme.puts(), objects, puts * (objectBytes + 64L) * 2);
   }
 
   /** A FLUSH of the simulated NICs reaches the persistence domain. */

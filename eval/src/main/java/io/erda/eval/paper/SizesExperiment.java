@@ -71,10 +71,10 @@ public final class SizesExperiment implements Experiment {
     List<Part> parts = new ArrayList<>();
     parts.add(
         new Words(
-            "The mean over all sizes of Erda's time beside each baseline's, ours and the paper's"
-                + " (whose network takes tens of microseconds, where shared memory takes"
-                + " none)."));
-    Table ratios = new Table("load", "beside", "ours", "paper");
+            "The mean over all sizes of Erda's time beside each other scheme's: ours with Erda's"
+                + " own puts and with those of the paper, which announce first, and the paper's"
+                + " (whose network takes tens of microseconds, where shared memory takes none)."));
+    Table ratios = new Table("load", "beside", "ours", "announcing", "paper");
     Table table = new Table("load", "scheme", "16 B", "64 B", "256 B", "1 KiB", "4 KiB");
     LinePlot plot = new LinePlot("Mean latency by size of values", "bytes", "µs").inSteps();
     ObjectNode json = new ObjectMapper().createObjectNode();
@@ -95,20 +95,31 @@ public final class SizesExperiment implements Experiment {
         row(table, workload, scheme.title, ns, Table::time);
         plot.curve(scheme.title, sizes, Arrays.stream(ns).map(each -> each / 1e3).toArray());
         Arrays.stream(ns).forEach(node.putArray(scheme.title + "MeanNs")::add);
-        if (scheme != Scheme.ERDA) {
-          double ours = mean(means.get(Scheme.ERDA)) / mean(ns);
-          double paper = PaperFigures.latencyRatio(workload, scheme);
-          ratios.row(workload.label, scheme.title, Table.decimal(ours), Table.decimal(paper));
-          if (ours > 1 && paper < 1) {
-            missed.add(
-                workload.label
-                    + ": Erda takes "
-                    + Table.decimal(ours)
-                    + " times as long as "
-                    + scheme.title
-                    + ", in the paper "
-                    + Table.decimal(paper));
-          }
+        if (scheme == Scheme.ERDA) {
+          return;
+        }
+        double ours = mean(means.get(Scheme.ERDA)) / mean(ns);
+        if (!scheme.isBaseline()) {
+          ratios.row(workload.label, scheme.title, Table.decimal(ours), "", "");
+          return;
+        }
+        double announcing = mean(means.get(Scheme.ERDA_ANNOUNCING)) / mean(ns);
+        double paper = PaperFigures.latencyRatio(workload, scheme);
+        ratios.row(
+            workload.label,
+            scheme.title,
+            Table.decimal(ours),
+            Table.decimal(announcing),
+            Table.decimal(paper));
+        if (ours > 1 && paper < 1) {
+          missed.add(
+              workload.label
+                  + ": Erda takes "
+                  + Table.decimal(ours)
+                  + " times as long as "
+                  + scheme.title
+                  + ", in the paper "
+                  + Table.decimal(paper));
         }
       });
     });

@@ -10,6 +10,7 @@ final class UpdateSteps {
   static final String BUILD = "builds the object: copies, checksum, key's hash";
   static final String WRITE = "WRITEs it to its place";
   static final String SEND = "builds and sends the request";
+  static final String READ = "READs behind the WRITE";
   static final String WAIT = "waits for the answer, and takes it";
 
   // A server's.
@@ -22,6 +23,8 @@ final class UpdateSteps {
   static final String APPLY = "applies the log to the slab";
   static final String CHECK = "checks the object: checksum, key's hash";
   static final String APPEND = "copies the object into the log: checksum";
+  static final String DECIDE = "decides pending words: is the object whole?";
+  static final String ANNOUNCE = "announces: looks the entry up, stores the word";
   static final String FIND = "looks the entry up, compares the key";
   static final String PUBLISH = "the rest of publishing: the word, figures";
   static final String ANSWER = "answers";
@@ -29,16 +32,18 @@ final class UpdateSteps {
   static final String TAKE = "takes a request and checks it";
   static final String STEP = "the rest of a step";
 
-  /** Of every client, in the order of an update. */
-  static final List<String> CLIENT = List.of(BUILD, WRITE, SEND, WAIT, Steps.REST);
+  /** The steps that a client may have, in the order of an update. */
+  static final List<String> CLIENT = List.of(BUILD, WRITE, READ, SEND, WAIT, Steps.REST);
 
-  /** Of every server, in the order of an update. */
+  /** The steps that a server may have, in the order of an update. */
   static final List<String> SERVER =
       List.of(
           LOOK,
           TAKE,
           CHECK,
           APPEND,
+          ANNOUNCE,
+          DECIDE,
           FIND,
           PUBLISH,
           ANSWER,
@@ -52,11 +57,16 @@ final class UpdateSteps {
           Steps.REST);
 
   static Steps ofClient(Scheme scheme) {
-    return scheme == Scheme.ERDA
+    return !scheme.isBaseline()
         ? Steps.none()
             .then(WRITE, "rdma.RingQueuePair.postWrite")
+            .then(READ, "client.AnnounceFirst.write", "client.AnnounceFirst.onRead")
             .then(BUILD, "client.Put.build", "client.Put.keyWord")
-            .then(SEND, "client.Requests.send", "client.PublishLast.post")
+            .then(
+                SEND,
+                "client.Requests.send",
+                "client.PublishLast.post",
+                "client.AnnounceFirst.announce")
             .then(WAIT, "client.BlockingCalls.drive", "client.ClientCore.doWork", "rdma.Poller")
         : Steps.none()
             .then(WRITE, "rdma.RingQueuePair.postWrite")
@@ -66,7 +76,7 @@ final class UpdateSteps {
   }
 
   static Steps ofServer(Scheme scheme) {
-    return scheme == Scheme.ERDA
+    return !scheme.isBaseline()
         ? Steps.none()
             .then(SWEEP, "cleaner.Cleaning.mark")
             .then(COPY, "cleaner.Copier")
@@ -75,6 +85,8 @@ final class UpdateSteps {
             .then(SPACE, "server.engine.Leases", "server.engine.RegionFiles")
             .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.settle")
             .then(CHECK, "server.engine.Publication.check")
+            .then(DECIDE, "server.engine.AnnouncedWords")
+            .then(ANNOUNCE, "server.engine.Announcing")
             .then(FIND, "server.engine.Publication.find")
             .then(
                 PUBLISH,

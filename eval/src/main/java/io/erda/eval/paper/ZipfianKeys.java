@@ -17,7 +17,7 @@ final class ZipfianKeys {
 
   private static final double THETA = 0.99;
 
-  /** Of the first client; the others have those behind it. */
+  /** The first client has this seed, and each other one the next. */
   static final long FIRST_SEED = 99;
 
   /** A prime that no number of objects is a multiple of. */

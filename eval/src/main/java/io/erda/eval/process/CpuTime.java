@@ -67,6 +67,21 @@ public final class CpuTime {
    * @throws ProcessException when not exactly one thread has that name
    */
   public long since(CpuTime earlier, String name) {
+    String thread = thread(name);
+    return nsByThread.get(thread) - earlier.nsByThread.getOrDefault(thread, 0L);
+  }
+
+  /**
+   * The number of a thread in the kernel.
+   *
+   * @param name of the thread, as above
+   * @throws ProcessException when not exactly one thread has that name
+   */
+  public long threadNumber(String name) {
+    return Long.parseLong(thread(name));
+  }
+
+  private String thread(String name) {
     List<String> threads =
         names.entrySet().stream()
             .filter(thread -> thread.getValue().equals(name))
@@ -75,8 +90,7 @@ public final class CpuTime {
     if (threads.size() != 1) {
       throw new ProcessException(threads.size() + " threads named " + name + ", expected one");
     }
-    String thread = threads.getFirst();
-    return nsByThread.get(thread) - earlier.nsByThread.getOrDefault(thread, 0L);
+    return threads.getFirst();
   }
 
   /**

@@ -44,7 +44,7 @@ public final class Sampling {
   }
 
   /**
-   * The same JVM, recording: it writes when it ends, not when it is killed.
+   * Returns the same JVM with a recorder, which writes when the JVM ends, not when it is killed.
    *
    * @throws ProcessException when the recorder can't write to a directory of such a name
    */

@@ -33,7 +33,7 @@ public final class Steps {
   }
 
   /**
-   * The same with another step behind those before.
+   * Returns the same steps with another one behind them.
    *
    * @param methods starts of {@code package.Class.method}, without {@code io.erda.}
    */

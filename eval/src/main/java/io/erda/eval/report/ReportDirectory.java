@@ -135,7 +135,7 @@ public final class ReportDirectory {
     write();
   }
 
-  /** Those of an earlier run may be more, or others. */
+  /** Removes the parts of an earlier run, which may be more, or others. */
   private void removeParts(String name) throws IOException {
     Pattern part = Pattern.compile(Pattern.quote(name) + "-\\d+\\.(csv|svg)");
     try (Stream<Path> files = Files.list(directory)) {

@@ -24,7 +24,9 @@ class SimulatedRunTest {
 
   @Test
   void getsCostErdasServerNothingAndTheOthersAMessageEach() {
-    assertEquals(0, figures(Scheme.ERDA, Workload.YCSB_C, 2).serverNs());
+    for (Scheme scheme : new Scheme[] {Scheme.ERDA, Scheme.ERDA_ANNOUNCING}) {
+      assertEquals(0, figures(scheme, Workload.YCSB_C, 2).serverNs(), scheme.title);
+    }
     for (Scheme scheme : new Scheme[] {Scheme.REDO_LOGGING, Scheme.READ_AFTER_WRITE}) {
       double ns = figures(scheme, Workload.YCSB_C, 2).serverNs();
       assertEquals(PaperMachines.MESSAGE_NS, ns, PaperMachines.MESSAGE_NS / 10.0, scheme.title);
@@ -51,5 +53,15 @@ class SimulatedRunTest {
     double redo = figures(Scheme.REDO_LOGGING, Workload.UPDATES, 1).meanNs();
     double raw = figures(Scheme.READ_AFTER_WRITE, Workload.UPDATES, 1).meanNs();
     assertTrue(raw > redo + 2 * PaperMachines.NETWORK.wireNs(), redo + " and " + raw);
+  }
+
+  /** The word, and only then the object and what shows that it has landed. */
+  @Test
+  void anUpdateThatAnnouncesFirstTakesARoundTripMore() {
+    double publishing = figures(Scheme.ERDA, Workload.UPDATES, 1).meanNs();
+    double announcing = figures(Scheme.ERDA_ANNOUNCING, Workload.UPDATES, 1).meanNs();
+    assertTrue(
+        announcing > publishing + 2 * PaperMachines.NETWORK.wireNs(),
+        publishing + " and " + announcing);
   }
 }

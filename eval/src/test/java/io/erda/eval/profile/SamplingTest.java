@@ -55,6 +55,13 @@ class SamplingTest {
     }
   }
 
+  private static Child busy(Children children, Sampling sampling) {
+    Jvm jvm = sampling.recording(Jvm.current(List.of(), List.of()));
+    Child child = children.start("a busy process", jvm.command(Busy.class));
+    child.await("busy", LONG);
+    return child;
+  }
+
   @Test
   void aThreadIsFoundInItsMethodsAndOnlyInTheSpans() throws Exception {
     // A comma, a space and a per cent sign mean something to the recorder.
@@ -63,9 +70,7 @@ class SamplingTest {
     Instant to;
     long pid;
     try (Children children = new Children()) {
-      Jvm jvm = sampling.recording(Jvm.current(List.of(), List.of()));
-      Child child = children.start("a busy process", jvm.command(Busy.class));
-      child.await("busy", LONG);
+      Child child = busy(children, sampling);
       pid = child.pid();
       from = Instant.now();
       Thread.sleep(2_000);
@@ -91,9 +96,7 @@ class SamplingTest {
     Sampling sampling = new Sampling(ours);
     long pid;
     try (Children children = new Children()) {
-      Jvm jvm = sampling.recording(Jvm.current(List.of(), List.of()));
-      Child child = children.start("a busy process", jvm.command(Busy.class));
-      child.await("busy", LONG);
+      Child child = busy(children, sampling);
       pid = child.pid();
       child.kill();
     }

@@ -1,2 +1,2 @@
-/** Puts that wait for a disk, and puts that make the table grow. */
+/** Puts that wait for a disk, that make the table grow, and that fill the server's core. */
 package io.erda.eval.experiments.puts;

@@ -29,8 +29,20 @@ public final class PeerProcess implements AutoCloseable {
 
   /** Opens the store in the directory, or makes one there. */
   public static PeerProcess start(PeerSetup setup) {
+    return start(setup, PeerHost.start(setup));
+  }
+
+  /**
+   * Opens a store that is served already, whose server is the caller's.
+   *
+   * @param location where it is
+   */
+  public static PeerProcess join(PeerSetup setup, String location) {
+    return start(setup, new PeerHost(location, () -> {}));
+  }
+
+  private static PeerProcess start(PeerSetup setup, PeerHost host) {
     PeerSystem system = setup.system();
-    PeerHost host = PeerHost.start(setup);
     Child child = setup.startWorker(system.adapter(), host.location());
     PeerProcess process = new PeerProcess(setup, host, child);
     try {

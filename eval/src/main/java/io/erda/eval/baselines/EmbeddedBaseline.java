@@ -1,0 +1,78 @@
+package io.erda.eval.baselines;
+
+import io.erda.pmem.MappedDirectory;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.rdma.Device;
+import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.Poller;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+
+/**
+ * A baseline in the process of its users, who take the server's steps while they wait: nothing is
+ * handed to another thread. Applying is one of these steps. One thread in all. Owns its store.
+ */
+public final class EmbeddedBaseline implements AutoCloseable {
+  private static final String ADDRESS = "baseline";
+  private static final long TIMEOUT_NS = 10_000_000_000L;
+
+  private final BaselineKind kind;
+  private final EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
+  private final Device device = network.device();
+  private final MemoryDirectory files;
+  private final BaselineServer server;
+
+  /**
+   * Opens the store in a directory, or makes one there.
+   *
+   * @param data a directory that is there
+   * @param objects that the store is to hold, of at most {@code objectBytes} of key and value
+   */
+  public EmbeddedBaseline(BaselineKind kind, Path data, long objects, int objectBytes)
+      throws IOException {
+    this.kind = kind;
+    files = MappedDirectory.open(data);
+    try {
+      if (!files.lock()) {
+        throw new IOException(data + " is in use");
+      }
+      server =
+          BaselineServer.open(
+              kind,
+              files,
+              BaselineGeometry.forObjects(objects, objectBytes),
+              0,
+              System::nanoTime,
+              new SplittableRandom());
+    } catch (IOException | RuntimeException e) {
+      files.close();
+      throw e;
+    }
+    server.listen(device, device.listen(ADDRESS), false);
+  }
+
+  /** A new device for a client of this store. The caller owns it. */
+  public Device clientDevice() {
+    return network.device();
+  }
+
+  /** Calls of a new client on a device of this store's. Close them before this store. */
+  public BaselineCalls calls(Device clientDevice) {
+    return new BaselineCalls(
+        kind,
+        clientDevice,
+        ADDRESS,
+        TIMEOUT_NS,
+        Poller.DEFAULT_BUDGET_NS,
+        System::nanoTime,
+        server::doWork);
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    device.close();
+    files.close();
+  }
+}

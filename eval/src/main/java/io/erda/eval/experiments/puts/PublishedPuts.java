@@ -1,0 +1,137 @@
+package io.erda.eval.experiments.puts;
+
+import io.erda.client.ErdaClient;
+import io.erda.eval.peers.process.PeerProcess;
+import io.erda.eval.process.CpuTime;
+import io.erda.eval.process.ProcessException;
+import io.erda.eval.process.ServerChild;
+import io.erda.eval.process.ThreadCounters;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.ServerFigures;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * What puts of some clients cost the server's thread, window by window. Borrows server and clients.
+ * One thread.
+ */
+final class PublishedPuts {
+  static final String INSTRUCTIONS = "instructions";
+  static final String CACHE_MISSES = "cache-misses";
+  private static final List<String> EVENTS = List.of(INSTRUCTIONS, CACHE_MISSES);
+  private static final String THREAD = "erda-server";
+
+  private final ServerChild server;
+  private final ErdaClient control;
+  private final List<PeerProcess> clients;
+  private final double[] perSecond;
+  private final double[] cpuNs;
+  private final double[] workNs;
+  private final double[] ns;
+  private final List<Map<String, Double>> counted = new ArrayList<>();
+  private Optional<String> uncounted = Optional.empty();
+
+  /**
+   * @param control another client, which asks the server for its figures
+   */
+  PublishedPuts(ServerChild server, ErdaClient control, List<PeerProcess> clients, int rounds) {
+    this.server = server;
+    this.control = control;
+    this.clients = clients;
+    perSecond = new double[rounds];
+    cpuNs = new double[rounds];
+    workNs = new double[rounds];
+    ns = new double[rounds];
+  }
+
+  /**
+   * Lets all clients put for a time.
+   *
+   * @param round which it is; one below 0 does not count
+   */
+  void measure(Duration time, int round) throws InterruptedException {
+    Map<String, Long> before = control.stats();
+    CpuTime cpuBefore = server.cpu();
+    long beganNs = System.nanoTime();
+    ThreadCounters.Counts counts;
+    try (ExecutorService callers = Executors.newFixedThreadPool(clients.size())) {
+      List<Future<Double>> puts =
+          clients.stream().map(client -> callers.submit(() -> client.put(time))).toList();
+      counts = ThreadCounters.of(cpuBefore.threadNumber(THREAD), EVENTS, time);
+      for (Future<Double> put : puts) {
+        await(put);
+      }
+    }
+    double elapsedNs = System.nanoTime() - beganNs;
+    CpuTime cpu = server.cpu();
+    Map<String, Long> after = control.stats();
+    if (round < 0) {
+      return;
+    }
+    double puts = difference("puts", before, after);
+    perSecond[round] = puts * 1e9 / elapsedNs;
+    cpuNs[round] = cpu.since(cpuBefore, THREAD) / puts;
+    workNs[round] = difference("server.work.ns", before, after) / puts;
+    ns[round] = Math.min(cpuNs[round], workNs[round]);
+    uncounted = counts.missing();
+    Map<String, Double> each = new HashMap<>();
+    counts.counts().forEach((event, count) -> each.put(event, count / puts));
+    counted.add(each);
+  }
+
+  private static void await(Future<Double> put) throws InterruptedException {
+    try {
+      put.get();
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof ProcessException why
+          ? why
+          : new ProcessException("a client: " + e.getCause(), e.getCause());
+    }
+  }
+
+  private static double difference(String name, Map<String, Long> before, Map<String, Long> after) {
+    return ServerFigures.figure(after, name) - ServerFigures.figure(before, name);
+  }
+
+  double perSecond() {
+    return Rounds.median(perSecond);
+  }
+
+  /** Nanoseconds a put that the server's thread had a processor, polling in it. */
+  double cpuNs() {
+    return Rounds.median(cpuNs);
+  }
+
+  /** Nanoseconds a put of steps that had something to do, by the clock. */
+  double workNs() {
+    return Rounds.median(workNs);
+  }
+
+  /** The smaller of both in each round: what a put takes is no more. */
+  double ns() {
+    return Rounds.median(ns);
+  }
+
+  /** How often something happened in the server's thread, a put; empty where nobody counts it. */
+  Optional<Double> counted(String event) {
+    double[] counts =
+        counted.stream()
+            .filter(each -> each.containsKey(event))
+            .mapToDouble(each -> each.get(event))
+            .toArray();
+    return counts.length == 0 ? Optional.empty() : Optional.of(Rounds.median(counts));
+  }
+
+  /** Why something is not counted; empty when all is. */
+  Optional<String> uncounted() {
+    return uncounted;
+  }
+}

@@ -1,0 +1,89 @@
+package io.erda.eval.paper;
+
+import io.erda.eval.Experiment.Context;
+import io.erda.eval.load.Dataset;
+import io.erda.eval.process.CpuTime;
+import io.erda.eval.report.Table;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** A store of one of the schemes that are compared. */
+abstract class ComparedStore implements AutoCloseable {
+  private static final long SETTLE_MS = 20;
+
+  final Scheme scheme;
+  final int valueBytes;
+
+  ComparedStore(Scheme scheme, int valueBytes) {
+    this.scheme = scheme;
+    this.valueBytes = valueBytes;
+  }
+
+  /** Connects a client, which belongs to one thread. */
+  abstract Caller connect();
+
+  /** The processor time so far of the process that the store is served by. */
+  abstract CpuTime cpu();
+
+  /**
+   * Nanoseconds that the server's thread has taken for steps which had something to do.
+   *
+   * @throws UnsupportedOperationException where nobody looks at the clock
+   */
+  long workNs() {
+    throw new UnsupportedOperationException(scheme.title + " does not tell it");
+  }
+
+  @Override
+  public abstract void close();
+
+  /** The server has done what it does later, and sleeps. */
+  final void settle() throws InterruptedException {
+    Thread.sleep(SETTLE_MS);
+  }
+
+  private void load(Context context, Dataset dataset) {
+    context
+        .progress()
+        .step(
+            "load "
+                + scheme.title
+                + ": "
+                + Table.count(dataset.objects())
+                + " objects of "
+                + Table.count(valueBytes)
+                + " bytes");
+    MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
+    try (Caller caller = connect()) {
+      for (int i = 0; i < dataset.objects(); i++) {
+        MemorySegment.copy(Dataset.key(i), 0, key, ValueLayout.JAVA_BYTE, 0, Dataset.KEY_BYTES);
+        caller.put(key, dataset.value(i));
+      }
+    }
+    context.progress().done("");
+  }
+
+  /**
+   * Opens a store of each scheme, in the order given, and loads it. When one fails those before it
+   * are closed.
+   */
+  static <S extends ComparedStore> List<S> openAll(
+      Context context, Dataset dataset, List<Scheme> schemes, Function<Scheme, S> open) {
+    List<S> all = new ArrayList<>();
+    try {
+      for (Scheme scheme : schemes) {
+        S store = open.apply(scheme);
+        all.add(store);
+        ((ComparedStore) store).load(context, dataset);
+      }
+    } catch (RuntimeException | Error e) {
+      all.forEach(ComparedStore::close);
+      throw e;
+    }
+    return all;
+  }
+}

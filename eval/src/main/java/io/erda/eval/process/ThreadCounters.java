@@ -1,0 +1,93 @@
+package io.erda.eval.process;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** What a processor counts while one thread runs, by {@code perf stat}. Blocks; any thread. */
+public final class ThreadCounters {
+  private static final String PERF = "perf";
+  private static final String PACKAGE = "linux-perf";
+
+  /**
+   * What was counted.
+   *
+   * @param counts by event; without those that this machine does not count
+   * @param missing why one of them is not there, empty when all are
+   */
+  public record Counts(Map<String, Long> counts, Optional<String> missing) {}
+
+  /**
+   * Counts events of a thread for a time.
+   *
+   * @param thread its number in the kernel
+   * @param events as perf calls them
+   */
+  public static Counts of(long thread, List<String> events, Duration time)
+      throws InterruptedException {
+    Optional<Path> perf = Programs.find(PERF);
+    if (perf.isEmpty()) {
+      return new Counts(
+          Map.of(), Optional.of(PERF + " is not installed: apt-get install " + PACKAGE));
+    }
+    List<String> command =
+        List.of(
+            perf.get().toString(),
+            "stat",
+            "-x",
+            ",",
+            "-e",
+            String.join(",", events),
+            "-t",
+            Long.toString(thread),
+            "--",
+            "sleep",
+            String.format(Locale.ROOT, "%.3f", time.toNanos() / 1e9));
+    try {
+      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+      try {
+        process.getOutputStream().close();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        process.waitFor();
+        return read(said, events);
+      } finally {
+        process.destroyForcibly();
+      }
+    } catch (IOException e) {
+      return new Counts(Map.of(), Optional.of("perf: " + e.getMessage()));
+    }
+  }
+
+  /** Reads lines of {@code COUNT,UNIT,EVENT,…}, where COUNT may be words that say why not. */
+  static Counts read(String said, List<String> events) {
+    Map<String, Long> counts = new HashMap<>();
+    String why = null;
+    for (String line : said.lines().toList()) {
+      String[] words = line.split(",", -1);
+      if (words.length < 3) {
+        why = why == null ? ": " + line.strip() : why;
+      } else if (words[0].matches("\\d{1,18}")) {
+        counts.put(event(words[2], events), Long.parseLong(words[0]));
+      } else {
+        why = " of " + words[2] + ": " + words[0];
+      }
+    }
+    boolean all = counts.keySet().containsAll(events);
+    return new Counts(
+        Map.copyOf(counts),
+        all ? Optional.empty() : Optional.of("perf says" + (why == null ? " nothing" : why)));
+  }
+
+  /** Without what perf says behind it of who was counted, {@code :u}. */
+  private static String event(String said, List<String> events) {
+    return events.stream().filter(event -> said.equals(event + ":u")).findFirst().orElse(said);
+  }
+
+  private ThreadCounters() {}
+}

@@ -1,0 +1,77 @@
+package io.erda.eval.process;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.eval.process.ThreadCounters.Counts;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+class ThreadCountersTest {
+  private static final List<String> EVENTS = List.of("instructions", "cache-misses");
+
+  @Test
+  void whatIsCountedIsRead() {
+    Counts counts =
+        ThreadCounters.read(
+            """
+            1234567,,instructions:u,1000000,100.00,1.23,insn per cycle
+            89,,cache-misses:u,1000000,100.00,,
+            """,
+            EVENTS);
+    assertEquals(Map.of("instructions", 1234567L, "cache-misses", 89L), counts.counts());
+    assertEquals(Optional.empty(), counts.missing());
+  }
+
+  @Test
+  void whatAMachineDoesNotCountIsSaid() {
+    Counts counts =
+        ThreadCounters.read(
+            """
+            1234567,,instructions,1000000,100.00,,
+            <not supported>,,cache-misses,0,100.00,,
+            """,
+            EVENTS);
+    assertEquals(Map.of("instructions", 1234567L), counts.counts());
+    assertEquals(Optional.of("perf says of cache-misses: <not supported>"), counts.missing());
+  }
+
+  @Test
+  void aRefusalIsSaid() {
+    Counts counts = ThreadCounters.read("Error:\nNo permission to enable it.\n", EVENTS);
+    assertEquals(Map.of(), counts.counts());
+    assertEquals(Optional.of("perf says: Error:"), counts.missing());
+  }
+
+  /** Page faults are the kernel's own to count, so every machine with perf does. */
+  @Test
+  void aThreadOfThisProcessIsCounted() throws InterruptedException {
+    Assumptions.assumeTrue(Programs.find("perf").isPresent(), "perf is not installed");
+    Thread busy =
+        new Thread(
+            () -> {
+              while (!Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+              }
+            },
+            "counted-busy");
+    busy.start();
+    try {
+      CpuTime now = CpuTime.of(ProcessHandle.current().pid());
+      Counts counts =
+          ThreadCounters.of(
+              now.threadNumber("counted-busy"), List.of("page-faults"), Duration.ofMillis(100));
+      boolean refused = counts.missing().orElse("").contains("permission");
+      Assumptions.assumeFalse(refused, "this user may not count");
+      assertEquals(Optional.empty(), counts.missing());
+      assertTrue(counts.counts().get("page-faults") >= 0, counts::toString);
+    } finally {
+      busy.interrupt();
+      busy.join();
+    }
+  }
+}
