@@ -41,6 +41,7 @@ final class Publication {
   private final StoredObjects objects;
   private final LiveBytes live;
   private final PutCounts counts;
+  private final LoadAhead loads;
   private final int keyBytesMax;
 
   private final Extent[] unsettledExtents = new Extent[UNSETTLED_MAX];
@@ -91,6 +92,7 @@ final class Publication {
     this.objects = objects;
     this.live = live;
     this.counts = counts;
+    this.loads = new LoadAhead(tables, log);
     this.keyBytesMax = keyBytesMax;
   }
 
@@ -129,6 +131,7 @@ final class Publication {
       while (waits != Waits.FOR_NOTHING && syncs.isDone()) {
         if (waits == Waits.FOR_OBJECTS) {
           tables.hold(false);
+          loads.replaced(batch, count);
           claim();
         } else {
           commit();
@@ -237,6 +240,7 @@ final class Publication {
    * costs next to nothing.
    */
   private void beginWithObjects() {
+    loads.objects(batch, count);
     for (int i = 0; i < count; i++) {
       PublishRequest request = batch[i];
       request.stage = PublishRequest.Stage.NEW;
