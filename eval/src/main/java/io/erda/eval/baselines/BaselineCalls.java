@@ -53,6 +53,8 @@ public final class BaselineCalls implements AutoCloseable {
   }
 
   /**
+   * Calls of a server that the caller may have to advance.
+   *
    * @param serverSteps takes the server's next step where that is the caller's to do, and returns 0
    *     when there was none
    */
@@ -99,7 +101,8 @@ public final class BaselineCalls implements AutoCloseable {
     failure = null;
     poller.reset();
     while (!ended) {
-      if (poller.mayPoll(client.doWork() + serverSteps.getAsInt()) || ended) {
+      int work = client.doWork();
+      if (ended || poller.mayPoll(work + serverSteps.getAsInt())) {
         continue;
       }
       if (client.queuePair() == null || client.queuePair().arm() && client.doWork() == 0) {

@@ -1,5 +1,6 @@
 package io.erda.eval.baselines;
 
+import io.erda.eval.process.Opened;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.rdma.Device;
@@ -11,7 +12,7 @@ import java.util.SplittableRandom;
 
 /**
  * A baseline in the process of its users, who take the server's steps while they wait: nothing is
- * handed to another thread. Applying is one of these steps. One thread in all. Owns its store.
+ * handed to another thread. Applying is one of these steps. One thread at a time. Owns its store.
  */
 public final class EmbeddedBaseline implements AutoCloseable {
   private static final String ADDRESS = "baseline";
@@ -19,8 +20,7 @@ public final class EmbeddedBaseline implements AutoCloseable {
 
   private final BaselineKind kind;
   private final EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
-  private final Device device = network.device();
-  private final MemoryDirectory files;
+  private final Opened opened = new Opened();
   private final BaselineServer server;
 
   /**
@@ -32,11 +32,14 @@ public final class EmbeddedBaseline implements AutoCloseable {
   public EmbeddedBaseline(BaselineKind kind, Path data, long objects, int objectBytes)
       throws IOException {
     this.kind = kind;
-    files = MappedDirectory.open(data);
     try {
+      MemoryDirectory files = MappedDirectory.open(data);
+      opened.add(files::close);
       if (!files.lock()) {
         throw new IOException(data + " is in use");
       }
+      Device device = network.device();
+      opened.add(device::close);
       server =
           BaselineServer.open(
               kind,
@@ -45,11 +48,12 @@ public final class EmbeddedBaseline implements AutoCloseable {
               0,
               System::nanoTime,
               new SplittableRandom());
+      opened.add(server::close);
+      server.listen(device, device.listen(ADDRESS), false);
     } catch (IOException | RuntimeException e) {
-      files.close();
+      opened.close();
       throw e;
     }
-    server.listen(device, device.listen(ADDRESS), false);
   }
 
   /** A new device for a client of this store. The caller owns it. */
@@ -71,8 +75,6 @@ public final class EmbeddedBaseline implements AutoCloseable {
 
   @Override
   public void close() {
-    server.close();
-    device.close();
-    files.close();
+    opened.close();
   }
 }

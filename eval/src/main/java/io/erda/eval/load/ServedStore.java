@@ -3,8 +3,10 @@ package io.erda.eval.load;
 import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.process.ServerChild;
+import io.erda.protocol.PutMode;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * A store in a directory of its own, and the process that serves it. Closing ends the server; the
@@ -29,6 +31,11 @@ public final class ServedStore implements AutoCloseable {
     Path data = context.newDirectory(experiment);
     return new ServedStore(
         context, ServerChild.start(context.children(), context.jvm(), data, creation));
+  }
+
+  /** The options of a new store whose puts are done so. */
+  public static List<String> putting(PutMode mode) {
+    return List.of("--put", mode.name().toLowerCase(Locale.ROOT));
   }
 
   /** The process that serves it, or was the last to. */

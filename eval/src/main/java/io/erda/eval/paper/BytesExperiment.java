@@ -87,7 +87,7 @@ public final class BytesExperiment implements Experiment {
         }
         context.progress().done("");
       } finally {
-        schemes.forEach(ServedScheme::close);
+        ComparedStore.closeAll(schemes);
       }
       for (Operation operation : Operation.values()) {
         report(operation, size, bytes[operation.ordinal()], table, json, missed);
@@ -116,7 +116,8 @@ public final class BytesExperiment implements Experiment {
           case DELETE -> caller.delete(key);
         }
       }
-      // What is applied later counts too, and a client that leaves early makes work.
+      // What is applied later counts too. Of a client that leaves before, the server judges what it
+      // announced, which stores into the root.
       scheme.settle();
     }
     return (scheme.nvmBytes() - before) / (double) count;

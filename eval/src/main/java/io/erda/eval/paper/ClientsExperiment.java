@@ -62,7 +62,7 @@ public final class ClientsExperiment implements Experiment {
         told.add(workload, byClients);
       }
     } finally {
-      schemes.forEach(ServedScheme::close);
+      ComparedStore.closeAll(schemes);
     }
     return told.report(Floor.of(context, dataset, ZipfianKeys.readAlone(dataset)));
   }
@@ -163,8 +163,13 @@ public final class ClientsExperiment implements Experiment {
       });
       return new Report(
           List.of(
+              Scheme.promises(),
               new Words(
-                  "Clients and servers share this machine's cores ("
+                  "“Erda, mean” and “announcing” are how many times the row's throughput Erda has,"
+                      + " in the mean of all columns, with its own puts and where it announces"
+                      + " first. Of the server's processor time “to Erda's” and “announcing” are"
+                      + " how many times Erda's the row takes. Clients and servers share this"
+                      + " machine's cores ("
                       + Runtime.getRuntime().availableProcessors()
                       + "), so curves are flat from as many clients on."),
               throughput,

@@ -3,6 +3,7 @@ package io.erda.eval.paper;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.CpuTime;
+import io.erda.eval.process.Opened;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +27,10 @@ abstract class ComparedStore implements AutoCloseable {
   /** Connects a client, which belongs to one thread. */
   abstract Caller connect();
 
-  /** The processor time so far of the process that the store is served by. */
+  /**
+   * The processor time so far of the process that the store is served by, which is its own unless
+   * it is embedded.
+   */
   abstract CpuTime cpu();
 
   /**
@@ -41,12 +45,19 @@ abstract class ComparedStore implements AutoCloseable {
   @Override
   public abstract void close();
 
-  /** The server has done what it does later, and sleeps. */
-  final void settle() throws InterruptedException {
+  /** Returns when the server has done what it does later, as far as it does that by itself. */
+  void settle() throws InterruptedException {
     Thread.sleep(SETTLE_MS);
   }
 
-  private void load(Context context, Dataset dataset) {
+  /** Closes all, whatever closing one of them throws. */
+  static void closeAll(List<? extends ComparedStore> stores) {
+    try (Opened opened = new Opened()) {
+      stores.forEach(store -> opened.add(store::close));
+    }
+  }
+
+  final void load(Context context, Dataset dataset) {
     context
         .progress()
         .step(
@@ -78,10 +89,10 @@ abstract class ComparedStore implements AutoCloseable {
       for (Scheme scheme : schemes) {
         S store = open.apply(scheme);
         all.add(store);
-        ((ComparedStore) store).load(context, dataset);
+        store.load(context, dataset);
       }
     } catch (RuntimeException | Error e) {
-      all.forEach(ComparedStore::close);
+      closeAll(all);
       throw e;
     }
     return all;

@@ -23,13 +23,13 @@ final class PaperFigures {
       case YCSB_C -> ratio(96.35, 62.93, 63.28, other);
       case YCSB_B -> ratio(92.57, 61.78, 62.57, other);
       case YCSB_A -> ratio(79.77, 57.60, 58.32, other);
-      case UPDATES -> 1; // "about equal"
+      case UPDATES -> ratio(1, 1, 1, other); // "about equal"
     };
   }
 
   /** The server's processor time with a baseline beside that with Erda; may be infinite. */
   static double cpuRatio(Workload workload, Scheme other) {
-    boolean redo = other == Scheme.REDO_LOGGING;
+    boolean redo = requireBaseline(other) == Scheme.REDO_LOGGING;
     return switch (workload) {
       case YCSB_C -> Double.POSITIVE_INFINITY;
       case YCSB_B -> redo ? 20.09 : 20.81;
@@ -38,19 +38,24 @@ final class PaperFigures {
     };
   }
 
-  /** A ratio as text. */
+  /** A ratio as text; nothing beside nothing has none. */
   static String text(double ratio) {
+    if (Double.isNaN(ratio)) {
+      return "–";
+    }
     return Double.isInfinite(ratio) ? "∞" : Table.decimal(ratio);
   }
 
   private static double ratio(
       double erda, double redoLogging, double readAfterWrite, Scheme other) {
-    return switch (other) {
-      case ERDA, ERDA_ANNOUNCING ->
-          throw new IllegalArgumentException("the paper has nothing beside " + other.title);
-      case REDO_LOGGING -> erda / redoLogging;
-      case READ_AFTER_WRITE -> erda / readAfterWrite;
-    };
+    return erda / (requireBaseline(other) == Scheme.REDO_LOGGING ? redoLogging : readAfterWrite);
+  }
+
+  private static Scheme requireBaseline(Scheme other) {
+    if (!other.isBaseline()) {
+      throw new IllegalArgumentException("the paper does not compare Erda with " + other.title);
+    }
+    return other;
   }
 
   private PaperFigures() {}

@@ -5,23 +5,22 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
+import io.erda.eval.process.Opened;
 import io.erda.eval.process.Transport;
 import io.erda.eval.profile.Sampling;
 import io.erda.eval.profile.Steps;
 import io.erda.eval.report.Part;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
 /**
  * Where the time of an update over shared memory goes: the threads of both ends are looked at while
- * one client updates, round after round, in Erda and in both baselines. It shows nothing that must
- * be so; it says why {@link BaselinesExperiment} shows what it does.
+ * one client updates, round after round, in Erda with both kinds of puts and in both baselines. It
+ * shows nothing that must be so; it says why {@link BaselinesExperiment} shows what it does.
  */
 public final class ProfileExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
@@ -37,7 +36,8 @@ public final class ProfileExperiment implements Experiment {
   @Override
   public String what() {
     return "where the time of an update of 1 KiB over shared memory goes, step by step in client"
-        + " and server, in Erda and in both baselines: why baselines shows what it does";
+        + " and server, in Erda with both kinds of puts and in both baselines: why baselines shows"
+        + " what it does";
   }
 
   @Override
@@ -160,33 +160,5 @@ public final class ProfileExperiment implements Experiment {
     List<Object> row = new ArrayList<>(List.of(end, step));
     measured.forEach(each -> row.add(cell.apply(each)));
     table.row(row.toArray());
-  }
-
-  /** What is open, and is closed in reverse order, whatever closing something throws. */
-  private static final class Opened implements AutoCloseable {
-    private final Deque<Runnable> closes = new ArrayDeque<>();
-
-    void add(Runnable close) {
-      closes.push(close);
-    }
-
-    @Override
-    public void close() {
-      RuntimeException first = null;
-      while (!closes.isEmpty()) {
-        try {
-          closes.pop().run();
-        } catch (RuntimeException e) {
-          if (first == null) {
-            first = e;
-          } else {
-            first.addSuppressed(e);
-          }
-        }
-      }
-      if (first != null) {
-        throw first;
-      }
-    }
   }
 }

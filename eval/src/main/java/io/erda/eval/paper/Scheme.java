@@ -4,6 +4,7 @@ import io.erda.client.ErdaClient;
 import io.erda.eval.baselines.BaselineCalls;
 import io.erda.eval.baselines.BaselineKind;
 import io.erda.eval.process.Transport;
+import io.erda.eval.report.Words;
 import io.erda.protocol.PutMode;
 import io.erda.rdma.Poller;
 
@@ -43,6 +44,15 @@ enum Scheme {
   /** How Erda puts; null of a baseline. */
   PutMode puts() {
     return puts;
+  }
+
+  /** What the puts of each promise, for a report that compares them. */
+  static Words promises() {
+    return new Words(
+        "“Erda” puts as it does by default: the object is written, then published. “Erda, announce"
+            + " first” puts as in the Erda paper, and promises less: that values are never torn."
+            + " What the others acknowledge survives a kill of any process; in virtual time it"
+            + " survives a power failure.");
   }
 
   /**

@@ -11,7 +11,6 @@ import io.erda.eval.process.Transport;
 import io.erda.eval.report.ServerFigures;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /** A store of one of the schemes that are compared, served by a process of its own. */
 abstract class ServedScheme extends ComparedStore {
@@ -48,21 +47,10 @@ abstract class ServedScheme extends ComparedStore {
    */
   static List<ServedScheme> startAll(
       Context context, Dataset dataset, Transport transport, long room, Counting counting) {
-    return startAll(context, dataset, List.of(Scheme.values()), transport, room, counting);
-  }
-
-  /** The same of some schemes. */
-  static List<ServedScheme> startAll(
-      Context context,
-      Dataset dataset,
-      List<Scheme> schemes,
-      Transport transport,
-      long room,
-      Counting counting) {
     return openAll(
         context,
         dataset,
-        schemes,
+        List.of(Scheme.values()),
         scheme ->
             scheme.isBaseline()
                 ? new Baseline(
@@ -85,7 +73,7 @@ abstract class ServedScheme extends ComparedStore {
     Erda(Context context, Scheme scheme, int valueBytes, Transport transport, Counting counting) {
       super(scheme, transport, valueBytes);
       List<String> options = new ArrayList<>(transport.serverOptions());
-      options.addAll(List.of("--put", scheme.puts().name().toLowerCase(Locale.ROOT)));
+      options.addAll(ServedStore.putting(scheme.puts()));
       switch (counting) {
         case NOTHING -> {}
         case BYTES -> options.add("--counted");

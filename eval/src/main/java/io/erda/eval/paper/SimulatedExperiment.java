@@ -36,8 +36,8 @@ public final class SimulatedExperiment implements Experiment {
               + " the paper has. An update that announces first takes two round trips, a message"
               + " and a WRITE, where one that publishes last and one of Redo Logging take one; and"
               + " until the server has seen that its object is whole, a get of its key takes"
-              + " further READs. In the paper an update takes as long as one of Redo Logging, and"
-              + " of what its round trips take it says nothing.",
+              + " further READs. In the paper it takes as long as one of Redo Logging all the same;"
+              + " how long its messages and its WRITEs take by themselves the paper does not say.",
           PaperMachines.NETWORK.wireNs(),
           PaperMachines.NETWORK.wireNsPerKib(),
           PaperMachines.STORE_NS,
@@ -103,6 +103,7 @@ public final class SimulatedExperiment implements Experiment {
     return new Report(
         List.of(
             new Words(MODEL),
+            Scheme.promises(),
             latency.table,
             latency.plot,
             throughput.table,
@@ -143,11 +144,11 @@ public final class SimulatedExperiment implements Experiment {
         List<Object> row = new ArrayList<>(List.of(workload.label, scheme.title));
         Arrays.stream(each).mapToObj(Table::decimal).forEach(row::add);
         double ours = beside(Scheme.ERDA, values, scheme);
-        row.add(scheme == Scheme.ERDA ? "" : text(ours));
+        row.add(scheme == Scheme.ERDA ? "" : PaperFigures.text(ours));
         if (scheme.isBaseline()) {
           double announcing = beside(Scheme.ERDA_ANNOUNCING, values, scheme);
           double paper = ofPaper.ratio(scheme);
-          row.addAll(List.of(text(announcing), text(paper)));
+          row.addAll(List.of(PaperFigures.text(announcing), PaperFigures.text(paper)));
           judge(workload, Scheme.ERDA, ours, scheme, paper, missed);
           judge(workload, Scheme.ERDA_ANNOUNCING, announcing, scheme, paper, missed);
         } else {
@@ -155,11 +156,6 @@ public final class SimulatedExperiment implements Experiment {
         }
         table.row(row.toArray());
       }
-    }
-
-    /** Nothing beside nothing has no ratio. */
-    private static String text(double ratio) {
-      return Double.isNaN(ratio) ? "–" : Table.decimal(ratio);
     }
 
     private static double beside(Scheme erda, double[][] values, Scheme scheme) {

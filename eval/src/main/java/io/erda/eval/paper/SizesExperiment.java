@@ -60,7 +60,7 @@ public final class SizesExperiment implements Experiment {
         }
         context.progress().done("");
       } finally {
-        schemes.forEach(ServedScheme::close);
+        ComparedStore.closeAll(schemes);
       }
       floors[size] = Floor.of(context, dataset, ZipfianKeys.readAlone(dataset));
     }
@@ -69,11 +69,12 @@ public final class SizesExperiment implements Experiment {
 
   private static Report report(Map<Workload, Map<Scheme, double[]>> meanNs, Floor[] floors) {
     List<Part> parts = new ArrayList<>();
+    parts.add(Scheme.promises());
     parts.add(
         new Words(
-            "The mean over all sizes of Erda's time beside each other scheme's: ours with Erda's"
-                + " own puts and with those of the paper, which announce first, and the paper's"
-                + " (whose network takes tens of microseconds, where shared memory takes none)."));
+            "The mean over all sizes of Erda's time beside each other scheme's: ours, that of Erda"
+                + " where it announces first, and the paper's (whose network takes tens of"
+                + " microseconds, where shared memory takes none)."));
     Table ratios = new Table("load", "beside", "ours", "announcing", "paper");
     Table table = new Table("load", "scheme", "16 B", "64 B", "256 B", "1 KiB", "4 KiB");
     LinePlot plot = new LinePlot("Mean latency by size of values", "bytes", "µs").inSteps();

@@ -1,6 +1,7 @@
 package io.erda.eval.paper;
 
 import io.erda.eval.profile.Steps;
+import io.erda.protocol.PutMode;
 import java.util.List;
 
 /** What the two ends of an update do over shared memory, by the methods that do it. */
@@ -32,10 +33,10 @@ final class UpdateSteps {
   static final String TAKE = "takes a request and checks it";
   static final String STEP = "the rest of a step";
 
-  /** The steps that a client may have, in the order of an update. */
+  /** The steps that a client may have, in the order of an update that publishes last. */
   static final List<String> CLIENT = List.of(BUILD, WRITE, READ, SEND, WAIT, Steps.REST);
 
-  /** The steps that a server may have, in the order of an update. */
+  /** The steps that a server may have, in the order of an update that publishes last. */
   static final List<String> SERVER =
       List.of(
           LOOK,
@@ -57,67 +58,79 @@ final class UpdateSteps {
           Steps.REST);
 
   static Steps ofClient(Scheme scheme) {
-    return !scheme.isBaseline()
-        ? Steps.none()
-            .then(WRITE, "rdma.RingQueuePair.postWrite")
-            .then(READ, "client.AnnounceFirst.write", "client.AnnounceFirst.onRead")
-            .then(BUILD, "client.Put.build", "client.Put.keyWord")
-            .then(
-                SEND,
-                "client.Requests.send",
-                "client.PublishLast.post",
-                "client.AnnounceFirst.announce")
-            .then(WAIT, "client.BlockingCalls.drive", "client.ClientCore.doWork", "rdma.Poller")
-        : Steps.none()
-            .then(WRITE, "rdma.RingQueuePair.postWrite")
-            .then(BUILD, "eval.baselines.BaselineClient.writeObject", "logstore.ObjectChecksum")
-            .then(SEND, "eval.baselines.BaselineClient.send", "eval.baselines.BaselineClient.start")
-            .then(WAIT, "eval.baselines.BaselineCalls.await", "rdma.Poller");
+    if (scheme.isBaseline()) {
+      return Steps.none()
+          .then(WRITE, "rdma.RingQueuePair.postWrite")
+          .then(BUILD, "eval.baselines.BaselineClient.writeObject", "logstore.ObjectChecksum")
+          .then(SEND, "eval.baselines.BaselineClient.send", "eval.baselines.BaselineClient.start")
+          .then(WAIT, "eval.baselines.BaselineCalls.await", "rdma.Poller");
+    }
+    Steps steps =
+        Steps.none()
+            .then(WRITE, "rdma.RingQueuePair.postWrite", "client.LeasedPut.postWrite")
+            .then(BUILD, "client.Put.build", "client.Put.keyWord");
+    steps =
+        scheme.puts() == PutMode.PUBLISH
+            ? steps.then(SEND, "client.Requests.send", "client.PublishLast.post")
+            : steps
+                .then(READ, "client.LeasedPut.postReadRoot", "client.AnnounceFirst.onRead")
+                .then(SEND, "client.Requests.send", "client.AnnounceFirst.announce");
+    return steps.then(
+        WAIT, "client.BlockingCalls.drive", "client.ClientCore.doWork", "rdma.Poller");
   }
 
   static Steps ofServer(Scheme scheme) {
-    return !scheme.isBaseline()
-        ? Steps.none()
+    return scheme.isBaseline() ? ofBaselineServer() : ofErdaServer(scheme.puts());
+  }
+
+  private static Steps ofErdaServer(PutMode puts) {
+    Steps steps =
+        Steps.none()
             .then(SWEEP, "cleaner.Cleaning.mark")
             .then(COPY, "cleaner.Copier")
             .then(RELOCATE, "cleaner.Cleaning.")
             .then(CLEAN, "cleaner.Cleaner.begin", "cleaner.Cleaner.done")
             .then(SPACE, "server.engine.Leases", "server.engine.RegionFiles")
-            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.settle")
-            .then(CHECK, "server.engine.Publication.check")
-            .then(DECIDE, "server.engine.AnnouncedWords")
-            .then(ANNOUNCE, "server.engine.Announcing")
-            .then(FIND, "server.engine.Publication.find")
-            .then(
-                PUBLISH,
-                "server.engine.Publication",
-                "server.engine.Publishing.onPublish",
-                "server.engine.Publishing.beginWithCollected")
-            .then(
-                TAKE, "server.engine.ServerCore.onMessage", "server.engine.Connection.onCompletion")
-            .then(
-                LOOK,
-                "server.engine.Connections.doWork",
-                "server.engine.Publishing.publish",
-                "rdma.Poller")
-            .then(STEP, "server.engine.ServerCore", "server.ServerThread", "server.SharedSteps")
-        : Steps.none()
-            .then(APPLY, "eval.baselines.BaselineStore.applyBatch")
-            .then(ANSWER, "eval.baselines.BaselineConnection.respond")
-            .then(APPEND, "eval.baselines.BaselineStore.append")
-            .then(CHECK, "eval.baselines.BaselineStore.see", "logstore.ObjectChecksum")
-            .then(
-                SPACE,
-                "eval.baselines.BaselineServer.reserve",
-                "eval.baselines.BaselineStore.reserve")
-            .then(TAKE, "eval.baselines.BaselineConnection.onCompletion")
-            .then(
-                LOOK,
-                "eval.baselines.BaselineConnection.poll",
-                "eval.baselines.BaselineStore.look",
-                "eval.baselines.BaselineStore.apply",
-                "rdma.Poller")
-            .then(STEP, "eval.baselines.BaselineServer", "eval.baselines.BaselineChild");
+            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.settle");
+    steps =
+        puts == PutMode.PUBLISH
+            ? steps
+                .then(CHECK, "server.engine.Publication.check")
+                .then(FIND, "server.engine.Publication.find", "server.engine.LoadAhead")
+                .then(
+                    PUBLISH,
+                    "server.engine.Publication",
+                    "server.engine.Publishing.onPublish",
+                    "server.engine.Publishing.beginWithCollected")
+            : steps
+                .then(DECIDE, "server.engine.AnnouncedWords")
+                .then(ANNOUNCE, "server.engine.Announcing");
+    return steps
+        .then(TAKE, "server.engine.ServerCore.onMessage", "server.engine.Connection.onCompletion")
+        .then(
+            LOOK,
+            "server.engine.Connections.doWork",
+            "server.engine.Publishing.publish",
+            "rdma.Poller")
+        .then(STEP, "server.engine.ServerCore", "server.ServerThread", "server.SharedSteps");
+  }
+
+  private static Steps ofBaselineServer() {
+    return Steps.none()
+        .then(APPLY, "eval.baselines.BaselineStore.applyBatch")
+        .then(ANSWER, "eval.baselines.BaselineConnection.respond")
+        .then(APPEND, "eval.baselines.BaselineStore.append")
+        .then(CHECK, "eval.baselines.BaselineStore.see", "logstore.ObjectChecksum")
+        .then(
+            SPACE, "eval.baselines.BaselineServer.reserve", "eval.baselines.BaselineStore.reserve")
+        .then(TAKE, "eval.baselines.BaselineConnection.onCompletion")
+        .then(
+            LOOK,
+            "eval.baselines.BaselineConnection.poll",
+            "eval.baselines.BaselineStore.look",
+            "eval.baselines.BaselineStore.apply",
+            "rdma.Poller")
+        .then(STEP, "eval.baselines.BaselineServer", "eval.baselines.BaselineChild");
   }
 
   private UpdateSteps() {}

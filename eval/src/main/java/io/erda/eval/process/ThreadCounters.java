@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -57,6 +58,7 @@ public final class ThreadCounters {
         process.waitFor();
         return read(said, events);
       } finally {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
       }
     } catch (IOException e) {
@@ -67,21 +69,21 @@ public final class ThreadCounters {
   /** Reads lines of {@code COUNT,UNIT,EVENT,…}, where COUNT may be words that say why not. */
   static Counts read(String said, List<String> events) {
     Map<String, Long> counts = new HashMap<>();
-    String why = null;
-    for (String line : said.lines().toList()) {
+    List<String> whyNot = new ArrayList<>();
+    for (String line : said.lines().map(String::strip).filter(each -> !each.isEmpty()).toList()) {
       String[] words = line.split(",", -1);
       if (words.length < 3) {
-        why = why == null ? ": " + line.strip() : why;
+        whyNot.add(line);
       } else if (words[0].matches("\\d{1,18}")) {
         counts.put(event(words[2], events), Long.parseLong(words[0]));
       } else {
-        why = " of " + words[2] + ": " + words[0];
+        whyNot.add(words[2] + " " + words[0]);
       }
     }
     boolean all = counts.keySet().containsAll(events);
     return new Counts(
         Map.copyOf(counts),
-        all ? Optional.empty() : Optional.of("perf says" + (why == null ? " nothing" : why)));
+        all ? Optional.empty() : Optional.of("perf says: " + String.join(", ", whyNot)));
   }
 
   /** Without what perf says behind it of who was counted, {@code :u}. */

@@ -55,13 +55,15 @@ class SimulatedRunTest {
     assertTrue(raw > redo + 2 * PaperMachines.NETWORK.wireNs(), redo + " and " + raw);
   }
 
-  /** The word, and only then the object and what shows that it has landed. */
+  /**
+   * It stores the word by a message, then WRITEs the object and READs what shows that it landed.
+   */
   @Test
   void anUpdateThatAnnouncesFirstTakesARoundTripMore() {
     double publishing = figures(Scheme.ERDA, Workload.UPDATES, 1).meanNs();
     double announcing = figures(Scheme.ERDA_ANNOUNCING, Workload.UPDATES, 1).meanNs();
-    assertTrue(
-        announcing > publishing + 2 * PaperMachines.NETWORK.wireNs(),
-        publishing + " and " + announcing);
+    double moreNs = announcing - publishing;
+    assertTrue(moreNs > 2 * PaperMachines.NETWORK.wireNs(), publishing + " and " + announcing);
+    assertTrue(moreNs < 4 * PaperMachines.NETWORK.wireNs(), publishing + " and " + announcing);
   }
 }

@@ -15,7 +15,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What one core of the server's can publish: clients in processes of their own, each with as many
@@ -55,7 +56,7 @@ public final class PublishExperiment implements Experiment {
             "cache misses");
     ObjectNode json = new ObjectMapper().createObjectNode();
     List<String> missed = new ArrayList<>();
-    Optional<String> uncounted = Optional.empty();
+    Set<String> uncounted = new TreeSet<>();
     for (int size : new int[] {SIZE_JUDGED, 1024}) {
       int objects = (context.quick() ? 100_000 : 1_000_000) * SIZE_JUDGED / size;
       try (ServedStore store = ServedStore.create(context, name(), List.of("--timed"));
@@ -65,7 +66,7 @@ public final class PublishExperiment implements Experiment {
           clients.getFirst().load();
           for (int count : CLIENTS) {
             PublishedPuts puts = measure(context, store, control, clients.subList(0, count), size);
-            uncounted = puts.uncounted();
+            uncounted.addAll(puts.uncounted());
             report(size, count, puts, table, json, missed);
           }
         } finally {
@@ -76,14 +77,18 @@ public final class PublishExperiment implements Experiment {
     return new Report(
         List.of(
             new Words(
-                "“server CPU” is what the scheduler gave the server's thread, polling in it; “at"
-                    + " work” the time by the clock of those steps that had something to do, the"
-                    + " time in it in which other threads had the core. What a put costs without"
-                    + " either is less than both: “a put” is the smaller, the median of all"
-                    + " rounds. Cleaning is in all of them."
-                    + uncounted
-                        .map(why -> " Nothing was counted by the processor: " + why + ".")
-                        .orElse("")),
+                "All figures but puts/s are of one put, medians of all rounds. “server CPU” is what"
+                    + " the scheduler gave the server's thread, polling in it; “at work” the time"
+                    + " by the clock of its steps that had something to do, other threads that had"
+                    + " the core meanwhile in it. A put takes no more of the core than the smaller"
+                    + " of both, which is “at most”. Cleaning is in all of them; the objects of"
+                    + " either size have as many bytes of values together."
+                    + (uncounted.isEmpty()
+                        ? " Instructions and cache misses are those of the server's thread, polling"
+                            + " in them."
+                        : " What the processor does not count here is left out; "
+                            + String.join("; ", uncounted)
+                            + ".")),
             table),
         json,
         missed);
@@ -145,24 +150,24 @@ public final class PublishExperiment implements Experiment {
         Table.count(puts.perSecond()),
         Table.time(puts.cpuNs()),
         Table.time(puts.workNs()),
-        Table.time(puts.ns()),
+        Table.time(puts.atMostNs()),
         puts.counted(PublishedPuts.INSTRUCTIONS).map(Table::count).orElse("–"),
         puts.counted(PublishedPuts.CACHE_MISSES).map(Table::decimal).orElse("–"));
     ObjectNode node = json.withObject("/" + valueBytes).putObject(clients + " clients");
     node.put("putsPerSecond", puts.perSecond())
         .put("serverCpuNs", puts.cpuNs())
         .put("serverWorkNs", puts.workNs())
-        .put("nsPerPut", puts.ns());
+        .put("nsPerPutAtMost", puts.atMostNs());
     puts.counted(PublishedPuts.INSTRUCTIONS).ifPresent(each -> node.put("instructions", each));
     puts.counted(PublishedPuts.CACHE_MISSES).ifPresent(each -> node.put("cacheMisses", each));
     boolean judged = valueBytes == SIZE_JUDGED && clients == CLIENTS[CLIENTS.length - 1];
-    if (judged && puts.ns() > NS_MAX) {
+    if (judged && puts.atMostNs() > NS_MAX) {
       missed.add(
           String.format(
               Locale.ROOT,
-              "a put of %d bytes takes %.0f ns of the server's core, expected at most %.0f",
+              "a put of %d bytes takes up to %.0f ns of the server's core, expected at most %.0f",
               valueBytes,
-              puts.ns(),
+              puts.atMostNs(),
               NS_MAX));
     }
   }

@@ -14,6 +14,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -27,6 +29,10 @@ final class PublishedPuts {
   static final String INSTRUCTIONS = "instructions";
   static final String CACHE_MISSES = "cache-misses";
   private static final List<String> EVENTS = List.of(INSTRUCTIONS, CACHE_MISSES);
+
+  /** So much of a window is counted: its beginning and its end are not of all clients. */
+  private static final int COUNTED_PERCENT = 75;
+
   private static final String THREAD = "erda-server";
 
   private final ServerChild server;
@@ -35,9 +41,9 @@ final class PublishedPuts {
   private final double[] perSecond;
   private final double[] cpuNs;
   private final double[] workNs;
-  private final double[] ns;
+  private final double[] atMostNs;
   private final List<Map<String, Double>> counted = new ArrayList<>();
-  private Optional<String> uncounted = Optional.empty();
+  private final Set<String> uncounted = new TreeSet<>();
 
   /**
    * @param control another client, which asks the server for its figures
@@ -49,7 +55,7 @@ final class PublishedPuts {
     perSecond = new double[rounds];
     cpuNs = new double[rounds];
     workNs = new double[rounds];
-    ns = new double[rounds];
+    atMostNs = new double[rounds];
   }
 
   /**
@@ -60,36 +66,37 @@ final class PublishedPuts {
   void measure(Duration time, int round) throws InterruptedException {
     Map<String, Long> before = control.stats();
     CpuTime cpuBefore = server.cpu();
-    long beganNs = System.nanoTime();
+    Duration counting = Duration.ofNanos(time.toNanos() * COUNTED_PERCENT / 100);
     ThreadCounters.Counts counts;
+    double rate = 0;
     try (ExecutorService callers = Executors.newFixedThreadPool(clients.size())) {
       List<Future<Double>> puts =
           clients.stream().map(client -> callers.submit(() -> client.put(time))).toList();
-      counts = ThreadCounters.of(cpuBefore.threadNumber(THREAD), EVENTS, time);
+      counts = ThreadCounters.of(cpuBefore.threadNumber(THREAD), EVENTS, counting);
       for (Future<Double> put : puts) {
-        await(put);
+        rate += 1e9 / await(put);
       }
     }
-    double elapsedNs = System.nanoTime() - beganNs;
     CpuTime cpu = server.cpu();
     Map<String, Long> after = control.stats();
     if (round < 0) {
       return;
     }
     double puts = difference("puts", before, after);
-    perSecond[round] = puts * 1e9 / elapsedNs;
+    perSecond[round] = rate;
     cpuNs[round] = cpu.since(cpuBefore, THREAD) / puts;
     workNs[round] = difference("server.work.ns", before, after) / puts;
-    ns[round] = Math.min(cpuNs[round], workNs[round]);
-    uncounted = counts.missing();
+    atMostNs[round] = Math.min(cpuNs[round], workNs[round]);
+    counts.missing().ifPresent(uncounted::add);
+    double putsMeanwhile = rate * counting.toNanos() / 1e9;
     Map<String, Double> each = new HashMap<>();
-    counts.counts().forEach((event, count) -> each.put(event, count / puts));
+    counts.counts().forEach((event, count) -> each.put(event, count / putsMeanwhile));
     counted.add(each);
   }
 
-  private static void await(Future<Double> put) throws InterruptedException {
+  private static double await(Future<Double> put) throws InterruptedException {
     try {
-      put.get();
+      return put.get();
     } catch (ExecutionException e) {
       throw e.getCause() instanceof ProcessException why
           ? why
@@ -115,12 +122,15 @@ final class PublishedPuts {
     return Rounds.median(workNs);
   }
 
-  /** The smaller of both in each round: what a put takes is no more. */
-  double ns() {
-    return Rounds.median(ns);
+  /** The smaller of both in each round: a put takes no more of the server's core. */
+  double atMostNs() {
+    return Rounds.median(atMostNs);
   }
 
-  /** How often something happened in the server's thread, a put; empty where nobody counts it. */
+  /**
+   * How often something happened in the server's thread, polling in it, a put; empty where nobody
+   * counts it.
+   */
   Optional<Double> counted(String event) {
     double[] counts =
         counted.stream()
@@ -130,8 +140,8 @@ final class PublishedPuts {
     return counts.length == 0 ? Optional.empty() : Optional.of(Rounds.median(counts));
   }
 
-  /** Why something is not counted; empty when all is. */
-  Optional<String> uncounted() {
+  /** Why something was not counted in some round; empty when all was. */
+  Set<String> uncounted() {
     return uncounted;
   }
 }
