@@ -51,7 +51,7 @@ public final class PublishExperiment implements Experiment {
             "puts/s",
             "server CPU",
             "at work",
-            "a put",
+            "at most",
             "instructions",
             "cache misses");
     ObjectNode json = new ObjectMapper().createObjectNode();
