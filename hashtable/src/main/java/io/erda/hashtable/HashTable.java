@@ -214,6 +214,22 @@ public final class HashTable {
     soonWords = words;
   }
 
+  /**
+   * The version word of the first entry in use that has a key word, 0 where there is none: in all
+   * likelihood that of the key, which {@link #find} makes sure of.
+   */
+  public long likelyWord(long keyWord) {
+    long base = entryOffset(Entry.bucket(keyWord, buckets));
+    for (int i = Neighbourhood.nextMatch(segment, base, keyWord, 0); i >= 0; ) {
+      long versionWord = Neighbourhood.versionWord(segment, base, i);
+      if (versionWord != VersionWord.MOVED) {
+        return versionWord;
+      }
+      i = Neighbourhood.nextMatch(segment, base, keyWord, i + 1);
+    }
+    return 0;
+  }
+
   public long keyWord(long slot) {
     return TableLayout.keyWord(segment, Objects.checkIndex(slot, slots));
   }

@@ -82,6 +82,21 @@ class HashTableTest {
   }
 
   @Test
+  void theLikelyWordIsThatOfTheFirstEntryInUse() {
+    HashTable table = create(64);
+    long word = VersionWord.first(9, false);
+    assertEquals(0, table.likelyWord(5));
+    long slot = table.insert(5, word);
+    table.insert(5 + 64, VersionWord.first(11, false));
+    assertEquals(word, table.likelyWord(5));
+    long next = VersionWord.update(word, 13, false);
+    table.storeWord(slot, 5, word, next);
+    assertEquals(next, table.likelyWord(5));
+    assertTrue(table.remove(slot, 5, next));
+    assertEquals(0, table.likelyWord(5));
+  }
+
+  @Test
   void insertFindUpdateEmpty() {
     HashTable table = create(16);
     long word = VersionWord.first(9, false);

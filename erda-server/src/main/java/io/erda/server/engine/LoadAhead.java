@@ -1,7 +1,6 @@
 package io.erda.server.engine;
 
 import io.erda.hashtable.Entry;
-import io.erda.hashtable.KeyProbe;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
@@ -17,12 +16,9 @@ import java.util.Arrays;
  * any before.
  */
 final class LoadAhead {
-  /** The first entry that has the key word is nearly always the key's. */
-  private static final KeyProbe ANY = (slot, word) -> true;
-
   private final Tables tables;
   private final LogStore log;
-  private long[] keyWords = new long[0];
+  private long[] keyWords = new long[64];
 
   /** What was loaded, so that no compiler leaves the loads out. */
   @SuppressWarnings("unused")
@@ -59,7 +55,7 @@ final class LoadAhead {
       return;
     }
     if (keyWords.length < count) {
-      keyWords = Arrays.copyOf(keyWords, count);
+      keyWords = Arrays.copyOf(keyWords, 2 * count);
     }
     int keys = 0;
     for (int i = 0; i < count; i++) {
@@ -70,17 +66,13 @@ final class LoadAhead {
     tables.findSoon(keyWords, keys);
     long words = 0;
     for (int i = 0; i < keys; i++) {
-      words += firstWordOfNewest(keyWords[i]);
+      words += firstWordOfReplaced(keyWords[i]);
     }
     loaded = words;
   }
 
-  private long firstWordOfNewest(long keyWord) {
-    long entry = tables.find(keyWord, ANY);
-    if (entry == Tables.NONE) {
-      return 0;
-    }
-    int offset = VersionWord.committed(tables.versionWord(entry));
+  private long firstWordOfReplaced(long keyWord) {
+    int offset = VersionWord.committed(tables.likelyWord(keyWord));
     if (offset == VersionWord.NONE) {
       return 0;
     }

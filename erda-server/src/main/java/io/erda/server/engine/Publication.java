@@ -23,7 +23,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all
  * of them. Where a drain waits for a device {@link Syncs} has somebody else wait, and the batch
- * goes on when that is done; one batch is under way at a time. No allocation.
+ * goes on when that is done; one batch is under way at a time. Allocates nothing, but for batches
+ * larger than any before.
  */
 final class Publication {
   /**
@@ -113,6 +114,7 @@ final class Publication {
     stored = 0;
     decided = 0;
     beginWithObjects();
+    loads.replaced(batch, count);
     if (!syncs.isAtOnce()) {
       stageKeys();
     }
@@ -131,7 +133,6 @@ final class Publication {
       while (waits != Waits.FOR_NOTHING && syncs.isDone()) {
         if (waits == Waits.FOR_OBJECTS) {
           tables.hold(false);
-          loads.replaced(batch, count);
           claim();
         } else {
           commit();

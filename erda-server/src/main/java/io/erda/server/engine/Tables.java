@@ -136,6 +136,12 @@ public final class Tables implements AutoCloseable {
     }
   }
 
+  /** See {@link HashTable#likelyWord}. */
+  long likelyWord(long keyWord) {
+    long word = current.table.likelyWord(keyWord);
+    return word != 0 || next == null ? word : next.table.likelyWord(keyWord);
+  }
+
   public long keyWord(long entry) {
     return of(entry).keyWord(entry & SLOT);
   }

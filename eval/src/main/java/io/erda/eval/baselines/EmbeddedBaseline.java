@@ -50,8 +50,8 @@ public final class EmbeddedBaseline implements AutoCloseable {
               new SplittableRandom());
       opened.add(server::close);
       server.listen(device, device.listen(ADDRESS), false);
-    } catch (IOException | RuntimeException e) {
-      opened.close();
+    } catch (IOException | RuntimeException | Error e) {
+      opened.closeAfter(e);
       throw e;
     }
   }

@@ -182,7 +182,8 @@ public final class BaselinesExperiment implements Experiment {
                 + Table.time(Poller.DEFAULT_BUDGET_NS)
                 + " after each request, and polling is most of their processor time. In a run of"
                 + " its own, whose servers look at the clock before and after each step, this is"
-                + " what those steps took that had something to do:"),
+                + " what those steps took that had something to do, and how many times Erda's"
+                + " work, with its own puts and where it announces first, that of the row is:"),
         table);
   }
 
@@ -235,7 +236,7 @@ public final class BaselinesExperiment implements Experiment {
     }
   }
 
-  /** How many times the work of one of the schemes a server did. */
+  /** How many times the work of one of the schemes a server did; in some rounds that is 0. */
   private static double work(Series of, List<Series> series, Scheme scheme) {
     return Rounds.median(of.workNs) / Rounds.median(series.get(scheme.ordinal()).workNs);
   }

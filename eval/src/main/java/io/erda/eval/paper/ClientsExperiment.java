@@ -201,7 +201,7 @@ public final class ClientsExperiment implements Experiment {
     }
 
     private static String times(double ratio) {
-      return PaperFigures.text(ratio) + " times";
+      return Double.isNaN(ratio) ? "" : PaperFigures.text(ratio) + " times";
     }
 
     private static double[] scaled(double[] values) {

@@ -85,14 +85,16 @@ abstract class ComparedStore implements AutoCloseable {
   static <S extends ComparedStore> List<S> openAll(
       Context context, Dataset dataset, List<Scheme> schemes, Function<Scheme, S> open) {
     List<S> all = new ArrayList<>();
+    Opened opened = new Opened();
     try {
       for (Scheme scheme : schemes) {
         S store = open.apply(scheme);
         all.add(store);
+        opened.add(store::close);
         store.load(context, dataset);
       }
     } catch (RuntimeException | Error e) {
-      closeAll(all);
+      opened.closeAfter(e);
       throw e;
     }
     return all;

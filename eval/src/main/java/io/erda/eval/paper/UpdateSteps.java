@@ -95,14 +95,15 @@ final class UpdateSteps {
     steps =
         puts == PutMode.PUBLISH
             ? steps
-                .then(CHECK, "server.engine.Publication.check")
-                .then(FIND, "server.engine.Publication.find", "server.engine.LoadAhead")
+                .then(CHECK, "server.engine.Publication.check", "server.engine.LoadAhead.objects")
+                .then(FIND, "server.engine.Publication.find", "server.engine.LoadAhead.replaced")
                 .then(
                     PUBLISH,
                     "server.engine.Publication",
                     "server.engine.Publishing.onPublish",
                     "server.engine.Publishing.beginWithCollected")
             : steps
+                .then(ANNOUNCE, "server.engine.AnnouncedWords.announced")
                 .then(DECIDE, "server.engine.AnnouncedWords")
                 .then(ANNOUNCE, "server.engine.Announcing");
     return steps

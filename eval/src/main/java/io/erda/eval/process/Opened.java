@@ -7,31 +7,32 @@ import java.util.Deque;
 public final class Opened implements AutoCloseable {
   private final Deque<Runnable> closes = new ArrayDeque<>();
 
+  /** Adds how something is closed, which throws nothing that is checked. */
   public void add(Runnable close) {
     closes.push(close);
   }
 
-  /**
-   * Closes all.
-   *
-   * @throws RuntimeException the first that closing something threw, when all is closed
-   */
-  @Override
-  public void close() {
-    RuntimeException first = null;
+  /** Closes all because something failed, to which it adds what closing throws. */
+  public void closeAfter(Throwable failure) {
     while (!closes.isEmpty()) {
       try {
         closes.pop().run();
-      } catch (RuntimeException e) {
-        if (first == null) {
-          first = e;
-        } else {
-          first.addSuppressed(e);
-        }
+      } catch (RuntimeException | Error e) {
+        failure.addSuppressed(e);
       }
     }
-    if (first != null) {
-      throw first;
+  }
+
+  /** Closes all, and throws what closing one of them threw first, when all are closed. */
+  @Override
+  public void close() {
+    while (!closes.isEmpty()) {
+      try {
+        closes.pop().run();
+      } catch (RuntimeException | Error e) {
+        closeAfter(e);
+        throw e;
+      }
     }
   }
 }

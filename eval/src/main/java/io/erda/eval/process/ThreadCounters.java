@@ -82,8 +82,16 @@ public final class ThreadCounters {
     }
     boolean all = counts.keySet().containsAll(events);
     return new Counts(
-        Map.copyOf(counts),
-        all ? Optional.empty() : Optional.of("perf says: " + String.join(", ", whyNot)));
+        Map.copyOf(counts), all ? Optional.empty() : Optional.of("perf says " + said(whyNot)));
+  }
+
+  /** What of it tells why: the line "Error:" tells nothing, nor do the lines behind the first. */
+  private static String said(List<String> whyNot) {
+    List<String> counts = whyNot.stream().filter(line -> line.contains("<")).toList();
+    if (!counts.isEmpty()) {
+      return String.join(", ", counts);
+    }
+    return whyNot.stream().filter(line -> !line.equals("Error:")).findFirst().orElse("nothing");
   }
 
   /** Without what perf says behind it of who was counted, {@code :u}. */

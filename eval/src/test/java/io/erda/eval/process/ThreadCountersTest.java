@@ -41,14 +41,20 @@ class ThreadCountersTest {
             """,
             EVENTS);
     assertEquals(Map.of("instructions", 1234567L), counts.counts());
-    assertEquals(Optional.of("perf says: cache-misses <not supported>"), counts.missing());
+    assertEquals(Optional.of("perf says cache-misses <not supported>"), counts.missing());
   }
 
   @Test
   void aRefusalIsSaid() {
-    Counts counts = ThreadCounters.read("Error:\nNo permission to enable it.\n", EVENTS);
+    Counts counts =
+        ThreadCounters.read("Error:\nNo permission to enable it.\nMore of it.\n", EVENTS);
     assertEquals(Map.of(), counts.counts());
-    assertEquals(Optional.of("perf says: Error:, No permission to enable it."), counts.missing());
+    assertEquals(Optional.of("perf says No permission to enable it."), counts.missing());
+  }
+
+  @Test
+  void silenceIsSaid() {
+    assertEquals(Optional.of("perf says nothing"), ThreadCounters.read("", EVENTS).missing());
   }
 
   /**

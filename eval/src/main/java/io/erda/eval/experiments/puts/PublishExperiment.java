@@ -9,6 +9,7 @@ import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSetup;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.process.Opened;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.time.Duration;
@@ -38,8 +39,8 @@ public final class PublishExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "the server's processor time of a put, polling left out, with 1 to 4 clients that keep"
-        + " their pipelines full; with values of 64 bytes at most 0.7 µs";
+    return "how much of the server's core a put takes at most, with 1 to 4 clients that keep their"
+        + " pipelines full; with values of 64 bytes at most 0.7 µs";
   }
 
   @Override
@@ -53,7 +54,8 @@ public final class PublishExperiment implements Experiment {
             "at work",
             "at most",
             "instructions",
-            "cache misses");
+            "cache misses",
+            "page faults");
     ObjectNode json = new ObjectMapper().createObjectNode();
     List<String> missed = new ArrayList<>();
     Set<String> uncounted = new TreeSet<>();
@@ -70,7 +72,7 @@ public final class PublishExperiment implements Experiment {
             report(size, count, puts, table, json, missed);
           }
         } finally {
-          clients.forEach(PeerProcess::close);
+          closeAll(clients);
         }
       }
     }
@@ -83,12 +85,9 @@ public final class PublishExperiment implements Experiment {
                     + " the core meanwhile in it. A put takes no more of the core than the smaller"
                     + " of both, which is “at most”. Cleaning is in all of them; the objects of"
                     + " either size have as many bytes of values together."
-                    + (uncounted.isEmpty()
-                        ? " Instructions and cache misses are those of the server's thread, polling"
-                            + " in them."
-                        : " What the processor does not count here is left out; "
-                            + String.join("; ", uncounted)
-                            + ".")),
+                    + " Instructions, cache misses and page faults are those of the server's"
+                    + " thread, polling in them"
+                    + (uncounted.isEmpty() ? "." : "; " + String.join("; ", uncounted) + ".")),
             table),
         json,
         missed);
@@ -112,10 +111,16 @@ public final class PublishExperiment implements Experiment {
         clients.add(PeerProcess.join(setup, store.server().uri()));
       }
     } catch (RuntimeException e) {
-      clients.forEach(PeerProcess::close);
+      closeAll(clients);
       throw e;
     }
     return clients;
+  }
+
+  private static void closeAll(List<PeerProcess> clients) {
+    try (Opened opened = new Opened()) {
+      clients.forEach(client -> opened.add(client::close));
+    }
   }
 
   private static PublishedPuts measure(
@@ -152,7 +157,8 @@ public final class PublishExperiment implements Experiment {
         Table.time(puts.workNs()),
         Table.time(puts.atMostNs()),
         puts.counted(PublishedPuts.INSTRUCTIONS).map(Table::count).orElse("–"),
-        puts.counted(PublishedPuts.CACHE_MISSES).map(Table::decimal).orElse("–"));
+        puts.counted(PublishedPuts.CACHE_MISSES).map(Table::decimal).orElse("–"),
+        puts.counted(PublishedPuts.PAGE_FAULTS).map(Table::decimal).orElse("–"));
     ObjectNode node = json.withObject("/" + valueBytes).putObject(clients + " clients");
     node.put("putsPerSecond", puts.perSecond())
         .put("serverCpuNs", puts.cpuNs())
@@ -160,6 +166,7 @@ public final class PublishExperiment implements Experiment {
         .put("nsPerPutAtMost", puts.atMostNs());
     puts.counted(PublishedPuts.INSTRUCTIONS).ifPresent(each -> node.put("instructions", each));
     puts.counted(PublishedPuts.CACHE_MISSES).ifPresent(each -> node.put("cacheMisses", each));
+    puts.counted(PublishedPuts.PAGE_FAULTS).ifPresent(each -> node.put("pageFaults", each));
     boolean judged = valueBytes == SIZE_JUDGED && clients == CLIENTS[CLIENTS.length - 1];
     if (judged && puts.atMostNs() > NS_MAX) {
       missed.add(

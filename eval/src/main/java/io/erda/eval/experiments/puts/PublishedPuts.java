@@ -28,10 +28,11 @@ import java.util.concurrent.Future;
 final class PublishedPuts {
   static final String INSTRUCTIONS = "instructions";
   static final String CACHE_MISSES = "cache-misses";
-  private static final List<String> EVENTS = List.of(INSTRUCTIONS, CACHE_MISSES);
+  static final String PAGE_FAULTS = "page-faults";
+  private static final List<String> EVENTS = List.of(INSTRUCTIONS, CACHE_MISSES, PAGE_FAULTS);
 
-  /** So much of a window is counted: its beginning and its end are not of all clients. */
-  private static final int COUNTED_PERCENT = 75;
+  /** Nothing is counted in this part of a window at its beginning and at its end. */
+  private static final int UNCOUNTED_PART = 8;
 
   private static final String THREAD = "erda-server";
 
@@ -43,7 +44,7 @@ final class PublishedPuts {
   private final double[] workNs;
   private final double[] atMostNs;
   private final List<Map<String, Double>> counted = new ArrayList<>();
-  private final Set<String> uncounted = new TreeSet<>();
+  private final Set<String> whyUncounted = new TreeSet<>();
 
   /**
    * @param control another client, which asks the server for its figures
@@ -66,12 +67,14 @@ final class PublishedPuts {
   void measure(Duration time, int round) throws InterruptedException {
     Map<String, Long> before = control.stats();
     CpuTime cpuBefore = server.cpu();
-    Duration counting = Duration.ofNanos(time.toNanos() * COUNTED_PERCENT / 100);
+    Duration uncounted = time.dividedBy(UNCOUNTED_PART);
+    Duration counting = time.minus(uncounted.multipliedBy(2));
     ThreadCounters.Counts counts;
     double rate = 0;
     try (ExecutorService callers = Executors.newFixedThreadPool(clients.size())) {
       List<Future<Double>> puts =
           clients.stream().map(client -> callers.submit(() -> client.put(time))).toList();
+      Thread.sleep(uncounted);
       counts = ThreadCounters.of(cpuBefore.threadNumber(THREAD), EVENTS, counting);
       for (Future<Double> put : puts) {
         rate += 1e9 / await(put);
@@ -87,7 +90,7 @@ final class PublishedPuts {
     cpuNs[round] = cpu.since(cpuBefore, THREAD) / puts;
     workNs[round] = difference("server.work.ns", before, after) / puts;
     atMostNs[round] = Math.min(cpuNs[round], workNs[round]);
-    counts.missing().ifPresent(uncounted::add);
+    counts.missing().ifPresent(whyUncounted::add);
     double putsMeanwhile = rate * counting.toNanos() / 1e9;
     Map<String, Double> each = new HashMap<>();
     counts.counts().forEach((event, count) -> each.put(event, count / putsMeanwhile));
@@ -108,6 +111,7 @@ final class PublishedPuts {
     return ServerFigures.figure(after, name) - ServerFigures.figure(before, name);
   }
 
+  /** The rates of all clients, added up. */
   double perSecond() {
     return Rounds.median(perSecond);
   }
@@ -142,6 +146,6 @@ final class PublishedPuts {
 
   /** Why something was not counted in some round; empty when all was. */
   Set<String> uncounted() {
-    return uncounted;
+    return whyUncounted;
   }
 }

@@ -38,6 +38,7 @@ final class ClientsGrow implements Growth {
     MemorySegment[] keys = Dataset.keys(dataset.sequence(1 << 16, 13));
     long puts = CONNECTIONS.length * (rounds + 1L) * turnNs / PUT_NS_MIN;
     List<Double> slowest = new ArrayList<>();
+    List<Double> slowestOfFloor = new ArrayList<>();
     Curve curve =
         new Curve(
             String.format(
@@ -63,13 +64,15 @@ final class ClientsGrow implements Growth {
         try (FairShare floors = new FairShare(connections, () -> new Floor(layout));
             FairShare gets = FairShare.ofGets(uri, connections, keys, VALUE_BYTES)) {
           List<Double> shares = new ArrayList<>();
+          List<Double> floorShares = new ArrayList<>();
           Rounds read =
               new Rounds()
-                  .measure(Curve.FLOOR, () -> ns(floors.run(turnNs), new ArrayList<>()))
+                  .measure(Curve.FLOOR, () -> ns(floors.run(turnNs), floorShares))
                   .measure(Curve.GET, () -> ns(gets.run(turnNs), shares))
                   .run(1, rounds, context.progress());
           readNs[i] = new double[] {read.median(Curve.FLOOR), read.median(Curve.GET)};
-          slowest.add(Rounds.median(shares.stream().mapToDouble(share -> share).toArray()));
+          slowest.add(median(shares));
+          slowestOfFloor.add(median(floorShares));
         }
         context.progress().done("");
       }
@@ -88,7 +91,11 @@ final class ClientsGrow implements Growth {
         context.progress().done("");
       }
     }
-    return new Found(curve, words(curve, slowest));
+    return new Found(curve, words(curve, slowest.getLast(), slowestOfFloor.getLast()));
+  }
+
+  private static double median(List<Double> values) {
+    return Rounds.median(values.stream().mapToDouble(value -> value).toArray());
   }
 
   private static double ns(FairShare.Shares shares, List<Double> slowest) {
@@ -96,20 +103,22 @@ final class ClientsGrow implements Growth {
     return 1e9 / shares.perSecond();
   }
 
-  private static String words(Curve curve, List<Double> slowest) {
+  private static String words(Curve curve, double slowest, double slowestOfFloor) {
     return String.format(
         Locale.ROOT,
         "This machine has %d cores. Two connections get %.2f times as much as one, the floor's two"
             + " threads %.2f times; 64 connections get %.2f times, the floor %.2f times, and put"
             + " %.2f times as much as one. Of 64 the slowest gets %.2f times what the one in the"
-            + " middle does.",
+            + " middle does; of the floor's 64 threads, which have no connection, %.2f times, and"
+            + " so much of it is the scheduler's.",
         Runtime.getRuntime().availableProcessors(),
         1 / curve.times(Curve.GET, 1, 2),
         1 / curve.times(Curve.FLOOR, 1, 2),
         1 / curve.times(Curve.GET, 1, MOST),
         1 / curve.times(Curve.FLOOR, 1, MOST),
         1 / curve.times(Curve.PUT, 1, MOST),
-        slowest.getLast());
+        slowest,
+        slowestOfFloor);
   }
 
   /** Reads the store's files without a connection. */
