@@ -6,12 +6,18 @@ import io.erda.client.ErdaClient;
 import io.erda.client.ErdaUri;
 import io.erda.client.OperationHandler;
 import io.erda.protocol.ErdaException;
+import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
 
 /** Erda over shared memory, its server in another process. */
 public final class ErdaShm extends ErdaPeer {
+  private static final long SLEEP_NS = 100_000_000;
+
   /** Has several operations in flight; null when the store is not pipelined. */
   private final ErdaAsyncClient pipeline;
+
+  private final Poller poller =
+      new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, Poller.DEFAULT_BUDGET_NS);
 
   private ErdaException failure;
 
@@ -51,9 +57,11 @@ public final class ErdaShm extends ErdaPeer {
     }
   }
 
+  /** Polls, then sleeps, as a blocking client does: whoever only spins takes the server's core. */
   private void work() {
-    if (pipeline.doWork() == 0) {
-      Thread.onSpinWait();
+    if (!poller.mayPoll(pipeline.doWork())) {
+      pipeline.await(SLEEP_NS);
+      poller.reset();
     }
     if (failure != null) {
       throw failure;
