@@ -326,6 +326,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * #doWork()} does. An interrupt does not end the sleep; it stays set. Real threads only: never in
    * virtual time.
    *
+   * <p>A loop of {@link #doWork()} polls some microseconds and then sleeps here: one that never
+   * does keeps a core from others who want it, and one of these may be the server.
+   *
    * @throws IllegalStateException when the handler calls it
    */
   public void await(long timeoutNs) {
