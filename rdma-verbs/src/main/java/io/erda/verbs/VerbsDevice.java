@@ -34,7 +34,6 @@ import java.util.random.RandomGenerator;
  * DiSNI's interface. Connections are set up by the connection manager; see {@link VerbsQueuePair}.
  */
 public final class VerbsDevice implements Device {
-  private static final long NS_PER_MS = 1_000_000;
   private static final long BILLION = 1_000_000_000;
 
   private final LongSupplier nanoTime;
@@ -221,8 +220,8 @@ public final class VerbsDevice implements Device {
     byte[] greeting = Addresses.privateData(privateData);
     try {
       RdmaCmId id = events.createId(RdmaCm.RDMA_PS_TCP);
-      long deadlineNs = nanoTime.getAsLong() + timeout.toNanos();
-      VerbsQueuePair queuePair = new VerbsQueuePair(this, id, address, greeting, deadlineNs);
+      Tries tries = new Tries(nanoTime, timeout);
+      VerbsQueuePair queuePair = new VerbsQueuePair(this, id, address, greeting, tries);
       queuePairs.put(id, queuePair);
       try {
         queuePair.connect(Addresses.parse(address));
@@ -235,16 +234,12 @@ public final class VerbsDevice implements Device {
     }
   }
 
-  long remainingNs(long deadlineNs) {
-    return deadlineNs - nanoTime.getAsLong();
-  }
-
-  int remainingMs(long deadlineNs) {
-    return Math.clamp(remainingNs(deadlineNs) / NS_PER_MS, 1, Integer.MAX_VALUE);
-  }
-
-  boolean isPast(long deadlineNs) {
-    return remainingNs(deadlineNs) <= 0;
+  /** Makes another ID for a queue pair, which still has its old one, and destroys that then. */
+  RdmaCmId replaceId(VerbsQueuePair queuePair) throws IOException {
+    RdmaCmId id = events.createId(RdmaCm.RDMA_PS_TCP);
+    queuePairs.remove(queuePair.id(), queuePair);
+    queuePairs.put(id, queuePair);
+    return id;
   }
 
   void add(VerbsQueuePair queuePair) {
@@ -323,7 +318,7 @@ public final class VerbsDevice implements Device {
 
   private void endRefused() {
     for (VerbsQueuePair each : List.copyOf(refused.keySet())) {
-      if (each.isOver() || isPast(refused.get(each))) {
+      if (each.isOver() || refused.get(each) - nanoTime.getAsLong() <= 0) {
         refused.remove(each);
         each.close();
       }

@@ -31,12 +31,20 @@ final class VerbsQueuePair extends PostingQueuePair {
     ENDED
   }
 
-  private final RdmaCmId id;
   private final String peer;
   private final boolean connecting;
-  private final long deadlineNs;
   private final byte[] greeting;
+
+  /** Null where a peer asks, which has its own. */
+  private final Tries tries;
+
   private final WayFinder way;
+  private RdmaCmId id;
+  private InetSocketAddress destination;
+
+  /** The connection manager has asked the peer's, which has not answered yet. */
+  private boolean requested;
+
   private Link link;
   private MessageQueue messages;
   private DataQueue data;
@@ -52,8 +60,8 @@ final class VerbsQueuePair extends PostingQueuePair {
   private boolean disconnectReport;
 
   /** A connection that this end asks for. */
-  VerbsQueuePair(VerbsDevice device, RdmaCmId id, String peer, byte[] greeting, long deadlineNs) {
-    this(device, id, peer, true, greeting, deadlineNs);
+  VerbsQueuePair(VerbsDevice device, RdmaCmId id, String peer, byte[] greeting, Tries tries) {
+    this(device, id, peer, true, greeting, tries);
   }
 
   private VerbsQueuePair(
@@ -62,16 +70,15 @@ final class VerbsQueuePair extends PostingQueuePair {
       String peer,
       boolean connecting,
       byte[] greeting,
-      long deadlineNs) {
+      Tries tries) {
     super(device);
     this.id = id;
     this.peer = peer;
     this.connecting = connecting;
     this.greeting = greeting;
-    this.deadlineNs = deadlineNs;
+    this.tries = tries;
     this.way =
-        new WayFinder(
-            (to, ms) -> id.resolveAddr(null, to, ms), () -> device.remainingNs(deadlineNs));
+        new WayFinder((to, ms) -> this.id.resolveAddr(null, to, ms), () -> tries.remainingNs());
   }
 
   /**
@@ -80,7 +87,7 @@ final class VerbsQueuePair extends PostingQueuePair {
    * @throws IOException when there is none; then nothing is left of it but the ID
    */
   static VerbsQueuePair asked(VerbsDevice device, RdmaCmId id, String peer) throws IOException {
-    VerbsQueuePair asked = new VerbsQueuePair(device, id, peer, false, new byte[0], 0);
+    VerbsQueuePair asked = new VerbsQueuePair(device, id, peer, false, new byte[0], null);
     asked.open();
     try {
       asked.link.arm();
@@ -114,7 +121,19 @@ final class VerbsQueuePair extends PostingQueuePair {
   // Connecting.
 
   void connect(InetSocketAddress to) throws IOException {
+    destination = to;
     way.look(to);
+  }
+
+  /** Nobody has answered: gives up the request, which tells the peer so, and makes another. */
+  private void askAgain() throws IOException {
+    requested = false;
+    link.close();
+    link = null;
+    RdmaCmId before = id;
+    id = device.replaceId(this);
+    before.destroyId();
+    way.look(destination);
   }
 
   /**
@@ -131,10 +150,15 @@ final class VerbsQueuePair extends PostingQueuePair {
         way.found();
         device.requireOpened(id.getVerbs());
         open();
-        id.resolveRoute(device.remainingMs(deadlineNs));
+        id.resolveRoute(tries.remainingMs());
       }
-      case CmEvents.ROUTE_RESOLVED -> id.connect(Link.parameters());
+      case CmEvents.ROUTE_RESOLVED -> {
+        id.connect(Link.parameters());
+        tries.begin();
+        requested = true;
+      }
       case CmEvents.ESTABLISHED -> {
+        requested = false;
         if (connecting) {
           openData();
           messages.say(Header.HELLO, Header.MAGIC, data.greeting(), greeting);
@@ -164,6 +188,14 @@ final class VerbsQueuePair extends PostingQueuePair {
     }
     state = State.ENDED;
     outgoing.endAll();
+  }
+
+  private void lookAtTheTime() throws IOException {
+    if (tries.isOver()) {
+      tooLate();
+    } else if (requested && tries.isUnanswered()) {
+      askAgain();
+    }
   }
 
   private void tooLate() {
@@ -387,8 +419,8 @@ final class VerbsQueuePair extends PostingQueuePair {
       if (!drain() && (state == State.CONNECTING || ++idlePolls >= IDLE_POLLS_PER_PUMP)) {
         idlePolls = 0;
         device.pump(this);
-        if (state == State.CONNECTING && connecting && device.isPast(deadlineNs)) {
-          tooLate();
+        if (state == State.CONNECTING && connecting) {
+          lookAtTheTime();
         }
       }
     } catch (IOException e) {
