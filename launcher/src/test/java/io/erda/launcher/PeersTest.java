@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.erda.eval.load.LoadResult;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSetup;
@@ -49,7 +50,7 @@ class PeersTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = "NOTHING", mode = EnumSource.Mode.EXCLUDE)
   void whatWasPutIsThereAfterAKillAsTheStoreSays(PeerSystem system) {
     boolean keeps;
     try (PeerProcess process = start(system, KEYS, false)) {
@@ -79,7 +80,7 @@ class PeersTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = "NOTHING", mode = EnumSource.Mode.EXCLUDE)
   void aKeyThatWasNotPutIsMissed(PeerSystem system) {
     try (PeerProcess process = start(system, KEYS, false)) {
       assumeTrue(keeps(process), system.title() + " keeps nothing");
@@ -87,6 +88,25 @@ class PeersTest {
     }
     try (PeerProcess process = start(system, KEYS + 1, false)) {
       assertMissing(KEYS, process);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void ycsbAndAPaceEndWithoutErrors(PeerSystem system) {
+    try (PeerProcess process = start(system, KEYS, false)) {
+      assertEquals(KEYS, process.ycsbLoad("workloadc").updates());
+      assertDoesNotThrow(process::verify);
+      LoadResult result = process.ycsb("workloada", Duration.ofMillis(50));
+      assertEquals(0, result.errors());
+      assertEquals(result.operations(), result.read().count() + result.update().count());
+      assertEquals(result.updates(), result.update().count());
+      assertTrue(result.updates() > 0 && result.read().count() > 0, result::toString);
+      LoadResult paced = process.paced(Duration.ofMillis(20), Duration.ofMillis(1));
+      assertEquals(20, paced.operations());
+      assertEquals(10, paced.read().count());
+      assertEquals(10, paced.update().count());
+      assertDoesNotThrow(process::verify);
     }
   }
 

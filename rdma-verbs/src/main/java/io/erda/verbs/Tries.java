@@ -6,22 +6,18 @@ import java.util.function.LongSupplier;
 /**
  * How long a connection is asked for, and when it is asked for anew. What connection managers tell
  * each other are datagrams, which may be lost; the kernel sends its own again after some twenty
- * seconds. So whoever got no answer asks again, {@value #TRIES} times in all: each try lasts twice
- * as long as the one before, and the last one has more than half of the time, because a peer may be
- * there and slow. One thread.
+ * seconds. So whoever got no answer in a third of the time asks once more: the second request has
+ * more time than the first, because a peer may be there and slow. One thread.
  */
 final class Tries {
-  static final int TRIES = 3;
-  private static final long PARTS = (1 << TRIES) - 1;
   private static final long NS_PER_MS = 1_000_000;
 
-  /** No try is shorter: where somebody has little time, one is what they get. */
+  /** Who asks again gives both requests so long at least; otherwise one has all the time. */
   private static final long SHORTEST_NS = 500 * NS_PER_MS;
 
   private final LongSupplier nanoTime;
   private final long startNs;
   private final long timeoutNs;
-  private long patienceNs;
   private long askedNs;
   private int asked;
 
@@ -29,7 +25,6 @@ final class Tries {
     this.nanoTime = nanoTime;
     this.startNs = nanoTime.getAsLong();
     this.timeoutNs = timeout.toNanos();
-    this.patienceNs = timeoutNs / PARTS;
   }
 
   /** How much time there is yet; 0 or less when it is over. */
@@ -48,13 +43,15 @@ final class Tries {
 
   /** The peer is asked now. */
   void begin() {
-    patienceNs *= asked == 0 ? 1 : 2;
     askedNs = nanoTime.getAsLong();
     asked++;
   }
 
-  /** Whether the peer was asked so long ago that it should be asked again. */
+  /** Whether the peer was asked so long ago that it should be asked again, and there is time. */
   boolean isUnanswered() {
-    return asked < TRIES && nanoTime.getAsLong() - askedNs >= Math.max(patienceNs, SHORTEST_NS);
+    long patienceNs = Math.max(timeoutNs / 3, SHORTEST_NS);
+    return asked == 1
+        && nanoTime.getAsLong() - askedNs >= patienceNs
+        && remainingNs() >= patienceNs;
   }
 }

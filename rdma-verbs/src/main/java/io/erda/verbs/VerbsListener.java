@@ -15,7 +15,8 @@ import java.util.Iterator;
  * message, since the connection manager carries 56 bytes only.
  */
 final class VerbsListener implements Listener {
-  static final int BACKLOG = 128;
+  /** Requests that were given up have their places, too, until they are looked at. */
+  static final int BACKLOG = 1024;
 
   /** How many may be connected and not have greeted yet; the oldest goes first. */
   private static final int GREETING_MAX = 64;
@@ -33,6 +34,10 @@ final class VerbsListener implements Listener {
   }
 
   void requested(RdmaCmId connection) throws IOException {
+    if (!device.verbs().isWaiting(connection)) {
+      connection.destroyId();
+      return;
+    }
     try {
       String peer = Addresses.format((InetSocketAddress) connection.getDestination());
       VerbsQueuePair queuePair = VerbsQueuePair.asked(device, connection, peer);

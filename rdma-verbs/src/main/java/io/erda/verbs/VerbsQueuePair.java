@@ -128,8 +128,9 @@ final class VerbsQueuePair extends PostingQueuePair {
   /** Nobody has answered: gives up the request, which tells the peer so, and makes another. */
   private void askAgain() throws IOException {
     requested = false;
-    link.close();
+    Link ended = link;
     link = null;
+    ended.close();
     RdmaCmId before = id;
     id = device.replaceId(this);
     before.destroyId();

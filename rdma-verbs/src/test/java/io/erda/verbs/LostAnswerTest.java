@@ -1,6 +1,7 @@
 package io.erda.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.ibm.disni.verbs.RdmaCm;
@@ -25,8 +26,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Soft RDMA lost the answer to a request for a connection, and the kernel sent it again when the
- * client had given up. Here a program that never answers takes the first request, and a server
- * listens in its place when it has it.
+ * client had given up. Here nobody answers the first request: a program takes it that never does,
+ * and a server listens in its place when it has it; or the server is away until there is another.
  */
 @EnabledIfSystemProperty(
     named = "erda.rdma.address",
@@ -36,8 +37,8 @@ class LostAnswerTest {
   private static final String ADDRESS = System.getProperty("erda.rdma.address") + ":19999";
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-  /** Of the guest's clock, as all time here; the first try has a seventh of it. */
-  private static final Duration TIMEOUT = Duration.ofSeconds(14);
+  /** Of the guest's clock, as all time here; the first request has a third of it. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(12);
 
   private final Recorder atClient = new Recorder();
 
@@ -63,6 +64,27 @@ class LostAnswerTest {
       unanswered.destroyId();
     }
     cm.destroyEventChannel(channel);
+  }
+
+  @Test
+  @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void aServerThatWasAwayMeetsWhoStillWaits() throws IOException {
+    try (VerbsDevice client = VerbsDevice.open(null, System::nanoTime, new SecureRandom());
+        VerbsDevice server = VerbsDevice.open(null, System::nanoTime, new SecureRandom());
+        Listener listener = server.listen(ADDRESS);
+        QueuePair asking = client.connect(ADDRESS, NOTHING, TIMEOUT)) {
+      long backNs = System.nanoTime() + TIMEOUT.toNanos() / 2;
+      while (System.nanoTime() - backNs < 0) {
+        asking.poll(atClient, 1);
+        assertTrue(atClient.all.isEmpty(), () -> "no answer can have come: " + atClient.all);
+      }
+      QueuePair answering = connect(asking, listener);
+      assertEquals(
+          new Recorder.Completion(0, Opcode.CONNECT, Status.SUCCESS, 0, 0), atClient.last());
+      assertNull(listener.poll(), "nobody else asks");
+      assertEquals(0, server.figures().get("rdma.refused.want").getAsLong());
+      answering.close();
+    }
   }
 
   private RdmaCmId firstRequest(RdmaEventChannel channel, QueuePair asking) throws IOException {

@@ -33,19 +33,21 @@ class TriesTest {
   }
 
   @Test
-  void eachTryLastsTwiceAsLongAsTheOneBefore() {
-    assertEquals(List.of(0, 1_000, 3_000), asked(7_000, 0));
+  void theSecondRequestHasTwiceTheTimeOfTheFirst() {
+    assertEquals(List.of(0, 2_000), asked(6_000, 0));
   }
 
   @Test
   void timeCountsFromWhenThePeerIsAsked() {
-    assertEquals(List.of(1_500, 2_500, 4_500), asked(7_000, 1_500));
+    assertEquals(List.of(500, 2_500), asked(6_000, 500));
+    assertEquals(List.of(2_000, 4_000), asked(6_000, 2_000));
   }
 
   @Test
-  void withLittleTimeTriesAreFewer() {
+  void whoHasTooLittleTimeForTwoWaitsForTheOne() {
     assertEquals(List.of(0, 500), asked(1_000, 0));
-    assertEquals(List.of(0), asked(400, 0));
+    assertEquals(List.of(0), asked(999, 0));
+    assertEquals(List.of(2_001), asked(6_000, 2_001));
   }
 
   @Test

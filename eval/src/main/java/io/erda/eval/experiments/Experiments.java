@@ -28,6 +28,7 @@ import io.erda.eval.paper.ProfileExperiment;
 import io.erda.eval.paper.SimulatedExperiment;
 import io.erda.eval.paper.SizesExperiment;
 import io.erda.eval.peers.PeersExperiment;
+import io.erda.eval.peers.YcsbExperiment;
 import io.erda.eval.process.Transport;
 import java.util.List;
 
@@ -56,6 +57,7 @@ public final class Experiments {
           new BackupExperiment(),
           new EnduranceExperiment(),
           new PeersExperiment(),
+          new YcsbExperiment(),
           BaselinesExperiment.over(Transport.SHM),
           BaselinesExperiment.embedded(),
           BaselinesExperiment.over(Transport.TCP),

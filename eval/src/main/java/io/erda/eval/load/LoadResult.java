@@ -28,7 +28,8 @@ public record LoadResult(
     return elapsedNs == 0 ? 0 : operations * 1e9 / elapsedNs;
   }
 
-  String format() {
+  /** One line. */
+  public String format() {
     return FORM.formatted(operations, errors, updates, elapsedNs, read.format(), update.format());
   }
 
@@ -37,7 +38,7 @@ public record LoadResult(
    *
    * @throws ProcessException when that is something else
    */
-  static LoadResult parse(String line) {
+  public static LoadResult parse(String line) {
     Matcher fields = LINE.matcher(line);
     if (!fields.matches()) {
       throw new ProcessException("the load process answered '" + line + "', which is no result");

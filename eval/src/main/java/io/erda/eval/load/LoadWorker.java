@@ -14,7 +14,6 @@ import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.HdrHistogram.Histogram;
 import site.ycsb.DBException;
 import site.ycsb.Workload;
 import site.ycsb.measurements.Measurements;
@@ -109,8 +108,8 @@ public final class LoadWorker {
   }
 
   private static LoadResult result(List<LoadThread> threads, long elapsedNs) {
-    Histogram reads = threads.getFirst().db.reads();
-    Histogram updates = threads.getFirst().db.updates();
+    Latencies reads = threads.getFirst().db.reads();
+    Latencies updates = threads.getFirst().db.updates();
     long errors = 0;
     long operations = 0;
     long updatesDone = 0;
@@ -124,7 +123,7 @@ public final class LoadWorker {
       operations += thread.done;
     }
     return new LoadResult(
-        operations, errors, updatesDone, elapsedNs, Percentiles.of(reads), Percentiles.of(updates));
+        operations, errors, updatesDone, elapsedNs, reads.percentiles(), updates.percentiles());
   }
 
   private static void failIfAny(List<LoadThread> threads) {

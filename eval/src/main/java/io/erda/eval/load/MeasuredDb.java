@@ -6,7 +6,6 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import java.util.function.LongSupplier;
-import org.HdrHistogram.Histogram;
 import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.DBException;
@@ -16,34 +15,42 @@ import site.ycsb.Status;
  * Times every operation of a database in nanoseconds and counts what did not answer OK. One thread.
  * Owns the database.
  */
-final class MeasuredDb extends DB {
-  private static final long LATENCY_NS_MAX = 60_000_000_000L;
-
+public final class MeasuredDb extends DB {
   private final DB db;
   private final LongSupplier nanoTime;
-  private final Histogram reads = new Histogram(LATENCY_NS_MAX, 3);
-  private final Histogram updates = new Histogram(LATENCY_NS_MAX, 3);
+  private final Latencies reads = new Latencies();
+  private final Latencies updates = new Latencies();
   private long errors;
   private long updatesDone;
 
-  MeasuredDb(DB db, LongSupplier nanoTime) {
+  public MeasuredDb(DB db, LongSupplier nanoTime) {
     this.db = db;
     this.nanoTime = nanoTime;
   }
 
   /** Forgets what was measured so far. */
-  void reset() {
+  public void reset() {
     reads.reset();
     updates.reset();
     errors = 0;
     updatesDone = 0;
   }
 
-  Histogram reads() {
+  /**
+   * What was measured.
+   *
+   * @param operations of YCSB's, of which some may be several of the database's
+   */
+  public LoadResult result(long operations, long elapsedNs) {
+    return new LoadResult(
+        operations, errors, updatesDone, elapsedNs, reads.percentiles(), updates.percentiles());
+  }
+
+  Latencies reads() {
     return reads;
   }
 
-  Histogram updates() {
+  Latencies updates() {
     return updates;
   }
 
@@ -80,7 +87,7 @@ final class MeasuredDb extends DB {
       String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
     long startNs = nanoTime.getAsLong();
     Status status = db.read(table, key, fields, result);
-    reads.recordValue(clamp(nanoTime.getAsLong() - startNs));
+    reads.record(nanoTime.getAsLong() - startNs);
     errors += status.isOk() ? 0 : 1;
     return status;
   }
@@ -116,16 +123,12 @@ final class MeasuredDb extends DB {
   }
 
   private Status written(Status status, long startNs) {
-    updates.recordValue(clamp(nanoTime.getAsLong() - startNs));
+    updates.record(nanoTime.getAsLong() - startNs);
     if (status.isOk()) {
       updatesDone++;
     } else {
       errors++;
     }
     return status;
-  }
-
-  private static long clamp(long ns) {
-    return Math.min(ns, LATENCY_NS_MAX);
   }
 }

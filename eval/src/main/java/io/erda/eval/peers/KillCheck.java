@@ -32,7 +32,10 @@ final class KillCheck {
     stage.context().progress().done("");
   }
 
-  private static String lost(MeasuredPeer peer) {
+  /**
+   * Opens a store again whose processes were killed. Says what is lost; nothing where all is there.
+   */
+  static String lost(MeasuredPeer peer) {
     try {
       peer.startAgain();
       peer.process().verify();

@@ -53,12 +53,7 @@ final class PeersReport {
                 "Of %s only Erda over shm and Chronicle Map in one process are measured, one after"
                     + " the other: such stores would push each other out of memory.",
                 Column.GET_BIG.scaleTitle(stage.sizes()))));
-    for (PeerSystem system : PeerSystem.values()) {
-      stage
-          .libraries()
-          .missing(system)
-          .ifPresent(why -> parts.add(new Words("left out: " + system.title() + ": " + why)));
-    }
+    parts.addAll(stage.leftOut());
     parts.add(plot());
     return new Report(parts, json(), missed());
   }

@@ -3,6 +3,8 @@ package io.erda.eval.peers;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Words;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -24,7 +26,18 @@ record Stage(Context context, PeerLibraries libraries, Sizes sizes) {
   /** The systems that can be measured on this machine. */
   List<PeerSystem> systems() {
     return Stream.of(PeerSystem.values())
-        .filter(system -> libraries.missing(system).isEmpty())
+        .filter(system -> system.isStore() && libraries.missing(system).isEmpty())
         .toList();
+  }
+
+  /** Why the others are not, one of them each. */
+  List<Words> leftOut() {
+    List<Words> leftOut = new ArrayList<>();
+    for (PeerSystem system : PeerSystem.values()) {
+      libraries
+          .missing(system)
+          .ifPresent(why -> leftOut.add(new Words("left out: " + system.title() + ": " + why)));
+    }
+    return leftOut;
   }
 }

@@ -41,8 +41,8 @@ final class Measuring {
       paramLabel = "N",
       defaultValue = "0",
       description =
-          "How often each thing is measured, side by side, where the experiment asks (peers,"
-              + " baselines, profile); default: as it holds right.")
+          "How often each thing is measured, side by side, where the experiment asks (those"
+              + " that compare systems do); default: as it holds right.")
   private int rounds;
 
   @Option(

@@ -32,6 +32,7 @@ import java.util.List;
  * caller's choice, queue pairs without a connection manager's help, FLUSH and ATOMIC_WRITE.
  */
 public final class FfmVerbs extends RdmaVerbs {
+  private static final int EINVAL = 22;
   private static final int ACCESS_FLAGS_MASK = 1 << 3;
   private final Libibverbs library;
   private final FfmCm cm;
@@ -316,6 +317,19 @@ public final class FfmVerbs extends RdmaVerbs {
     mask = attributesOf(way, attributes, IbvQP.IBV_QPS_RTS);
     MEMORY.set(INT, attributes + Structs.QpAttr.SQ_PSN, ownPsn);
     library.modifyQp(((Pointers.Qp) qp).pointer, attributes, mask);
+  }
+
+  /** Whether the peer that asked for a connection with an ID has not given up since. */
+  public boolean isWaiting(RdmaCmId request) throws IOException {
+    try {
+      attributesOf(request, Pointers.Scratch.zeroed(), IbvQP.IBV_QPS_INIT);
+      return true;
+    } catch (VerbsException e) {
+      if (e.errno() != EINVAL) {
+        throw e;
+      }
+      return false;
+    }
   }
 
   private int attributesOf(RdmaCmId way, long attributes, int state) throws IOException {

@@ -13,8 +13,10 @@ import java.lang.foreign.MemorySegment;
  * What operations on a store of some shape cost, one connection over shared memory, keys uniform:
  * nanoseconds, medians of rounds. A get depends on the value before, as the floor beside it; what
  * is put is the value that lies in memory already.
+ *
+ * @param missNs of a get of a key that is not there
  */
-record Costs(double floorNs, double getNs, double putNs) {
+record Costs(double floorNs, double getNs, double missNs, double putNs) {
   private static final int WARMUP = 3;
 
   /** What the puts of a round write at most, so that large values don't take minutes. */
@@ -71,6 +73,7 @@ record Costs(double floorNs, double getNs, double putNs) {
           new Rounds()
               .measure(Curve.FLOOR, () -> beside.floorNs(true))
               .measure(Curve.GET, () -> beside.getNs(true))
+              .measure(Curve.MISS, beside::missNs)
               .run(WARMUP, rounds(context), context.progress());
       // The floor reads where objects lay before.
       int count = puts(context, dataset);
@@ -79,7 +82,11 @@ record Costs(double floorNs, double getNs, double putNs) {
               .measure(Curve.PUT, () -> putNs(beside.client(), keys, dataset.value(1), count))
               .run(WARMUP, rounds(context), context.progress());
       context.progress().done("");
-      return new Costs(gets.median(Curve.FLOOR), gets.median(Curve.GET), puts.median(Curve.PUT));
+      return new Costs(
+          gets.median(Curve.FLOOR),
+          gets.median(Curve.GET),
+          gets.median(Curve.MISS),
+          puts.median(Curve.PUT));
     }
   }
 

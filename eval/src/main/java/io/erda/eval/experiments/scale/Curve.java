@@ -18,6 +18,9 @@ final class Curve {
   static final String GET = "get";
   static final String PUT = "put";
 
+  /** A get of a key that is not there. */
+  static final String MISS = "miss";
+
   private final String title;
   private final String axis;
   private final List<String> things;

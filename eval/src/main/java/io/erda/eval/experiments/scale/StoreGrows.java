@@ -28,13 +28,14 @@ final class StoreGrows implements Growth {
             "objects",
             Curve.FLOOR,
             Curve.GET,
+            Curve.MISS,
             Curve.PUT);
     for (int objects : sizes(context)) {
       Dataset dataset = new Dataset(objects, VALUE_BYTES);
       try (ServedStore store = Costs.storeOf(context, dataset)) {
         store.load(dataset);
         Costs costs = Costs.of(context, store, dataset);
-        curve.add(objects, costs.floorNs(), costs.getNs(), costs.putNs());
+        curve.add(objects, costs.floorNs(), costs.getNs(), costs.missNs(), costs.putNs());
       }
     }
     double large = curve.last();
@@ -45,12 +46,14 @@ final class StoreGrows implements Growth {
             "From %s to %s objects a get takes %.2f times as long. The floor, the same copies of"
                 + " entries and object without anything of ours, takes %.2f times as long, for it"
                 + " finds less in caches and page tables. Beyond that a get takes %.2f times as"
-                + " long (at most 1.5). A put takes %.2f times as long.",
+                + " long (at most 1.5). A miss, which is a get of a key that is not there, takes"
+                + " %.2f times as long, and a put %.2f times.",
             Table.count(SMALL),
             Table.count(large),
             curve.times(Curve.GET, SMALL, large),
             curve.times(Curve.FLOOR, SMALL, large),
             beyond,
+            curve.times(Curve.MISS, SMALL, large),
             curve.times(Curve.PUT, SMALL, large));
     return new Found(
         curve,

@@ -31,6 +31,7 @@ final class TableFills implements Growth {
             "% of buckets",
             Curve.FLOOR,
             Curve.GET,
+            Curve.MISS,
             Curve.PUT,
             INSERT);
     String refused = "";
@@ -57,7 +58,7 @@ final class TableFills implements Growth {
                 new Dataset(objects, VALUE_BYTES),
                 BUCKETS_MAX,
                 Integer.toString(buckets));
-        curve.add(percent, costs.floorNs(), costs.getNs(), costs.putNs(), insertNs);
+        curve.add(percent, costs.floorNs(), costs.getNs(), costs.missNs(), costs.putNs(), insertNs);
       }
     }
     return new Found(curve, words(curve, refused));
@@ -83,12 +84,14 @@ final class TableFills implements Growth {
     return String.format(
             Locale.ROOT,
             "From %.0f to %.0f%% a get takes %.2f times as long, and the floor, which copies as"
-                + " many entries however many are in use, %.2f times; a put %.2f times. An insert"
-                + " takes %.2f times as long (the first ones by a server that has just started).",
+                + " many entries however many are in use, %.2f times; a miss, which is a get of a"
+                + " key that is not there, %.2f times; a put %.2f times. An insert takes %.2f times"
+                + " as long (the first ones by a server that has just started).",
             from,
             to,
             curve.times(Curve.GET, from, to),
             curve.times(Curve.FLOOR, from, to),
+            curve.times(Curve.MISS, from, to),
             curve.times(Curve.PUT, from, to),
             curve.times(INSERT, from, to))
         + (refused.isEmpty()

@@ -20,13 +20,14 @@ final class ValuesGrow implements Growth {
             "bytes of a value",
             Curve.FLOOR,
             Curve.GET,
+            Curve.MISS,
             Curve.PUT);
     for (int bytes : SIZES) {
       Dataset dataset = new Dataset(objects, bytes);
       try (ServedStore store = Costs.storeOf(context, dataset)) {
         store.load(dataset);
         Costs costs = Costs.of(context, store, dataset);
-        curve.add(bytes, costs.floorNs(), costs.getNs(), costs.putNs());
+        curve.add(bytes, costs.floorNs(), costs.getNs(), costs.missNs(), costs.putNs());
       }
     }
     return new Found(

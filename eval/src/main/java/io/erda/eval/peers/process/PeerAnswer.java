@@ -1,5 +1,6 @@
 package io.erda.eval.peers.process;
 
+import io.erda.eval.load.LoadResult;
 import io.erda.eval.process.ProcessException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,6 +13,9 @@ final class PeerAnswer {
   /** What was asked for is done. */
   static final String DONE = "done ";
 
+  /** The same, with how long operations took. */
+  static final String TIMED = "timed ";
+
   private static final Pattern DONE_LINE = Pattern.compile(DONE + "([1-9]\\d{0,17}) (\\d{1,18})");
 
   /**
@@ -23,6 +27,10 @@ final class PeerAnswer {
 
   static String done(long operations, long ns) {
     return DONE + operations + " " + ns;
+  }
+
+  static String timed(LoadResult result) {
+    return TIMED + result.format();
   }
 
   /**
@@ -53,6 +61,16 @@ final class PeerAnswer {
           who + " answered '" + line + "', not '" + DONE + "OPERATIONS NANOSECONDS'");
     }
     return Double.parseDouble(done.group(2)) / Double.parseDouble(done.group(1));
+  }
+
+  /**
+   * What was done, and how long it took.
+   *
+   * @param line that begins with {@link #TIMED}
+   * @throws ProcessException when it doesn't say
+   */
+  static LoadResult result(String line) {
+    return LoadResult.parse(line.substring(TIMED.length()));
   }
 
   private PeerAnswer() {}

@@ -26,7 +26,7 @@ record PeerHost(String location, Runnable ending) {
   static PeerHost start(PeerSetup setup) {
     return switch (setup.system()) {
       case ERDA_SHM -> erda(setup);
-      case ERDA_EMBEDDED, CHRONICLE_MAP, LMDB, ROCKSDB -> nobody(setup);
+      case ERDA_EMBEDDED, CHRONICLE_MAP, LMDB, ROCKSDB, NOTHING -> nobody(setup);
       case CHRONICLE_MAP_SHARED -> chronicleMap(setup);
       case REDIS -> redis(setup, false);
       case REDIS_APPENDING -> redis(setup, true);

@@ -53,10 +53,11 @@ public final class PeerLibraries {
           ? Optional.empty()
           : Optional.of(Programs.missing(system.program()));
     }
-    return system.isErda() || jar(system).isPresent()
+    return !system.hasJar() || jar(system).isPresent()
         ? Optional.empty()
         : Optional.of(
-            system.artifact() + " is not here (./erda eval run peers fetches it, with a network)");
+            system.artifact()
+                + " is not here (./erda eval run fetches it for this experiment, with a network)");
   }
 
   /** The system with its version, where it is another's. */

@@ -1,5 +1,6 @@
 package io.erda.eval.peers.process;
 
+import io.erda.eval.load.LoadResult;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.ProcessException;
@@ -82,6 +83,30 @@ public final class PeerProcess implements AutoCloseable {
   /** Gets objects at random for a time. Returns nanoseconds each. */
   public double get(Duration time) {
     return ask("get " + time.toNanos());
+  }
+
+  /** Inserts every object once, as YCSB does when it loads a workload's. */
+  public LoadResult ycsbLoad(String workload) {
+    return askTimed("ycsb-load " + workload);
+  }
+
+  /**
+   * Does operations of a workload of YCSB's for a time, which is timed by operation.
+   *
+   * @param workload a name of {@link io.erda.ycsb.Workloads}, of one that inserts nothing
+   */
+  public LoadResult ycsb(String workload, Duration time) {
+    return askTimed("ycsb " + workload + " " + time.toNanos());
+  }
+
+  /** Gets and puts objects at random, one each {@code interval}, and times each from when due. */
+  public LoadResult paced(Duration time, Duration interval) {
+    return askTimed("paced " + time.toNanos() + " " + interval.toNanos());
+  }
+
+  private LoadResult askTimed(String line) {
+    child.tell(line);
+    return PeerAnswer.result(child.await(PeerAnswer.TIMED, ANSWER_TIMEOUT));
   }
 
   private double ask(String line) {

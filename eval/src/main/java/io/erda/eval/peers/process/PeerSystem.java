@@ -3,6 +3,7 @@ package io.erda.eval.peers.process;
 import io.erda.eval.peers.store.ErdaEmbedded;
 import io.erda.eval.peers.store.ErdaShm;
 import io.erda.eval.peers.store.MemcachedStore;
+import io.erda.eval.peers.store.NothingStore;
 import io.erda.eval.peers.store.RedisStore;
 import java.util.List;
 
@@ -37,7 +38,10 @@ public enum PeerSystem {
       "memcached, Unix socket",
       MemcachedStore.class.getName(),
       PeerOrigin.program("memcached"),
-      true);
+      true),
+
+  /** None: what is left when there is no store is what the harness takes. */
+  NOTHING("no store: the harness alone", NothingStore.class.getName(), PeerOrigin.OURS, false);
 
   private final String title;
   private final String adapter;
@@ -60,9 +64,14 @@ public enum PeerSystem {
     return title;
   }
 
-  /** Whether it is Erda itself, which is always there. */
+  /** Whether it is Erda itself. */
   public boolean isErda() {
-    return artifact.isEmpty() && program.isEmpty();
+    return this == ERDA_SHM || this == ERDA_EMBEDDED;
+  }
+
+  /** Whether it keeps what is put. */
+  public boolean isStore() {
+    return this != NOTHING;
   }
 
   /** Whether many puts can be under way at once, or be given to it in one batch. */

@@ -3,6 +3,7 @@ package io.erda.eval.peers.process;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.erda.eval.load.LoadResult;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
@@ -52,6 +53,23 @@ class PeerProcessTest {
       assertEquals("a kill", process.durability());
       assertEquals(250, process.load());
       assertEquals(125, process.get(Duration.ofMillis(20)));
+    }
+  }
+
+  @Test
+  void answersWithTimesAreRead() {
+    try (PeerProcess process =
+        start(
+            OPEN
+                + "read a; echo \"timed operations=3 errors=1 updates=1 elapsedNs=9"
+                + " read=2,4,5,6,7 update=1,8,8,8,8\"; "
+                + "read a; echo 'timed a lot'")) {
+      LoadResult result = process.ycsb("workloadb", Duration.ofMillis(20));
+      assertEquals(1, result.errors());
+      assertEquals(5, result.read().p99());
+      assertFails(
+          "the load process answered 'a lot', which is no result",
+          () -> process.paced(Duration.ofMillis(20), Duration.ofMillis(1)));
     }
   }
 

@@ -1,0 +1,137 @@
+package io.erda.eval.peers;
+
+import io.erda.eval.Experiment;
+import io.erda.eval.load.LoadResult;
+import io.erda.eval.peers.process.PeerLibraries;
+import io.erda.eval.peers.process.PeerProcess;
+import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Table;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * The systems of {@link PeersExperiment} by YCSB's harness, with one binding for all of them: one
+ * thread, objects of 1 KiB, loaded by YCSB, some of them hot. Then without YCSB at one rate for
+ * all, where an operation is timed from when it was due. All stores are open at the same time and
+ * take turns; at last their processes are killed, and what they have put is looked for. One more
+ * system keeps nothing: what the harness takes by itself.
+ */
+public final class YcsbExperiment implements Experiment {
+  static final List<String> WORKLOADS = List.of("workloadc", "workloadb", "workloada");
+
+  /** Of operations at a steady rate. */
+  static final Duration INTERVAL = Duration.ofNanos(100_000);
+
+  @Override
+  public String name() {
+    return "peers-ycsb";
+  }
+
+  @Override
+  public String what() {
+    return "the systems of peers by YCSB's harness: load, workloads C, B and A, one thread; and"
+        + " without it at 10,000 operations a second, each timed from when it was due";
+  }
+
+  @Override
+  public Report run(Context context) {
+    Stage stage =
+        new Stage(context, PeerLibraries.installed(), context.quick() ? Sizes.QUICK : Sizes.FULL);
+    List<PeerSystem> systems = new ArrayList<>(stage.systems());
+    systems.add(PeerSystem.NOTHING);
+    YcsbFigures figures = new YcsbFigures();
+    Map<PeerSystem, MeasuredPeer> peers = new EnumMap<>(PeerSystem.class);
+    try {
+      for (PeerSystem system : systems) {
+        context.progress().step(system.title() + ": " + Table.count(objects(stage)) + " objects");
+        MeasuredPeer peer = MeasuredPeer.create(stage, system, stage.sizes().kib(), false);
+        peers.put(system, peer);
+        warmUp(stage, system, peer.process(), figures);
+        context.progress().done("");
+      }
+      takeTurns(stage, peers, figures);
+      killAndLook(stage, peers, figures);
+    } finally {
+      peers.values().forEach(MeasuredPeer::close);
+    }
+    return new YcsbReport(stage, systems, figures).report();
+  }
+
+  static long objects(Stage stage) {
+    return stage.sizes().kib().objects();
+  }
+
+  /** How long a store is loaded by each workload, and then at a steady rate, before that counts. */
+  static Duration warmUp(Stage stage) {
+    return stage.sizes().turn().multipliedBy(stage.context().quick() ? 1 : 5);
+  }
+
+  /** How long operations go on at a steady rate: enough of them that the slowest can be told. */
+  static Duration paced(Stage stage) {
+    return stage.sizes().turn().multipliedBy(stage.context().quick() ? 1 : 4);
+  }
+
+  private static void warmUp(
+      Stage stage, PeerSystem system, PeerProcess process, YcsbFigures figures) {
+    stage.context().progress().at("load");
+    figures.add(system, YcsbFigures.LOAD, process.ycsbLoad(WORKLOADS.getFirst()));
+    stage.context().progress().at("warm up");
+    WORKLOADS.forEach(workload -> process.ycsb(workload, warmUp(stage)));
+    process.paced(warmUp(stage), INTERVAL);
+  }
+
+  private static void takeTurns(
+      Stage stage, Map<PeerSystem, MeasuredPeer> peers, YcsbFigures figures) {
+    Duration turn = stage.sizes().turn();
+    Duration paced = paced(stage);
+    stage.context().progress().step("in turns");
+    Rounds rounds = new Rounds();
+    peers.forEach((system, peer) -> {
+      for (String workload : WORKLOADS) {
+        measure(rounds, figures, system, workload, peer, process -> process.ycsb(workload, turn));
+      }
+      measure(
+          rounds,
+          figures,
+          system,
+          YcsbFigures.PACED,
+          peer,
+          process -> process.paced(paced, INTERVAL));
+    });
+    rounds.run(0, stage.rounds(), stage.context().progress());
+    stage.context().progress().done("");
+  }
+
+  private static void measure(
+      Rounds rounds,
+      YcsbFigures figures,
+      PeerSystem system,
+      String what,
+      MeasuredPeer peer,
+      Function<PeerProcess, LoadResult> turn) {
+    rounds.measure(
+        system + " " + what,
+        () -> {
+          LoadResult result = turn.apply(peer.process());
+          figures.add(system, what, result);
+          return result.throughputOpsPerSecond();
+        });
+  }
+
+  private static void killAndLook(
+      Stage stage, Map<PeerSystem, MeasuredPeer> peers, YcsbFigures figures) {
+    stage.context().progress().step("kill processes and look what is there");
+    peers.forEach((system, peer) -> {
+      stage.context().progress().at(system.title());
+      String durability = peer.process().durability();
+      peer.process().close();
+      figures.addDurability(system, durability, system.isStore() ? KillCheck.lost(peer) : "");
+    });
+    stage.context().progress().done("");
+  }
+}

@@ -1,0 +1,95 @@
+package io.erda.eval.peers.process;
+
+import io.erda.eval.peers.store.PeerStore;
+import java.util.SplittableRandom;
+
+/**
+ * Objects of one size in a store, each told from its number. Keys are 16 bytes and come in no
+ * order. Every value names its object, and every get checks that. One thread.
+ */
+final class PeerObjects {
+  private final PeerStore store;
+  private final long count;
+  private final int valueBytes;
+  private long random;
+
+  /** A store does not have what was put. The message says it all. */
+  static final class ObjectLost extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    ObjectLost(String message) {
+      super(message);
+    }
+  }
+
+  PeerObjects(PeerStore store, long count, int valueBytes) {
+    this.store = store;
+    this.count = count;
+    this.valueBytes = valueBytes;
+    this.random = System.nanoTime();
+    SplittableRandom filling = new SplittableRandom(valueBytes);
+    for (int at = 0; at < valueBytes; at += Long.BYTES) {
+      store.value().putLong(at, filling.nextLong());
+    }
+  }
+
+  long count() {
+    return count;
+  }
+
+  int valueBytes() {
+    return valueBytes;
+  }
+
+  /** Puts an object with the value that was put last, but for its name. */
+  void put(long number) {
+    setKey(number);
+    store.value().putLong(0, number);
+    store.put();
+  }
+
+  /** Puts an object with a value of its own, in which its name replaces the first bytes. */
+  void put(long number, byte[] value) {
+    store.value().put(0, value, 0, valueBytes);
+    put(number);
+  }
+
+  /**
+   * Gets an object.
+   *
+   * @throws ObjectLost when it is not there, or is another
+   */
+  void get(long number) {
+    setKey(number);
+    int length = store.get();
+    if (length != valueBytes || store.got().getLong(0) != number) {
+      throw new ObjectLost(
+          "object "
+              + number
+              + (length < 0 ? " is not there" : " has another's value, or one of another length"));
+    }
+  }
+
+  /** Gets an object, and copies its value to where it stays. */
+  byte[] copyOf(long number) {
+    get(number);
+    byte[] copy = new byte[valueBytes];
+    store.got().get(0, copy);
+    return copy;
+  }
+
+  /** The first half is a permutation of the numbers (the finalizer of MurmurHash3). */
+  private void setKey(long number) {
+    long mixed = number + 1;
+    mixed = (mixed ^ (mixed >>> 33)) * 0xFF51AFD7ED558CCDL;
+    mixed = (mixed ^ (mixed >>> 33)) * 0xC4CEB9FE1A85EC53L;
+    store.key().putLong(0, mixed ^ (mixed >>> 33));
+    store.key().putLong(Long.BYTES, number);
+  }
+
+  /** A linear congruential generator's high bits: it costs next to nothing beside a get. */
+  long anyNumber() {
+    random = random * 6364136223846793005L + 1442695040888963407L;
+    return Math.unsignedMultiplyHigh(random, count);
+  }
+}
