@@ -17,7 +17,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -34,74 +33,57 @@ public final class BaselinesExperiment implements Experiment {
   private static final double CPU_RATIO_MAX_B = 1 / 20.0;
   private static final int WORK_ROUNDS = 3;
 
-  /** By which all are reached; null where they are embedded. */
-  private final Transport transport;
+  private final Deployment deployment;
 
-  private BaselinesExperiment(Transport transport) {
-    this.transport = transport;
+  private BaselinesExperiment(Deployment deployment) {
+    this.deployment = deployment;
   }
 
   /** Stores in processes of their own, and by what they are reached. */
   public static BaselinesExperiment over(Transport transport) {
-    return new BaselinesExperiment(Objects.requireNonNull(transport));
+    return new BaselinesExperiment(Deployment.served(transport));
   }
 
   /** Stores in the process of their client. */
   public static BaselinesExperiment embedded() {
-    return new BaselinesExperiment(null);
+    return new BaselinesExperiment(Deployment.EMBEDDED);
   }
 
   @Override
   public String name() {
-    return overShm() ? "baselines" : "baselines-" + (isEmbedded() ? "embedded" : transport);
+    return overShm() ? "baselines" : "baselines-" + deployment.device();
   }
 
   @Override
   public String what() {
-    String compared = "Erda beside Redo Logging and Read After Write ";
-    return isEmbedded()
-        ? compared
-            + "over the embedded device, in one process with their client, who takes the server's"
-            + " steps; nothing is expected"
-        : compared
-            + switch (transport) {
-              case SHM -> "over shared memory";
-              case TCP -> "over TCP on loopback";
-              case RDMA -> "over verbs, at this machine's own RDMA device";
-            }
-            + ": at least 2 times the throughput of YCSB-C and B, 1.5 times of A, 1.2 times of"
-            + " updates alone; at most 0.7 of the p50, and 1/20 of the server's processor time in"
-            + " B";
-  }
-
-  private boolean isEmbedded() {
-    return transport == null;
+    return "Erda beside Redo Logging and Read After Write "
+        + deployment.where()
+        + (deployment.hasServers()
+            ? ": at least 2 times the throughput of YCSB-C and B, 1.5 times of A, 1.2 times of"
+                + " updates alone; at most 0.7 of the p50, and 1/20 of the server's processor time"
+                + " in B"
+            : "; nothing is expected");
   }
 
   private boolean overShm() {
-    return transport == Transport.SHM;
+    return deployment.isOver(Transport.SHM);
   }
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    Optional<String> missing = isEmbedded() ? Optional.empty() : transport.missing();
+    Optional<String> missing = deployment.missing();
     if (missing.isPresent()) {
       return Report.skipped(missing.get());
     }
-    int slower = overShm() || isEmbedded() ? 1 : 10;
-    int objects = (context.quick() ? 10_000 : 100_000) / slower;
-    int operations = (context.quick() ? 20_000 : 200_000) / slower;
+    int objects = (context.quick() ? 10_000 : 100_000) / deployment.slowness();
+    int operations = (context.quick() ? 20_000 : 200_000) / deployment.slowness();
     int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 3 : 9;
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("device", isEmbedded() ? "embedded" : transport.toString())
-        .put("valueBytes", VALUE_BYTES);
+    json.put("device", deployment.device()).put("valueBytes", VALUE_BYTES);
     json.put("objects", objects).put("operations", operations);
     Map<Workload, List<Series>> measured = new EnumMap<>(Workload.class);
-    List<? extends ComparedStore> schemes =
-        isEmbedded()
-            ? EmbeddedScheme.openAll(context, dataset)
-            : ServedScheme.startAll(context, dataset, transport, 0, Counting.NOTHING);
+    List<? extends ComparedStore> schemes = deployment.openAll(context, dataset);
     try {
       for (Workload workload : Workload.values()) {
         context.progress().step(workload.label);
@@ -121,13 +103,9 @@ public final class BaselinesExperiment implements Experiment {
         new Words(
             "“Erda is” tells Erda's throughput beside the row's, and “announcing” that of Erda"
                 + " where it announces first."
-                + (isEmbedded()
-                    ? " Erda's own puts and its gets need no message here. The others send theirs"
-                        + " to a server whose steps their own thread takes; Erda cleans in a"
-                        + " thread of its own."
-                    : "")));
+                + deployment.words()));
     parts.add(report(measured, floor, json));
-    if (!isEmbedded()) {
+    if (deployment.hasServers()) {
       measured.forEach((workload, series) -> goals(workload, series, missed));
     }
     if (overShm()) {
@@ -146,7 +124,7 @@ public final class BaselinesExperiment implements Experiment {
         new Table(
             "load", "scheme", "server CPU/op", "at work/op", "to Erda's", "announcing", "paper");
     List<ServedScheme> schemes =
-        ServedScheme.startAll(context, dataset, transport, 0, Counting.WORK);
+        ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.WORK);
     try {
       for (Workload workload : Workload.values()) {
         context.progress().step(workload.label + ", servers at work");
@@ -193,7 +171,7 @@ public final class BaselinesExperiment implements Experiment {
 
   private Table report(Map<Workload, List<Series>> measured, Floor floor, ObjectNode json) {
     List<String> heads = new ArrayList<>(List.of("load", "scheme", "op/s", "mean", "p50", "p99"));
-    heads.addAll(isEmbedded() ? List.of() : List.of("server CPU/op"));
+    heads.addAll(deployment.hasServers() ? List.of("server CPU/op") : List.of());
     heads.addAll(floor == null ? List.of() : List.of("mean / floor"));
     heads.addAll(List.of("Erda is", "announcing", "paper"));
     Table table = new Table(heads.toArray(String[]::new));
@@ -219,7 +197,7 @@ public final class BaselinesExperiment implements Experiment {
                   Table.time(meanNs),
                   Table.time(Rounds.median(each.p50Ns)),
                   Table.time(each.latencies.getValueAtPercentile(99))));
-      if (!isEmbedded()) {
+      if (deployment.hasServers()) {
         row.add(Table.time(Rounds.median(each.cpuNs)));
         node.put("serverCpuNsPerOperation", Rounds.median(each.cpuNs));
       }
