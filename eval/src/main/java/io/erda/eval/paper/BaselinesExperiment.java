@@ -46,7 +46,7 @@ public final class BaselinesExperiment implements Experiment {
 
   /** Stores in the process of their client. */
   public static BaselinesExperiment embedded() {
-    return new BaselinesExperiment(Deployment.EMBEDDED);
+    return new BaselinesExperiment(Deployment.embedded());
   }
 
   @Override

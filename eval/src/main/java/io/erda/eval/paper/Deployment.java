@@ -10,7 +10,9 @@ import java.util.Optional;
 /** Where stores are that are compared, and by what their client reaches them. */
 interface Deployment {
   /** In the process of their client. */
-  Deployment EMBEDDED = new Embedded();
+  static Deployment embedded() {
+    return new Embedded();
+  }
 
   /** Each in a process of its own. */
   static Deployment served(Transport transport) {
