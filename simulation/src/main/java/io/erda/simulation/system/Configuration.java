@@ -69,6 +69,9 @@ public record Configuration(
   /** Of the others, in one of so many clients leave in the middle. */
   private static final int LEAVING_ODDS = 10;
 
+  /** Of those that are left, in one of so many entries are displaced beside iterations. */
+  private static final int ITERATED_ODDS = 15;
+
   /** One in so many; they take longer than the others. */
   private static final int LEFT_BEHIND_ODDS = 24;
 
@@ -98,8 +101,8 @@ public record Configuration(
 
   /**
    * The configuration of a seed: as {@link #random} draws it; in one run of some the puts announce
-   * first, and in one of some clients leave in the middle. That is drawn beside, so that all others
-   * are what they were before.
+   * first, in one of some clients leave in the middle, and in one of some entries are displaced
+   * beside iterations. That is drawn beside, so that all others are what they were before.
    */
   public static Configuration ofSeed(long seed) {
     Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
@@ -112,7 +115,13 @@ public record Configuration(
       return drawn.announcing();
     }
     SplittableRandom leaving = new SplittableRandom(seed ^ 0x1EAFE7L);
-    return leaving.nextInt(LEAVING_ODDS) == 0 ? Scenarios.leavingInTheMiddle(leaving) : drawn;
+    if (leaving.nextInt(LEAVING_ODDS) == 0) {
+      return Scenarios.leavingInTheMiddle(leaving);
+    }
+    SplittableRandom iterated = new SplittableRandom(seed ^ 0x17E2A7EDL);
+    return iterated.nextInt(ITERATED_ODDS) == 0
+        ? Scenarios.displacedBesideIterations(iterated)
+        : drawn;
   }
 
   /** The same with puts that announce first: the store promises nothing of power failures. */

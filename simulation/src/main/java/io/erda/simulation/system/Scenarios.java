@@ -57,7 +57,7 @@ public final class Scenarios {
   /**
    * A full table of keys that mostly stay as they are, among which a few come and go: entries are
    * displaced all the time beside iterations, to which what stays is known, and READs take their
-   * time.
+   * time. Values are short: in a full log there are no puts, and nothing moves.
    */
   public static Configuration displacedBesideIterations(RandomGenerator random) {
     int buckets = 1 << random.nextInt(4, 7);
@@ -77,7 +77,7 @@ public final class Scenarios {
         .keys(keys)
         .twins(false)
         .keyBytesMax(8)
-        .valueBytesMax(2000)
+        .valueBytesMax(100)
         .operations(3000)
         .pipeline(2)
         .mix(new OperationMix(45, 45, 0, buckets / 2))

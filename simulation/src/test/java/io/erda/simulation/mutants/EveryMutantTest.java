@@ -1,5 +1,6 @@
 package io.erda.simulation.mutants;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.simulation.mutants.MutantTable.Row;
@@ -14,15 +15,26 @@ import org.junit.jupiter.api.TestFactory;
 /**
  * The simulation finds deliberate defects of the production code, with nothing said to it. In the
  * build those that take few seeds; {@code -Derda.mutants=all} for every one, in five sets of seeds,
- * which takes half an hour and prints the table of {@code MUTANTS.md}.
+ * which takes half an hour and prints the table of {@code MUTANTS.md}; {@code -Derda.mutant=NAME}
+ * for one alone.
  */
 final class EveryMutantTest {
   private static final int QUICK_SEEDS_MAX = 400;
 
+  /** Null for all. */
+  private static final String ONLY = System.getProperty("erda.mutant");
+
   @TestFactory
   Stream<DynamicTest> isFound() {
-    return Mutants.ALL.stream()
-        .filter(mutant -> mutant.survives() == null && (SeedSets.ALL || mutant.quick()))
+    List<Mutant> chosen =
+        Mutants.ALL.stream()
+            .filter(mutant ->
+                ONLY == null
+                    ? mutant.survives() == null && (SeedSets.ALL || mutant.quick())
+                    : mutant.name().equals(ONLY))
+            .toList();
+    assertFalse(chosen.isEmpty(), () -> "there is no mutant “" + ONLY + "”");
+    return chosen.stream()
         .map(mutant -> DynamicTest.dynamicTest(mutant.name(), () -> find(mutant)));
   }
 
