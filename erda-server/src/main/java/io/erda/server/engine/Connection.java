@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
+import io.erda.protocol.Result;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
@@ -73,6 +74,12 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   /** Whether what was claimed is settled as soon as none of it is open any more. */
   private boolean settles;
+
+  /**
+   * Whether something failed with the store's files, and may take effect when they are opened the
+   * next time. Nothing is settled from then on: its client may not have heard the answer.
+   */
+  private boolean leftUndecided;
 
   private int handled;
   private boolean gone;
@@ -269,9 +276,9 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     }
   }
 
-  /** Whether everything that came and may take effect is answered. */
+  /** Whether everything that came and may take effect is answered, and is decided. */
   private boolean isThrough() {
-    return open == 0;
+    return open == 0 && !leftUndecided;
   }
 
   private void settleAll() {
@@ -318,6 +325,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       giveUpIfItsMemoryIsLost(e);
     }
     open -= mayTakeEffect(type) ? 1 : 0;
+    leftUndecided |= result == Result.FAILED && mayTakeEffect(type);
     underWay--;
     share.operations--;
     if (settles && isThrough()) {

@@ -187,6 +187,38 @@ class FailedStoreTest {
     core.close();
   }
 
+  /**
+   * Found by simulation: the answer of a put that failed had not arrived when its client gave up,
+   * and what the client saw of the server said that the put was decided. The next opening stored
+   * it, after others had seen that it was not there.
+   */
+  @Test
+  void whatFailedIsNotSettled() throws IOException {
+    for (int first : List.of(Message.PUBLISH, Message.ERASE)) {
+      files.names().forEach(files::delete);
+      failing = name -> false;
+      ServerCore core = serve();
+      RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+      assertEquals(Result.OK, put(client, KEY));
+      RawClient.Leased leased = client.lease(0, 128);
+      long before = client.queuePair.settled();
+      failing = name -> name.startsWith("table");
+      int result =
+          first == Message.ERASE
+              ? keyed(client, Message.ERASE, KEY)
+              : client.publish(
+                  leased,
+                  leased.place(),
+                  client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased)),
+                  0);
+      assertEquals(Result.FAILED, result);
+      assertEquals(Result.READ_ONLY, keyed(client, Message.ERASE, KEY));
+      assertEquals(before, client.queuePair.settled());
+      failing = name -> false;
+      core.close();
+    }
+  }
+
   /** Whichever request comes first when the table's file fails: it is not acknowledged. */
   @Test
   void aTableThatCanNotBeMadeDurable() throws IOException {
