@@ -265,6 +265,11 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     return type == Message.PUBLISH || type == Message.ERASE || type == Message.ANNOUNCE;
   }
 
+  /** Whether an answer leaves open what becomes of its request: the store's files failed. */
+  private static boolean isUndecided(int type, int result) {
+    return result == Result.FAILED && mayTakeEffect(type);
+  }
+
   /**
    * What was asked for has been done and answered, or dropped. A claim is of everything that had
    * come by then, so it is settled when nothing of that is open: when the last one is answered.
@@ -325,7 +330,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       giveUpIfItsMemoryIsLost(e);
     }
     open -= mayTakeEffect(type) ? 1 : 0;
-    leftUndecided |= result == Result.FAILED && mayTakeEffect(type);
+    leftUndecided |= isUndecided(type, result);
     underWay--;
     share.operations--;
     if (settles && isThrough()) {

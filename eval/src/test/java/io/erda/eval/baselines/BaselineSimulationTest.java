@@ -111,6 +111,7 @@ class BaselineSimulationTest {
         1L << random.nextInt(6, 11),
         1L << random.nextInt(15, 19),
         1L << 12,
+        8,
         FAULTS);
   }
 }

@@ -33,6 +33,7 @@ import java.util.random.RandomGenerator;
  * @param stepNs of a node with work
  * @param idleNs of a node without
  * @param drainNsMax what a drain takes at most, when it takes any time
+ * @param drainFailedOdds under one opening in so many a drain fails, where drains may fail
  * @param faults that may happen
  */
 public record Configuration(
@@ -56,6 +57,7 @@ public record Configuration(
     long stepNs,
     long idleNs,
     long drainNsMax,
+    int drainFailedOdds,
     Set<Fault> faults) {
   private static final int KEY_OPERATIONS_MAX = 12;
   private static final int READERS_PERCENT = 50;

@@ -9,9 +9,11 @@ import java.util.Set;
 
 /**
  * Makes a {@link Configuration} by the names of its components; those that are not set are the
- * other one's that it began with, or 0.
+ * other one's that it began with, or 0, or what is usual.
  */
 final class ConfigurationBuilder {
+  private static final int DRAIN_FAILED_ODDS = 8;
+
   private PersistenceDomain domain;
   private NetworkModel network;
   private StoreGeometry store;
@@ -32,6 +34,7 @@ final class ConfigurationBuilder {
   private long stepNs;
   private long idleNs;
   private long drainNsMax;
+  private int drainFailedOdds = DRAIN_FAILED_ODDS;
   private Set<Fault> faults;
 
   ConfigurationBuilder() {}
@@ -57,6 +60,7 @@ final class ConfigurationBuilder {
     stepNs = other.stepNs();
     idleNs = other.idleNs();
     drainNsMax = other.drainNsMax();
+    drainFailedOdds = other.drainFailedOdds();
     faults = other.faults();
   }
 
@@ -155,6 +159,11 @@ final class ConfigurationBuilder {
     return this;
   }
 
+  ConfigurationBuilder drainFailedOdds(int value) {
+    drainFailedOdds = value;
+    return this;
+  }
+
   ConfigurationBuilder drainNsMax(long value) {
     drainNsMax = value;
     return this;
@@ -187,6 +196,7 @@ final class ConfigurationBuilder {
         stepNs,
         idleNs,
         drainNsMax,
+        drainFailedOdds,
         faults);
   }
 }

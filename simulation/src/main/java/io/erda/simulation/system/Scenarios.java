@@ -91,7 +91,7 @@ public final class Scenarios {
 
   /**
    * Clients with several puts under way lose their connections all the time, while batches wait for
-   * the device: what of it was done has to be told rightly.
+   * the device, which fails now and then: what of it was done has to be told rightly.
    */
   public static Configuration leavingInTheMiddle(RandomGenerator random) {
     return new ConfigurationBuilder()
@@ -117,7 +117,13 @@ public final class Scenarios {
         .stepNs(64)
         .idleNs(1 << 15)
         .drainNsMax(1 << 12)
-        .faults(EnumSet.of(Fault.CONNECTION_LOSS, Fault.CLIENT_CLOSE, Fault.COMPLETIONS_DELAYED))
+        .drainFailedOdds(random.nextInt(4) == 0 ? 1 : 8)
+        .faults(
+            EnumSet.of(
+                Fault.CONNECTION_LOSS,
+                Fault.CLIENT_CLOSE,
+                Fault.COMPLETIONS_DELAYED,
+                Fault.DRAIN_FAILED))
         .build();
   }
 

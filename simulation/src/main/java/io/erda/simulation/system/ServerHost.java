@@ -27,7 +27,6 @@ final class ServerHost {
 
   private static final int INSPECTION_ODDS = 8;
   private static final int STOP_UNDRAINED_ODDS = 2;
-  private static final int DRAIN_FAILED_ODDS = 8;
 
   /** Where clients of the process that serves find it, and nobody else. */
   private static final String EMBEDDED = "embedded";
@@ -261,7 +260,7 @@ final class ServerHost {
         && !world.healing
         && survivesPower()
         && world.disk.domain().visibleBeforeDurable()
-        && world.drains.nextInt(DRAIN_FAILED_ODDS) == 0) {
+        && world.drains.nextInt(world.configuration.drainFailedOdds()) == 0) {
       world.disk.failDrain(1 + world.drains.nextInt(1 << world.drains.nextInt(2, 10)));
     }
   }

@@ -60,6 +60,14 @@ final class Mutants {
 
   private Mutants() {}
 
+  /** Those for which files fail while clients leave: {@code Scenarios.leavingInTheMiddle}. */
+  static final List<Mutant> LEAVING =
+      List.of(
+          Mutant.of(
+              "settled when files failed",
+              "a client is told that what failed with the store's files is over",
+              () -> List.of(constant(CONNECTION, "respond", "isUndecided", 0))));
+
   static final List<Mutant> ALL =
       List.of(
           // Durability of a publication (rule 5)
