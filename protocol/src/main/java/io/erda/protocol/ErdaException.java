@@ -70,8 +70,8 @@ public abstract sealed class ErdaException extends RuntimeException {
      *   <li>the client was closed before it heard what the server had made of it: a server that
      *       runs has decided it a moment later
      *   <li>somebody shortened the file that client and server exchange messages in: as above
-     *   <li>the store's files failed while it was done, as the message says: when the store is
-     *       opened the next time
+     *   <li>the store's files failed while it was done, as the message says where the answer
+     *       arrived: when the store is opened the next time
      * </ul>
      */
     public boolean isFinal() {

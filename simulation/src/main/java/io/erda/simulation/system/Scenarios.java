@@ -57,7 +57,8 @@ public final class Scenarios {
   /**
    * A full table of keys that mostly stay as they are, among which a few come and go: entries are
    * displaced all the time beside iterations, to which what stays is known, and READs take their
-   * time. Values are short: in a full log there are no puts, and nothing moves.
+   * time; and servers die in the middle of that. Values are short: in a full log there are no puts,
+   * and nothing moves.
    */
   public static Configuration displacedBesideIterations(RandomGenerator random) {
     int buckets = 1 << random.nextInt(4, 7);
@@ -81,11 +82,16 @@ public final class Scenarios {
         .operations(3000)
         .pipeline(2)
         .mix(new OperationMix(45, 45, 0, buckets / 2))
-        .faultGapNs(0)
+        .faultGapNs(1L << random.nextInt(18, 24))
         .stepNs(128)
         .idleNs(1 << 15)
         .drainNsMax(1 << 12)
-        .faults(EnumSet.noneOf(Fault.class))
+        .faults(
+            EnumSet.of(
+                Fault.SERVER_CRASH_IN_STORE,
+                Fault.SERVER_CRASH,
+                Fault.POWER_FAILURE,
+                Fault.INSPECTION))
         .build();
   }
 
