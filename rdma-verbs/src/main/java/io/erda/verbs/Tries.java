@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 final class Tries {
   private static final long NS_PER_MS = 1_000_000;
 
-  /** Who asks again gives both requests so long at least; otherwise one has all the time. */
+  /** Each of two requests has at least this long; where there is less, one has all the time. */
   private static final long SHORTEST_NS = 500 * NS_PER_MS;
 
   private final LongSupplier nanoTime;
@@ -32,7 +32,7 @@ final class Tries {
     return timeoutNs - (nanoTime.getAsLong() - startNs);
   }
 
-  /** The same for who wants milliseconds, at least one. */
+  /** Gives the same in milliseconds, at least one. */
   int remainingMs() {
     return Math.clamp(remainingNs() / NS_PER_MS, 1, Integer.MAX_VALUE);
   }

@@ -201,7 +201,11 @@ public final class VerbsDevice implements Device {
       }
       id.listen(VerbsListener.BACKLOG);
       VerbsListener listener =
-          new VerbsListener(this, id, Addresses.format((InetSocketAddress) id.getSource()));
+          new VerbsListener(
+              this,
+              id,
+              Addresses.format((InetSocketAddress) id.getSource()),
+              verbs::isWaiting);
       listeners.put(id, listener);
       return listener;
     } catch (IOException | RuntimeException e) {
@@ -234,7 +238,7 @@ public final class VerbsDevice implements Device {
     }
   }
 
-  /** Makes another ID for a queue pair, which still has its old one, and destroys that then. */
+  /** Makes another ID for a queue pair, which still has its old one and is to destroy that. */
   RdmaCmId replaceId(VerbsQueuePair queuePair) throws IOException {
     RdmaCmId id = events.createId(RdmaCm.RDMA_PS_TCP);
     queuePairs.remove(queuePair.id(), queuePair);
@@ -310,10 +314,19 @@ public final class VerbsDevice implements Device {
   private void requested(RdmaCmId listening, RdmaCmId id) throws IOException {
     VerbsListener listener = listeners.get(listening);
     if (listener == null || id.getVerbs() != hca.context()) {
-      id.destroyId();
-      return;
+      drop(id);
+    } else {
+      listener.requested(id);
     }
-    listener.requested(id);
+  }
+
+  /** Lets a request go that nobody takes. */
+  static void drop(RdmaCmId request) {
+    try {
+      request.destroyId();
+    } catch (IOException e) {
+      // The kernel keeps what it can't destroy now until the event channel is closed.
+    }
   }
 
   private void endRefused() {

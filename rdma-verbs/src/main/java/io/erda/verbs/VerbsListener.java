@@ -24,31 +24,43 @@ final class VerbsListener implements Listener {
   private final VerbsDevice device;
   private final RdmaCmId id;
   private final String address;
+  private final WaitingCheck waiting;
   private final ArrayDeque<VerbsQueuePair> greeting = new ArrayDeque<>();
   private boolean closed;
 
-  VerbsListener(VerbsDevice device, RdmaCmId id, String address) {
+  /** Whether a peer still waits for the answer to its request. */
+  interface WaitingCheck {
+    /** Throws an {@link IOException} when the kernel, or the hardware, does not say. */
+    boolean isWaiting(RdmaCmId request) throws IOException;
+  }
+
+  VerbsListener(VerbsDevice device, RdmaCmId id, String address, WaitingCheck waiting) {
     this.device = device;
     this.id = id;
     this.address = address;
+    this.waiting = waiting;
   }
 
-  void requested(RdmaCmId connection) throws IOException {
-    if (!device.verbs().isWaiting(connection)) {
-      connection.destroyId();
-      return;
-    }
+  /** Takes a request, or lets it go; whatever becomes of it, others are served as before. */
+  void requested(RdmaCmId connection) {
     try {
-      String peer = Addresses.format((InetSocketAddress) connection.getDestination());
-      VerbsQueuePair queuePair = VerbsQueuePair.asked(device, connection, peer);
-      device.add(queuePair);
-      greeting.add(queuePair);
-      if (greeting.size() > GREETING_MAX) {
-        greeting.remove().close();
+      if (waiting.isWaiting(connection)) {
+        greet(connection);
+        return;
       }
     } catch (IOException e) {
       device.refusedForWant();
-      connection.destroyId();
+    }
+    VerbsDevice.drop(connection);
+  }
+
+  private void greet(RdmaCmId connection) throws IOException {
+    String peer = Addresses.format((InetSocketAddress) connection.getDestination());
+    VerbsQueuePair queuePair = VerbsQueuePair.asked(device, connection, peer);
+    device.add(queuePair);
+    greeting.add(queuePair);
+    if (greeting.size() > GREETING_MAX) {
+      greeting.remove().close();
     }
   }
 

@@ -32,19 +32,12 @@ final class VerbsQueuePair extends PostingQueuePair {
   }
 
   private final String peer;
-  private final boolean connecting;
   private final byte[] greeting;
 
-  /** Null where a peer asks, which has its own. */
-  private final Tries tries;
+  /** How this end asks for the connection; null where the peer does. */
+  private final Asking asking;
 
-  private final WayFinder way;
   private RdmaCmId id;
-  private InetSocketAddress destination;
-
-  /** The connection manager has asked the peer's, which has not answered yet. */
-  private boolean requested;
-
   private Link link;
   private MessageQueue messages;
   private DataQueue data;
@@ -61,24 +54,16 @@ final class VerbsQueuePair extends PostingQueuePair {
 
   /** A connection that this end asks for. */
   VerbsQueuePair(VerbsDevice device, RdmaCmId id, String peer, byte[] greeting, Tries tries) {
-    this(device, id, peer, true, greeting, tries);
+    this(device, id, peer, greeting, new Asking(tries));
   }
 
   private VerbsQueuePair(
-      VerbsDevice device,
-      RdmaCmId id,
-      String peer,
-      boolean connecting,
-      byte[] greeting,
-      Tries tries) {
+      VerbsDevice device, RdmaCmId id, String peer, byte[] greeting, Asking asking) {
     super(device);
     this.id = id;
     this.peer = peer;
-    this.connecting = connecting;
     this.greeting = greeting;
-    this.tries = tries;
-    this.way =
-        new WayFinder((to, ms) -> this.id.resolveAddr(null, to, ms), () -> tries.remainingNs());
+    this.asking = asking;
   }
 
   /**
@@ -87,7 +72,7 @@ final class VerbsQueuePair extends PostingQueuePair {
    * @throws IOException when there is none; then nothing is left of it but the ID
    */
   static VerbsQueuePair asked(VerbsDevice device, RdmaCmId id, String peer) throws IOException {
-    VerbsQueuePair asked = new VerbsQueuePair(device, id, peer, false, new byte[0], null);
+    VerbsQueuePair asked = new VerbsQueuePair(device, id, peer, new byte[0], (Asking) null);
     asked.open();
     try {
       asked.link.arm();
@@ -121,20 +106,18 @@ final class VerbsQueuePair extends PostingQueuePair {
   // Connecting.
 
   void connect(InetSocketAddress to) throws IOException {
-    destination = to;
-    way.look(to);
+    asking.begin(id, to);
   }
 
   /** Nobody has answered: gives up the request, which tells the peer so, and makes another. */
   private void askAgain() throws IOException {
-    requested = false;
     Link ended = link;
     link = null;
     ended.close();
     RdmaCmId before = id;
     id = device.replaceId(this);
     before.destroyId();
-    way.look(destination);
+    asking.beginAgain(id);
   }
 
   /**
@@ -148,19 +131,14 @@ final class VerbsQueuePair extends PostingQueuePair {
     }
     switch (event) {
       case CmEvents.ADDR_RESOLVED -> {
-        way.found();
         device.requireOpened(id.getVerbs());
         open();
-        id.resolveRoute(tries.remainingMs());
+        asking.foundDevice();
       }
-      case CmEvents.ROUTE_RESOLVED -> {
-        id.connect(Link.parameters());
-        tries.begin();
-        requested = true;
-      }
+      case CmEvents.ROUTE_RESOLVED -> asking.foundRoute();
       case CmEvents.ESTABLISHED -> {
-        requested = false;
-        if (connecting) {
+        if (isAsking()) {
+          asking.answered();
           openData();
           messages.say(Header.HELLO, Header.MAGIC, data.greeting(), greeting);
         }
@@ -170,7 +148,7 @@ final class VerbsQueuePair extends PostingQueuePair {
         end(Status.UNREACHABLE, "the other end left");
       }
       default -> {
-        if (CmEvents.isFailure(event) && !way.goesOn(event, status)) {
+        if (CmEvents.isFailure(event) && !(isAsking() && asking.goesOn(event, status))) {
           end(Status.UNREACHABLE, CmEvents.text(event, status));
         }
       }
@@ -182,7 +160,7 @@ final class VerbsQueuePair extends PostingQueuePair {
       return;
     }
     failure = why;
-    if (connecting && state == State.CONNECTING) {
+    if (isAsking() && state == State.CONNECTING) {
       connectReport = statusWhileConnecting;
     } else {
       disconnectReport = true;
@@ -192,19 +170,18 @@ final class VerbsQueuePair extends PostingQueuePair {
   }
 
   private void lookAtTheTime() throws IOException {
-    if (tries.isOver()) {
-      tooLate();
-    } else if (requested && tries.isUnanswered()) {
+    if (asking.isUnanswered()) {
       askAgain();
+    } else if (asking.isOver() && asking.isAddressMissing()) {
+      end(Status.UNREACHABLE, WayFinder.notFound());
+    } else if (asking.isOver()) {
+      end(Status.TIMEOUT, "no answer in time");
     }
   }
 
-  private void tooLate() {
-    if (way.isMissing()) {
-      end(Status.UNREACHABLE, WayFinder.notFound());
-    } else {
-      end(Status.TIMEOUT, "no answer in time");
-    }
+  /** Whether this end asked for the connection. */
+  private boolean isAsking() {
+    return asking != null;
   }
 
   @Override
@@ -366,8 +343,8 @@ final class VerbsQueuePair extends PostingQueuePair {
     if (Header.imm(from, at) != Header.MAGIC
         || length > Device.PRIVATE_DATA_MAX
         || state != State.CONNECTING
-        || connecting == (kind == Header.HELLO)
-        || connecting && data == null) {
+        || isAsking() == (kind == Header.HELLO)
+        || isAsking() && data == null) {
       incompatible();
       return;
     }
@@ -420,7 +397,7 @@ final class VerbsQueuePair extends PostingQueuePair {
       if (!drain() && (state == State.CONNECTING || ++idlePolls >= IDLE_POLLS_PER_PUMP)) {
         idlePolls = 0;
         device.pump(this);
-        if (state == State.CONNECTING && connecting) {
+        if (state == State.CONNECTING && isAsking()) {
           lookAtTheTime();
         }
       }

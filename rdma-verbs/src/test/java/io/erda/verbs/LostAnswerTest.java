@@ -37,7 +37,7 @@ class LostAnswerTest {
   private static final String ADDRESS = System.getProperty("erda.rdma.address") + ":19999";
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-  /** Of the guest's clock, as all time here; the first request has a third of it. */
+  /** The guest's clock measures it; the first request has a third of it. */
   private static final Duration TIMEOUT = Duration.ofSeconds(12);
 
   private final Recorder atClient = new Recorder();

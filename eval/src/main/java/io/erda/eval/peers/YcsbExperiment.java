@@ -24,7 +24,7 @@ import java.util.function.Function;
 public final class YcsbExperiment implements Experiment {
   static final List<String> WORKLOADS = List.of("workloadc", "workloadb", "workloada");
 
-  /** Of operations at a steady rate. */
+  /** At a steady rate, an operation is due so long after the one before. */
   static final Duration INTERVAL = Duration.ofNanos(100_000);
 
   @Override

@@ -22,7 +22,7 @@ final class YcsbReport {
   /** The slowest in a thousand of fewer operations are chance. */
   private static final long COUNT_FOR_P999 = 10_000;
 
-  /** Who does less than so much of what is due does not keep the rate. */
+  /** A system that does less than this share of what is due does not keep the rate. */
   private static final double KEPT_MIN = 0.99;
 
   private final Stage stage;
@@ -138,7 +138,7 @@ final class YcsbReport {
     return table;
   }
 
-  /** Of whom times say how long the queue was. */
+  /** Names the systems that did not keep the rate: their times say how long the queue was. */
   private List<Words> notKept() {
     List<Words> notKept = new ArrayList<>();
     for (PeerSystem system : systems) {

@@ -68,10 +68,10 @@ public record Configuration(
   /** Of those one in so many has writers whose stores land late. */
   private static final int LATE_WRITERS_ODDS = 4;
 
-  /** Of the others, in one of so many clients leave in the middle. */
+  /** Clients leave in the middle in one of so many of the other runs. */
   private static final int LEAVING_ODDS = 10;
 
-  /** Of those that are left, in one of so many entries are displaced beside iterations. */
+  /** Entries are displaced beside iterations in one of so many of the runs that are left. */
   private static final int ITERATED_ODDS = 15;
 
   /** One in so many; they take longer than the others. */

@@ -47,7 +47,7 @@ class PacedTurnTest {
     assertEquals(0.0, result.update().p50(), 4 * LOOK_NS);
   }
 
-  /** Of a stop of 600 ms half the gets and half the puts of that time know. */
+  /** A get takes 600 ms; what was due meanwhile waited, too, half of it gets and half puts. */
   @Test
   void whoIsDueBehindASlowOperationIsLateToo() {
     getNs = 10_000;
