@@ -27,6 +27,7 @@ import io.erda.eval.paper.ClientsExperiment;
 import io.erda.eval.paper.ProfileExperiment;
 import io.erda.eval.paper.SimulatedExperiment;
 import io.erda.eval.paper.SizesExperiment;
+import io.erda.eval.peers.BeyondMemoryExperiment;
 import io.erda.eval.peers.PeersExperiment;
 import io.erda.eval.peers.YcsbExperiment;
 import io.erda.eval.process.Transport;
@@ -58,6 +59,7 @@ public final class Experiments {
           new EnduranceExperiment(),
           new PeersExperiment(),
           new YcsbExperiment(),
+          new BeyondMemoryExperiment(),
           BaselinesExperiment.over(Transport.SHM),
           BaselinesExperiment.embedded(),
           BaselinesExperiment.over(Transport.TCP),

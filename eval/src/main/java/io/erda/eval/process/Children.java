@@ -24,6 +24,7 @@ public final class Children implements AutoCloseable {
 
   private final Deque<Child> children = new ArrayDeque<>();
   private final Deque<Path> directories = new ArrayDeque<>();
+  private final Deque<Runnable> afterwards = new ArrayDeque<>();
   private final Thread atExit = new Thread(this::endAtExit, "end-children");
   private boolean closed;
   private volatile boolean exiting;
@@ -77,6 +78,11 @@ public final class Children implements AutoCloseable {
     directories.remove(directory);
   }
 
+  /** Does something when this is closed and every process has ended. */
+  public synchronized void afterwards(Runnable what) {
+    afterwards.push(what);
+  }
+
   /** Forgets a child that has ended. */
   public synchronized void forget(Child child) {
     if (!child.isAlive()) {
@@ -105,6 +111,13 @@ public final class Children implements AutoCloseable {
       children.pop().end();
     }
     UncheckedIOException left = null;
+    while (!afterwards.isEmpty()) {
+      try {
+        afterwards.pop().run();
+      } catch (UncheckedIOException e) {
+        left = e;
+      }
+    }
     while (!directories.isEmpty()) {
       try {
         remove(directories.pop());

@@ -9,8 +9,8 @@ import java.util.List;
 /**
  * How to start another JVM of the same build.
  *
- * @param java the launcher binary
- * @param flags of the JVM
+ * @param java the launcher binary, or a command that starts it
+ * @param flags of the JVM, behind the words of such a command
  * @param serverFlags what a server's has besides
  * @param classPath as for {@code -cp}
  */
@@ -47,6 +47,14 @@ public record Jvm(Path java, List<String> flags, List<String> serverFlags, Strin
     List<String> all = new ArrayList<>(flags);
     all.addAll(List.of(more));
     return new Jvm(java, all, serverFlags, classPath);
+  }
+
+  /** The same, started by a command that is given this one's command line as its last words. */
+  public Jvm startedBy(List<String> command) {
+    List<String> all = new ArrayList<>(command.subList(1, command.size()));
+    all.add(java.toString());
+    all.addAll(flags);
+    return new Jvm(Path.of(command.getFirst()), all, serverFlags, classPath);
   }
 
   /** The same without the class cache of our commands: as an application's JVM starts. */

@@ -100,7 +100,7 @@ public final class EvalCommand implements Runnable {
       name = "all",
       description = {
         "Run all experiments and write a report: one HTML page with all tables and plots.",
-        "It takes some four hours, two of them for endurance and one for peers, and up to 40 GB of"
+        "It takes some five hours, two of them for endurance and one for peers, and up to 40 GB of"
             + " disk for stores; ten minutes with --quick."
       },
       footer = {"", "  ./erda eval all --out report --quick"})

@@ -9,6 +9,7 @@ import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.load.YcsbStore;
+import io.erda.eval.process.PageCache;
 import io.erda.eval.report.Table;
 import java.util.ArrayList;
 import java.util.List;

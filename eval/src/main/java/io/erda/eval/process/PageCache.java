@@ -1,8 +1,5 @@
-package io.erda.eval.experiments.starts;
+package io.erda.eval.process;
 
-import io.erda.eval.process.Child;
-import io.erda.eval.process.Children;
-import io.erda.eval.process.ProcessException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,19 +8,19 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Puts files out of the page cache, and reads them into it. */
-final class PageCache {
+public final class PageCache {
   private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
   private final Children children;
 
-  PageCache(Children children) {
+  public PageCache(Children children) {
     this.children = children;
   }
 
   /**
    * Writes the files of a directory that nobody maps to their device and drops them from the cache.
    */
-  void evict(Path directory) {
+  public void evict(Path directory) {
     for (Path file : files(directory)) {
       run("sync", List.of("sync", file.toString()));
       run("dd", List.of("dd", "if=" + file, "iflag=nocache", "count=0", "status=none"));
@@ -31,7 +28,7 @@ final class PageCache {
   }
 
   /** Reads the files of a directory. */
-  void warm(Path directory) {
+  public void warm(Path directory) {
     for (Path file : files(directory)) {
       run("dd", List.of("dd", "if=" + file, "of=/dev/null", "bs=1M", "status=none"));
     }

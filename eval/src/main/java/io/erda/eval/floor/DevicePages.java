@@ -1,0 +1,73 @@
+package io.erda.eval.floor;
+
+import io.erda.eval.process.Children;
+import io.erda.eval.process.PageCache;
+import io.erda.eval.process.ProcessException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.SplittableRandom;
+
+/** What it takes to read one page of a file at random that is not in the page cache. */
+public final class DevicePages {
+  private static final int PAGE_BYTES = 4096;
+  private static final int CHUNK_BYTES = 1 << 20;
+  private static final int CHUNKS = 256;
+  private static final int READS = 2_000;
+
+  /**
+   * Measures a file of its own. Returns nanoseconds a page.
+   *
+   * @param children who end the processes that this starts
+   * @param directory with nothing in it, where the file is made, and removed
+   */
+  public static double readNs(Children children, Path directory) {
+    Path file = directory.resolve("pages");
+    try {
+      try {
+        write(file);
+        new PageCache(children).evict(directory);
+        return read(file);
+      } finally {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new ProcessException("can't measure the device below " + directory, e);
+    }
+  }
+
+  private static void write(Path file) throws IOException {
+    byte[] bytes = new byte[CHUNK_BYTES];
+    SplittableRandom random = new SplittableRandom(1);
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      for (int i = 0; i < CHUNKS; i++) {
+        random.nextBytes(bytes);
+        ByteBuffer chunk = ByteBuffer.wrap(bytes);
+        while (chunk.hasRemaining()) {
+          channel.write(chunk);
+        }
+      }
+      channel.force(true);
+    }
+  }
+
+  private static double read(Path file) throws IOException {
+    SplittableRandom random = new SplittableRandom(2);
+    ByteBuffer page = ByteBuffer.allocateDirect(PAGE_BYTES);
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      long pages = channel.size() / PAGE_BYTES;
+      long startNs = System.nanoTime();
+      for (int i = 0; i < READS; i++) {
+        page.clear();
+        channel.read(page, random.nextLong(pages) * PAGE_BYTES);
+      }
+      return (System.nanoTime() - startNs) / (double) READS;
+    }
+  }
+
+  private DevicePages() {}
+}
