@@ -45,6 +45,9 @@ final class Cleaning {
 
   private static final int BYTES_A_STEP = 4 << 10;
 
+  /** What of the victim is read from its device while what lies before is looked at. */
+  private static final long AHEAD_BYTES = 1 << 20;
+
   /** What {@link #step} says. */
   enum Outcome {
     GOES_ON,
@@ -114,6 +117,9 @@ final class Cleaning {
   /** Kept so that the loads are not left out. */
   @SuppressWarnings("unused")
   private int loadedLengths;
+
+  /** Up to where the victim is in memory, or comes. */
+  private long readTo;
 
   private long measuredTo;
   private long packedFresh;
@@ -260,6 +266,7 @@ final class Cleaning {
       beginRelocating();
     } else {
       phase = Phase.MEASURE;
+      readTo = 0;
       measuredTo = 0;
       packedFresh = Region.HEADER_BYTES;
       packedAligned = 0;
@@ -318,6 +325,7 @@ final class Cleaning {
     if (count == 0) {
       return setAside();
     }
+    readAhead(loadedPlaces[0]);
     loadLengths(memory, count);
     for (int i = 0; i < count; i++) {
       long place = loadedPlaces[i];
@@ -335,6 +343,16 @@ final class Cleaning {
       measuredTo = place + ObjectLayout.ALIGNMENT;
     }
     return Outcome.GOES_ON;
+  }
+
+  /** Places are looked at in their order, from this one on. */
+  private void readAhead(long place) {
+    long from = Math.max(place, readTo);
+    long end = Math.min(geometry.regionBytes(), from + AHEAD_BYTES);
+    if (readTo - place < AHEAD_BYTES / 2 && from < end) {
+      victim.memory().readAhead(from, end - from);
+      readTo = end;
+    }
   }
 
   private Outcome setAside() {
@@ -373,6 +391,7 @@ final class Cleaning {
 
   private void beginRelocating() {
     phase = round++ == 0 ? Phase.MERGE : Phase.REPLICATE;
+    readTo = 0;
     damagedInRound = 0;
     resolvedInRound = 0;
   }
@@ -426,6 +445,9 @@ final class Cleaning {
   private void load() {
     MemorySegment memory = victim.memory().segment();
     loaded = places.lowest(loadedPlaces);
+    if (loaded > 0) {
+      readAhead(loadedPlaces[0]);
+    }
     loadLengths(memory, loaded);
     int count = 0;
     for (int i = 0; i < loaded; i++) {

@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import io.erda.pmem.AvailableMemory;
 import io.erda.pmem.Creation;
 import io.erda.pmem.PersistentMemory;
 import io.erda.server.engine.FileWork;
@@ -22,8 +23,10 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Must be closed before the store's memory is.
  */
 final class FileThreads implements FileWork, AutoCloseable {
-  /** How far ahead of a head's point of appending, bytes. */
-  private static final long AHEAD_BYTES = 256L << 20;
+  /** How far ahead of a head's point of appending, bytes, where there is memory for that. */
+  private static final long AHEAD_BYTES_MAX = 256L << 20;
+
+  private static final long AHEAD_BYTES = Math.min(AHEAD_BYTES_MAX, AvailableMemory.bytes() / 32);
 
   /**
    * How far ahead pages are prepared that are written to a device, bytes: less, because a drain of

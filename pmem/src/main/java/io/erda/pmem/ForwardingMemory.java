@@ -46,6 +46,11 @@ public abstract class ForwardingMemory implements PersistentMemory {
   }
 
   @Override
+  public void readAhead(long offset, long length) {
+    memory.readAhead(offset, length);
+  }
+
+  @Override
   public void discard(long offset, long length) {
     memory.discard(offset, length);
   }

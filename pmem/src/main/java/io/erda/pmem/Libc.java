@@ -58,7 +58,9 @@ final class Libc {
   private static final long MAP_PRIVATE = 2;
   private static final long MAP_NORESERVE = 0x4000;
 
+  private static final int MADV_NORMAL = 0;
   private static final int MADV_RANDOM = 1;
+  private static final int MADV_WILLNEED = 3;
   private static final int MADV_REMOVE = 9;
   private static final int MADV_POPULATE_WRITE = 23;
 
@@ -216,11 +218,16 @@ final class Libc {
   }
 
   /**
-   * Says that pages of a mapped range are used in no order: a page that is missing is read alone,
-   * and into memory of its own.
+   * Says whether pages of a mapped range are used in no order: then a page that is missing is read
+   * alone, and into memory of its own.
    */
-  static int adviseRandom(long address, long length) {
-    return call(MADVISE, address, length, MADV_RANDOM, 0, 0);
+  static int advise(long address, long length, boolean random) {
+    return call(MADVISE, address, length, random ? MADV_RANDOM : MADV_NORMAL, 0, 0);
+  }
+
+  /** Begins to read the pages of a mapped range that are not in memory. */
+  static int willNeed(long address, long length) {
+    return call(MADVISE, address, length, MADV_WILLNEED, 0, 0);
   }
 
   /**

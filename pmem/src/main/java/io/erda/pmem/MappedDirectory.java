@@ -50,10 +50,13 @@ public final class MappedDirectory implements MemoryDirectory {
 
   private final int descriptor;
   private final Map<SegmentMemory, String> opened = new ConcurrentHashMap<>();
+  private final ReadAhead readAhead;
   private boolean locked;
   private boolean closed;
 
-  private MappedDirectory(Path directory, MappedFile.Kind kind, int descriptor) {
+  private MappedDirectory(
+      Path directory, MappedFile.Kind kind, int descriptor, ReadAhead readAhead) {
+    this.readAhead = readAhead;
     this.directory = directory;
     this.kind = kind;
     this.descriptor = descriptor;
@@ -72,6 +75,10 @@ public final class MappedDirectory implements MemoryDirectory {
    * @throws java.nio.file.AccessDeniedException when it cannot be written
    */
   public static MappedDirectory open(Path directory, Mode mode) throws IOException {
+    return open(directory, mode, new ReadAhead());
+  }
+
+  static MappedDirectory open(Path directory, Mode mode, ReadAhead readAhead) throws IOException {
     Path absolute = directory.toAbsolutePath();
     int flags = Libc.O_RDONLY | Libc.O_DIRECTORY;
     int descriptor = Libc.check("open", Libc.open(absolute, flags), absolute);
@@ -79,7 +86,7 @@ public final class MappedDirectory implements MemoryDirectory {
     try {
       MappedFile.Kind kind = MappedFile.isDax(absolute) ? MappedFile.Kind.DAX : kind(mode);
       done = true;
-      return new MappedDirectory(absolute, kind, descriptor);
+      return new MappedDirectory(absolute, kind, descriptor, readAhead);
     } finally {
       if (!done) {
         Libc.close(descriptor);
@@ -129,8 +136,14 @@ public final class MappedDirectory implements MemoryDirectory {
   }
 
   private SegmentMemory opened(String name, SegmentMemory memory) {
-    memory.onClose(() -> opened.remove(memory));
+    memory.onClose(() -> {
+      opened.remove(memory);
+      readAhead.unmapped(memory);
+    });
     opened.put(memory, name);
+    if (kind == MappedFile.Kind.PAGE_CACHE) {
+      readAhead.mapped(memory);
+    }
     return memory;
   }
 

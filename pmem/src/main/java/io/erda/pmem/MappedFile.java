@@ -228,7 +228,7 @@ final class MappedFile {
       if (kind == Kind.SYNCED) {
         // Otherwise pages are brought in together, by the megabyte; and what came together the
         // kernel also writes together, whichever byte of it was stored to.
-        Libc.adviseRandom(segment.address(), length);
+        Libc.advise(segment.address(), length, true);
       }
       done = true;
       return memory(segment, arena, new Backing(file, 0, length), kind);

@@ -58,6 +58,12 @@ public interface PersistentMemory extends AutoCloseable {
   default void populate(long offset, long length) {}
 
   /**
+   * Says that a range is loaded soon, from its beginning to its end: what of it is not in memory is
+   * read meanwhile. A hint, which takes some microseconds. From any thread.
+   */
+  default void readAhead(long offset, long length) {}
+
+  /**
    * Gives the pages of a range back: the memory is of no use any more, and what lies there is lost,
    * for every process that maps it; loads then find zeros or what was there. A hint: fails
    * silently. So that closing a large memory whose name is gone takes no long time in the end.

@@ -14,7 +14,7 @@ import java.util.Objects;
  * <p>Owns its arena: closing it makes the segment invalid for every thread and returns when no
  * access is under way.
  */
-abstract class SegmentMemory implements PersistentMemory {
+abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   static final VarHandle LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
@@ -24,6 +24,7 @@ abstract class SegmentMemory implements PersistentMemory {
   private final Arena arena;
   private volatile Backing backing;
   private Runnable onClose = () -> {};
+  private volatile boolean alone;
 
   SegmentMemory(MemorySegment segment, Arena arena, Backing backing) {
     this.segment = segment;
@@ -33,6 +34,11 @@ abstract class SegmentMemory implements PersistentMemory {
 
   @Override
   public final MemorySegment segment() {
+    return segment;
+  }
+
+  @Override
+  public final MemorySegment memory() {
     return segment;
   }
 
@@ -59,6 +65,31 @@ abstract class SegmentMemory implements PersistentMemory {
   @Override
   public void drain() {
     VarHandle.releaseFence();
+  }
+
+  /** Holds the lock of closing, as populating does. */
+  @Override
+  public final synchronized void readAlone(boolean wanted) {
+    if (arena.scope().isAlive()) {
+      ReadAhead.advise(segment, wanted);
+      alone = wanted;
+    }
+  }
+
+  /** Where the kernel reads ahead by itself there is nothing to say to it. */
+  @Override
+  public final void readAhead(long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, segment.byteSize());
+    if (alone) {
+      tellToRead(offset, length);
+    }
+  }
+
+  private synchronized void tellToRead(long offset, long length) {
+    if (arena.scope().isAlive()) {
+      long first = segment.address() + offset & -PAGE_BYTES;
+      Libc.willNeed(first, segment.address() + offset + length - first);
+    }
   }
 
   /** Holds the lock of closing: the kernel gets an address, and must find our mapping there. */

@@ -19,8 +19,7 @@ final class Asking {
 
   Asking(Tries tries) {
     this.tries = tries;
-    this.way =
-        new WayFinder((to, ms) -> id.resolveAddr(null, to, ms), () -> tries.remainingNs());
+    this.way = new WayFinder((to, ms) -> id.resolveAddr(null, to, ms), () -> tries.remainingNs());
   }
 
   /**

@@ -202,10 +202,7 @@ public final class VerbsDevice implements Device {
       id.listen(VerbsListener.BACKLOG);
       VerbsListener listener =
           new VerbsListener(
-              this,
-              id,
-              Addresses.format((InetSocketAddress) id.getSource()),
-              verbs::isWaiting);
+              this, id, Addresses.format((InetSocketAddress) id.getSource()), verbs::isWaiting);
       listeners.put(id, listener);
       return listener;
     } catch (IOException | RuntimeException e) {

@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.ReadAhead;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -218,7 +219,7 @@ final class ShmQueuePair extends RingQueuePair {
   boolean openRegistry(long registryId) {
     reachFailure = Status.UNREACHABLE;
     try {
-      view = ShmRegistryView.open(directory, registryId, server, file.arena());
+      view = ShmRegistryView.open(directory, registryId, server, file.arena(), new ReadAhead());
     } catch (AccessDeniedException e) {
       reachFailure = Status.DENIED;
     } catch (UntrustedFileException e) {

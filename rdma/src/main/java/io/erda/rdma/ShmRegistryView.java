@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.ReadAhead;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,6 +26,7 @@ final class ShmRegistryView implements AutoCloseable {
   private static final int LEFT_MAX = 4;
 
   private final ShmDirectory directory;
+  private final ReadAhead readAhead;
   private final Mappings mappings;
   private final MemorySegment registry;
   private final UserPrincipal server;
@@ -37,8 +39,15 @@ final class ShmRegistryView implements AutoCloseable {
 
   private final List<RemoteRegion> superseded = new ArrayList<>();
 
+  private record MappedRegion(MemorySegment memory) implements ReadAhead.Mapping {}
+
   private ShmRegistryView(
-      ShmDirectory directory, Mappings mappings, MemorySegment registry, UserPrincipal server) {
+      ShmDirectory directory,
+      ReadAhead readAhead,
+      Mappings mappings,
+      MemorySegment registry,
+      UserPrincipal server) {
+    this.readAhead = readAhead;
     this.server = server;
     this.directory = directory;
     this.mappings = mappings;
@@ -50,10 +59,12 @@ final class ShmRegistryView implements AutoCloseable {
    *
    * @param server the user whose server this is
    * @param arena of the connection; outlives the view
+   * @param readAhead told what is mapped of the store
    * @throws AccessDeniedException when this user may not read it
    * @throws UntrustedFileException when it is no plain file of the server's
    */
-  static ShmRegistryView open(ShmDirectory directory, long id, UserPrincipal server, Arena arena)
+  static ShmRegistryView open(
+      ShmDirectory directory, long id, UserPrincipal server, Arena arena, ReadAhead readAhead)
       throws AccessDeniedException, UntrustedFileException {
     try {
       int descriptor = directory.open(ShmRegistry.FILE, false);
@@ -63,7 +74,7 @@ final class ShmRegistryView implements AutoCloseable {
             && RegistryLayout.validate(registry) == null
             && registry.get(QueueLayout.LONG, RegistryLayout.ID_OFFSET) == id) {
           ShmRegistryView view =
-              new ShmRegistryView(directory, new Mappings(arena), registry, server);
+              new ShmRegistryView(directory, readAhead, new Mappings(arena), registry, server);
           view.requireServers(ShmRegistry.FILE, descriptor);
           return view;
         }
@@ -158,6 +169,7 @@ final class ShmRegistryView implements AutoCloseable {
     if (memory == null) {
       return null;
     }
+    readAhead.mapped(new MappedRegion(memory));
     RemoteRegion region =
         new RemoteRegion(
             key,
@@ -240,6 +252,7 @@ final class ShmRegistryView implements AutoCloseable {
   }
 
   private void release(RemoteRegion region) {
+    readAhead.unmapped(new MappedRegion(region.memory()));
     mappings.release(region.mapping().group(), region.memory());
   }
 

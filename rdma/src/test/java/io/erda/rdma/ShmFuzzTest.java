@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.fuzz.Fuzz;
 import io.erda.pmem.Backing;
+import io.erda.pmem.ReadAhead;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -288,7 +289,8 @@ final class ShmFuzzTest {
   private static void reach(Path served, RandomGenerator random) throws Exception {
     try (Arena arena = Arena.ofShared();
         ShmDirectory shm = ShmDirectory.open(served);
-        ShmRegistryView view = ShmRegistryView.open(shm, 1, Files.getOwner(served), arena)) {
+        ShmRegistryView view =
+            ShmRegistryView.open(shm, 1, Files.getOwner(served), arena, new ReadAhead())) {
       if (view != null) {
         reach(view, random);
       }

@@ -1,0 +1,82 @@
+package io.erda.pmem;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Whether the kernel reads pages of mapped files ahead. It does by default: a page that is missing
+ * brings its neighbours along, by the megabyte on some systems. As long as there is room that fills
+ * memory quickly with what is asked for soon. Where the files are larger than memory, what nobody
+ * asked for puts out what somebody will, and a get reads thousands of pages instead of one
+ * (docs/decisions, "A store larger than memory"). So as soon as all that is mapped here does not
+ * fit, each missing page is read alone.
+ *
+ * <p>Any thread may call any method.
+ */
+public final class ReadAhead {
+  /** What JVMs and others need beside the page cache: a quarter. */
+  private static final double SHARE_OF_MEMORY = 0.75;
+
+  private final long bytesMax;
+  private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
+  private final AtomicLong bytes = new AtomicLong();
+
+  // Guarded by this.
+  private boolean alone;
+
+  /** A file that is mapped, or a part of one. */
+  public interface Mapping {
+    MemorySegment memory();
+
+    /** Has missing pages read alone, or as the kernel likes. */
+    default void readAlone(boolean alone) {
+      advise(memory(), alone);
+    }
+  }
+
+  /** For files that share the memory of this process. */
+  public ReadAhead() {
+    this((long) (AvailableMemory.bytes() * SHARE_OF_MEMORY));
+  }
+
+  /**
+   * @param bytesMax of mappings that fit into memory together
+   */
+  public ReadAhead(long bytesMax) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** Something is mapped, and stays so until {@link #unmapped}. */
+  public void mapped(Mapping mapping) {
+    mappings.add(mapping);
+    bytes.addAndGet(mapping.memory().byteSize());
+    settle(mapping);
+  }
+
+  /**
+   * Something is not mapped any more. That there is room again is acted upon when something is
+   * mapped next, so that whoever closes a mapping may hold its lock.
+   */
+  public void unmapped(Mapping mapping) {
+    if (mappings.remove(mapping)) {
+      bytes.addAndGet(-mapping.memory().byteSize());
+    }
+  }
+
+  private synchronized void settle(Mapping newest) {
+    boolean now = bytes.get() > bytesMax;
+    if (now != alone) {
+      alone = now;
+      mappings.forEach(each -> each.readAlone(now));
+    } else if (now) {
+      newest.readAlone(true);
+    }
+  }
+
+  /** Tells the kernel, which is free not to care. */
+  static void advise(MemorySegment memory, boolean alone) {
+    Libc.advise(memory.address(), memory.byteSize(), alone);
+  }
+}
