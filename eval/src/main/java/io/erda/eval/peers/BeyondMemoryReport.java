@@ -9,6 +9,7 @@ import io.erda.eval.peers.BeyondMemoryFigures.Point;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.util.ArrayList;
@@ -38,10 +39,10 @@ final class BeyondMemoryReport {
                 "The processes of each store have %d MiB of memory together, JVMs and page cache"
                     + " included (a control group of the kernel's). Values of %d bytes are as many"
                     + " as make the multiple of it that heads a column; one thread, keys uniform,"
-                    + " medians of %d rounds. The load puts each object once, in no order.",
+                    + " %s. The load puts each object once, in no order.",
                 figures.memoryBytes() >> 20,
                 figures.valueBytes(),
-                stage.rounds())));
+                Rounds.inWords(stage.rounds()))));
     parts.add(table("a get takes", point -> Table.time(point.get().ns())));
     parts.add(table("pages read again, a get", point -> Table.decimal(point.get().pages())));
     parts.add(table("a put takes", point -> Table.time(point.put().ns())));

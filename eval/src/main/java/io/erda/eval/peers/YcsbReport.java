@@ -10,6 +10,7 @@ import io.erda.eval.peers.PeerFigures.Spread;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.plot.BarPlot;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.time.Duration;
@@ -43,13 +44,13 @@ final class YcsbReport {
                 Locale.ROOT,
                 "By YCSB, one thread, %s objects of 1 KiB, one field each: thousands of operations"
                     + " a second, one after the other, and how long reads of C and updates of A"
-                    + " took; medians of %d rounds of %.2f s, after %.2f s of each workload. The"
+                    + " took; %s of %.2f s, after %.2f s of each workload. The"
                     + " load is by a fresh JVM, once. An update's time has the making of its random"
                     + " bytes in it, a read's their copy for YCSB; the last row shows what that"
                     + " takes. What a store does in threads of its own behind updates (RocksDB's"
                     + " flushes) it does between the turns.",
                 Table.count(YcsbExperiment.objects(stage)),
-                stage.rounds(),
+                Rounds.inWords(stage.rounds()),
                 seconds(stage.sizes().turn()),
                 seconds(YcsbExperiment.warmUp(stage)))));
     parts.add(byYcsb());
@@ -59,9 +60,10 @@ final class YcsbReport {
                 Locale.ROOT,
                 "Without YCSB, keys uniform, a get and a put in turns, %s operations a second in"
                     + " all, each timed from when it was due: who is late makes those behind late,"
-                    + " too. Medians of %d rounds of %.2f s, and the longest of all.",
+                    + " too: %s of %.2f s, and the longest of all. The thread spins until an"
+                    + " operation is due, and leaves its core to no server that sleeps meanwhile.",
                 Table.count(perSecondDue()),
-                stage.rounds(),
+                Rounds.inWords(stage.rounds()),
                 seconds(YcsbExperiment.paced(stage)))));
     parts.add(paced());
     parts.addAll(notKept());

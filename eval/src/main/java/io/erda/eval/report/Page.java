@@ -26,7 +26,8 @@ public final class Page {
       th, td { text-align: right; padding: .25rem .7rem; border-bottom: 1px solid #e4e6ea;
         white-space: nowrap; }
       th:first-child, td:first-child, .words { text-align: left; }
-      th { border-bottom: 2px solid #b9bec6; vertical-align: bottom; }
+      th { border-bottom: 2px solid #b9bec6; vertical-align: bottom; white-space: normal; }
+      td:first-child { white-space: normal; min-width: 7rem; }
       .contents td, .machine td { text-align: left; white-space: normal; }
       .contents th, .machine th { text-align: left; }
       figure { margin: 1rem 0; }

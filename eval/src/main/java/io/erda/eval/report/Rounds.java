@@ -37,6 +37,11 @@ public final class Rounds {
     return this;
   }
 
+  /** What so many rounds give, in words: the median, where there are several. */
+  public static String inWords(int rounds) {
+    return rounds == 1 ? "one round" : "medians of " + rounds + " rounds";
+  }
+
   public double median(String name) {
     return median(measured.get(name));
   }

@@ -34,7 +34,8 @@ final class TopView {
     StringBuilder text = new StringBuilder();
     text.append(uri).append("  version ").append(now.text("server.version"));
     text.append(", up ").append(now.uptime()).append(", ");
-    text.append(Table.count(now.number("connections"))).append(" clients\n");
+    long clients = now.number("connections");
+    text.append(Table.count(clients)).append(clients == 1 ? " client\n" : " clients\n");
     String readOnly = now.text("store.readonly.reason");
     text.append(readOnly == null ? "" : "READ ONLY: " + readOnly + "\n");
     text.append('\n').append(work()).append('\n').append(space());

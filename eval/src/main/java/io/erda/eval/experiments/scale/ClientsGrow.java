@@ -108,17 +108,27 @@ final class ClientsGrow implements Growth {
         Locale.ROOT,
         "This machine has %d cores. Two connections get %.2f times as much as one, the floor's two"
             + " threads %.2f times; 64 connections get %.2f times, the floor %.2f times, and put"
-            + " %.2f times as much as one. Of 64 the slowest gets %.2f times what the one in the"
-            + " middle does; of the floor's 64 threads, which have no connection, %.2f times, and"
-            + " so much of it is the scheduler's.",
+            + " %.2f times as much as one. %s",
         Runtime.getRuntime().availableProcessors(),
         1 / curve.times(Curve.GET, 1, 2),
         1 / curve.times(Curve.FLOOR, 1, 2),
         1 / curve.times(Curve.GET, 1, MOST),
         1 / curve.times(Curve.FLOOR, 1, MOST),
         1 / curve.times(Curve.PUT, 1, MOST),
-        slowest,
-        slowestOfFloor);
+        ofTheSlowest(slowest, slowestOfFloor));
+  }
+
+  /** Where turns are so short that most threads have none, nobody is slower than another. */
+  private static String ofTheSlowest(double slowest, double slowestOfFloor) {
+    return Double.isNaN(slowest) || Double.isNaN(slowestOfFloor)
+        ? "Most of 64 got nothing in so short a time."
+        : String.format(
+            Locale.ROOT,
+            "Of 64 the slowest gets %.2f times what the one in the middle does; of the floor's 64"
+                + " threads, which have no connection, %.2f times, and so much of it is the"
+                + " scheduler's.",
+            slowest,
+            slowestOfFloor);
   }
 
   /** Reads the store's files without a connection. */
