@@ -45,8 +45,11 @@ final class Cleaning {
 
   private static final int BYTES_A_STEP = 4 << 10;
 
-  /** What of the victim is read from its device while what lies before is looked at. */
-  private static final long AHEAD_BYTES = 1 << 20;
+  /** What of the victim is read from its device while what lies before is looked at, at most. */
+  private static final long AHEAD_BYTES_MAX = 1 << 20;
+
+  /** The kernel is told so much at a time: of more it may read the beginning only. */
+  private static final int WINDOWS_AHEAD = 8;
 
   /** What {@link #step} says. */
   enum Outcome {
@@ -347,11 +350,13 @@ final class Cleaning {
 
   /** Places are looked at in their order, from this one on. */
   private void readAhead(long place) {
-    long from = Math.max(place, readTo);
-    long end = Math.min(geometry.regionBytes(), from + AHEAD_BYTES);
-    if (readTo - place < AHEAD_BYTES / 2 && from < end) {
-      victim.memory().readAhead(from, end - from);
-      readTo = end;
+    long aheadBytes = Math.min(AHEAD_BYTES_MAX, geometry.regionBytes() / 2);
+    long window = aheadBytes / WINDOWS_AHEAD;
+    readTo = Math.max(readTo, place);
+    while (readTo < Math.min(place + aheadBytes, geometry.regionBytes())) {
+      long length = Math.min(window, geometry.regionBytes() - readTo);
+      victim.memory().readAhead(readTo, length);
+      readTo += length;
     }
   }
 

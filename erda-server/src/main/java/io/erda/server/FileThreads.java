@@ -26,7 +26,8 @@ final class FileThreads implements FileWork, AutoCloseable {
   /** How far ahead of a head's point of appending, bytes, where there is memory for that. */
   private static final long AHEAD_BYTES_MAX = 256L << 20;
 
-  private static final long AHEAD_BYTES = Math.min(AHEAD_BYTES_MAX, AvailableMemory.bytes() / 32);
+  /** Of all heads together, and of the file that is made next: this share of memory at most. */
+  private static final int AHEAD_SHARE = 32;
 
   /**
    * How far ahead pages are prepared that are written to a device, bytes: less, because a drain of
@@ -57,6 +58,11 @@ final class FileThreads implements FileWork, AutoCloseable {
   private final Point[] points;
   private Point fresh;
 
+  /** Memories that a head has begun to append to, whose pages may have been prepared long ago. */
+  private final List<PersistentMemory> begun = new ArrayList<>();
+
+  private final long aheadBytes;
+
   // The server's thread.
 
   private final PersistentMemory[] toldMemory;
@@ -68,6 +74,8 @@ final class FileThreads implements FileWork, AutoCloseable {
 
   FileThreads(int heads) {
     this.points = new Point[heads];
+    this.aheadBytes =
+        Math.min(AHEAD_BYTES_MAX, AvailableMemory.bytes() / AHEAD_SHARE / (heads + 1));
     this.toldMemory = new PersistentMemory[heads];
     this.toldPlace = new long[heads];
     this.files = start(this::makeFiles, "erda-files");
@@ -206,10 +214,14 @@ final class FileThreads implements FileWork, AutoCloseable {
     if (toldMemory[head] == memory && Math.abs(place - toldPlace[head]) < TELL_BYTES) {
       return;
     }
+    boolean another = toldMemory[head] != memory;
     toldMemory[head] = memory;
     toldPlace[head] = place;
     synchronized (lock) {
       points[head] = new Point(memory, place);
+      if (another) {
+        begun.add(memory);
+      }
     }
     LockSupport.unpark(pages);
   }
@@ -218,7 +230,7 @@ final class FileThreads implements FileWork, AutoCloseable {
     Map<PersistentMemory, Long> prepared = new HashMap<>();
     boolean yielding = false;
     while (!closing) {
-      List<Point> wanted = wanted();
+      List<Point> wanted = wanted(prepared);
       PersistentMemory gone = nextReleased();
       boolean worked = gone != null;
       try {
@@ -268,9 +280,11 @@ final class FileThreads implements FileWork, AutoCloseable {
     }
   }
 
-  private List<Point> wanted() {
+  private List<Point> wanted(Map<PersistentMemory, Long> prepared) {
     List<Point> wanted = new ArrayList<>();
     synchronized (lock) {
+      begun.forEach(prepared::remove);
+      begun.clear();
       for (Point point : points) {
         if (point != null) {
           wanted.add(point);
@@ -307,13 +321,13 @@ final class FileThreads implements FileWork, AutoCloseable {
   }
 
   /**
-   * Prepares the next chunk behind a point, if it is not far enough ahead. A region that is used
-   * again has its pages.
+   * Prepares the next chunk behind a point, if it is not far enough ahead. Pages of a region that
+   * is used again may be there, or were put out meanwhile: they are prepared again.
    */
   private boolean prepare(Point point, Map<PersistentMemory, Long> prepared) {
     long length = point.memory.segment().byteSize();
     long from = Math.max(prepared.getOrDefault(point.memory, 0L), point.place);
-    long ahead = point.memory.drainWaitsForDevice() ? AHEAD_ON_DEVICE_BYTES : AHEAD_BYTES;
+    long ahead = point.memory.drainWaitsForDevice() ? AHEAD_ON_DEVICE_BYTES : aheadBytes;
     long end = Math.min(length, point.place + ahead);
     if (from >= end) {
       return false;

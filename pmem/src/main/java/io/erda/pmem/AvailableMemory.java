@@ -39,7 +39,7 @@ public final class AvailableMemory {
     for (String line : lines("proc/self/cgroup")) {
       String[] fields = line.split(":", 3);
       if (fields.length == 3 && fields[1].isEmpty()) {
-        bytes = Math.min(bytes, limit("sys/fs/cgroup", fields[2], "memory.max"));
+        bytes = Math.min(bytes, limit("sys/fs/cgroup", fields[2], "memory.max", "memory.high"));
       } else if (fields.length == 3 && List.of(fields[1].split(",")).contains("memory")) {
         bytes = Math.min(bytes, limit("sys/fs/cgroup/memory", fields[2], "memory.limit_in_bytes"));
       }
@@ -59,13 +59,16 @@ public final class AvailableMemory {
    * The least that a group and those around it may have. In a container the path may be one of
    * outside, and what is mounted is the container's own group.
    */
-  private long limit(String mounted, String path, String name) {
+  private long limit(String mounted, String path, String... names) {
     Path top = root.resolve(mounted);
+    Path group = top.resolve("." + path).normalize();
     long least = Long.MAX_VALUE;
-    for (Path group = top.resolve("." + path).normalize();
+    for (group = group.startsWith(top) ? group : top;
         group.startsWith(top);
         group = group.getParent()) {
-      least = Math.min(least, number(group.resolve(name)));
+      for (String name : names) {
+        least = Math.min(least, number(group.resolve(name)));
+      }
     }
     return least;
   }

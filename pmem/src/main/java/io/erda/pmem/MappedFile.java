@@ -225,13 +225,14 @@ final class MappedFile {
     try {
       MapMode mode = kind == Kind.DAX ? ExtendedMapMode.READ_WRITE_SYNC : MapMode.READ_WRITE;
       MemorySegment segment = map(file, mode, length, arena);
+      SegmentMemory memory = memory(segment, arena, new Backing(file, 0, length), kind);
       if (kind == Kind.SYNCED) {
         // Otherwise pages are brought in together, by the megabyte; and what came together the
         // kernel also writes together, whichever byte of it was stored to.
-        Libc.advise(segment.address(), length, true);
+        memory.readAlone(true);
       }
       done = true;
-      return memory(segment, arena, new Backing(file, 0, length), kind);
+      return memory;
     } finally {
       if (!done) {
         arena.close();

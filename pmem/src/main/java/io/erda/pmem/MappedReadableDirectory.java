@@ -24,6 +24,7 @@ import java.util.List;
 public final class MappedReadableDirectory implements ReadableDirectory {
   private final Path directory;
   private final List<Mapping> opened = new ArrayList<>();
+  private final ReadAhead readAhead = new ReadAhead();
 
   /** Looks at nothing yet. */
   public MappedReadableDirectory(Path directory) {
@@ -35,6 +36,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     MemoryDirectory.requireName(name);
     Mapping mapping = Uninterrupted.call(() -> map(name));
     opened.add(mapping);
+    readAhead.mapped(mapping);
     return mapping;
   }
 
@@ -88,7 +90,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     return directory + " (read only)";
   }
 
-  private final class Mapping implements ReadableFile {
+  private final class Mapping implements ReadableFile, ReadAhead.Mapping {
     private static final ValueLayout.OfLong WORD =
         ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle ALIGNED =
@@ -124,6 +126,11 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     }
 
     @Override
+    public MemorySegment memory() {
+      return memory;
+    }
+
+    @Override
     public long word(long offset) {
       require(offset, Long.BYTES);
       return (long) ALIGNED.getAcquire(UncheckedMemory.ALL, at(offset) & -Long.BYTES);
@@ -132,6 +139,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     @Override
     public void load(long offset, MemorySegment to, long toOffset, int bytes) {
       require(offset, bytes);
+      readAhead.loading(memory, offset, bytes);
       if (((offset | bytes) & 7) == 0) {
         MemorySegment.copy(UncheckedMemory.ALL, at(offset), to, toOffset, bytes);
       } else {
@@ -192,6 +200,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
       if (!closed) {
         closed = true;
         opened.remove(this);
+        readAhead.unmapped(this);
         arena.close();
       }
     }

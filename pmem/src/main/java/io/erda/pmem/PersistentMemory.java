@@ -59,7 +59,8 @@ public interface PersistentMemory extends AutoCloseable {
 
   /**
    * Says that a range is loaded soon, from its beginning to its end: what of it is not in memory is
-   * read meanwhile. A hint, which takes some microseconds. From any thread.
+   * read meanwhile. A hint, which takes as long as the kernel needs to find memory for it: to be
+   * given by pieces of some hundred KiB, of which it may read less otherwise. From any thread.
    */
   default void readAhead(long offset, long length) {}
 

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * Whether the kernel reads pages of mapped files ahead. It does by default: a page that is missing
@@ -19,12 +20,18 @@ public final class ReadAhead {
   /** What JVMs and others need beside the page cache: a quarter. */
   private static final double SHARE_OF_MEMORY = 0.75;
 
-  private final long bytesMax;
+  /** So much fits everywhere, and nobody has to find out how much memory there is. */
+  private static final long SMALL_BYTES = 64L << 20;
+
+  private static final long PAGE_BYTES = 4096;
+
+  private final long smallBytes;
+  private final LongSupplier bytesMax;
   private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
   private final AtomicLong bytes = new AtomicLong();
 
-  // Guarded by this.
-  private boolean alone;
+  /** Changes under the lock of this. */
+  private volatile boolean alone;
 
   /** A file that is mapped, or a part of one. */
   public interface Mapping {
@@ -38,13 +45,18 @@ public final class ReadAhead {
 
   /** For files that share the memory of this process. */
   public ReadAhead() {
-    this((long) (AvailableMemory.bytes() * SHARE_OF_MEMORY));
+    this(SMALL_BYTES, () -> (long) (AvailableMemory.bytes() * SHARE_OF_MEMORY));
   }
 
   /**
    * @param bytesMax of mappings that fit into memory together
    */
   public ReadAhead(long bytesMax) {
+    this(0, () -> bytesMax);
+  }
+
+  private ReadAhead(long smallBytes, LongSupplier bytesMax) {
+    this.smallBytes = smallBytes;
     this.bytesMax = bytesMax;
   }
 
@@ -66,12 +78,25 @@ public final class ReadAhead {
   }
 
   private synchronized void settle(Mapping newest) {
-    boolean now = bytes.get() > bytesMax;
+    long mapped = bytes.get();
+    boolean now = mapped > smallBytes && mapped > bytesMax.getAsLong();
     if (now != alone) {
       alone = now;
       mappings.forEach(each -> each.readAlone(now));
     } else if (now) {
       newest.readAlone(true);
+    }
+  }
+
+  /**
+   * A range is loaded now. Where pages are read alone and the range has several, those that are not
+   * in memory are read at the same time.
+   */
+  public void loading(MemorySegment memory, long offset, long length) {
+    long from = memory.address() + offset & -PAGE_BYTES;
+    long end = memory.address() + offset + length;
+    if (alone && end - from > PAGE_BYTES) {
+      Libc.willNeed(from, end - from);
     }
   }
 

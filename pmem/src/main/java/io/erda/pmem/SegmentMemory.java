@@ -76,7 +76,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     }
   }
 
-  /** Where the kernel reads ahead by itself there is nothing to say to it. */
+  /** Says nothing where the kernel reads ahead by itself. */
   @Override
   public final void readAhead(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());
@@ -85,11 +85,13 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     }
   }
 
-  private synchronized void tellToRead(long offset, long length) {
-    if (arena.scope().isAlive()) {
-      long first = segment.address() + offset & -PAGE_BYTES;
-      Libc.willNeed(first, segment.address() + offset + length - first);
+  /** Returns 0, or what the kernel has against it as a negated errno. */
+  final synchronized int tellToRead(long offset, long length) {
+    if (!arena.scope().isAlive()) {
+      return 0;
     }
+    long first = segment.address() + offset & -PAGE_BYTES;
+    return Libc.willNeed(first, segment.address() + offset + length - first);
   }
 
   /** Holds the lock of closing: the kernel gets an address, and must find our mapping there. */

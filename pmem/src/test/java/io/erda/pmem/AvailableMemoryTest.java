@@ -46,6 +46,8 @@ final class AvailableMemoryTest {
     assertEquals(4_096_000, found());
     says("sys/fs/cgroup/a/memory.max", "2048000\n");
     assertEquals(2_048_000, found());
+    says("sys/fs/cgroup/a/b/memory.high", "1024000\n");
+    assertEquals(1_024_000, found());
   }
 
   /** A container's own group is mounted, whatever it is called outside. */
@@ -53,7 +55,7 @@ final class AvailableMemoryTest {
   void aContainersOwnGroup() throws IOException {
     says("proc/self/cgroup", "0::/../../docker/123\n");
     says("sys/fs/cgroup/memory.max", "1024000\n");
-    assertEquals(TOTAL, found(), "a path that leads out of it is none of ours");
+    assertEquals(1_024_000, found(), "a path that leads out of what is mounted");
     says("proc/self/cgroup", "0::/docker/123\n");
     assertEquals(1_024_000, found());
   }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -83,9 +82,11 @@ final class ReadAheadTest {
       files.delete("second");
       files.open("third").close();
       assertEquals(List.of(true), alone("first"), "three mappings again");
-      PersistentMemory third = files.open("third");
-      third.readAhead(100, LENGTH - 100);
-      assertEquals(0, third.segment().get(ValueLayout.JAVA_BYTE, LENGTH - 1));
+      SegmentMemory third = (SegmentMemory) files.open("third");
+      assertEquals(0, third.tellToRead(100, LENGTH - 100));
+      third.readAlone(false);
+      third.readAlone(true);
+      assertEquals(List.of(true), alone("first"));
     }
   }
 

@@ -259,7 +259,7 @@ public final class VerbsDevice implements Device {
     receives++;
   }
 
-  /** A peer could not be served: memory, or queue pairs, are used up. */
+  /** A peer could not be served: memory, or queue pairs, are used up, or the kernel failed. */
   void refusedForWant() {
     refusedForWant.incrementAndGet();
   }
@@ -330,7 +330,7 @@ public final class VerbsDevice implements Device {
     for (VerbsQueuePair each : List.copyOf(refused.keySet())) {
       if (each.isOver() || refused.get(each) - nanoTime.getAsLong() <= 0) {
         refused.remove(each);
-        each.close();
+        VerbsListener.leave(each);
       }
     }
   }

@@ -116,6 +116,7 @@ final class OneSidedWork {
       return false;
     }
     to.requireAlive();
+    from.loading(remoteOffset, length);
     try {
       if (from.isOurs()) {
         Words.copy(remote, own, length);
@@ -199,6 +200,7 @@ final class OneSidedWork {
 
   private int load(
       LocalRegion to, long localOffset, RemoteRegion from, long remoteOffset, int length) {
+    from.loading(remoteOffset, length);
     long remote = from.address() + remoteOffset;
     long own = to.address + localOffset;
     if (from.isOurs() && ((remote | own | length) & 7) == 0) {

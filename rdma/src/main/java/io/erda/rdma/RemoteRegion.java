@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.ReadAhead;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -30,8 +31,16 @@ record RemoteRegion(
    * @param inode of the file
    * @param fileOffset where in it the region begins
    * @param group what it is mapped among
+   * @param readAhead what is known of all mappings
    */
-  record Mapping(long inode, long fileOffset, Mappings.Group group) {}
+  record Mapping(long inode, long fileOffset, Mappings.Group group, ReadAhead readAhead) {}
+
+  /** A range is loaded now. */
+  void loading(long offset, int bytes) {
+    if (mapping != null) {
+      mapping.readAhead().loading(memory, offset, bytes);
+    }
+  }
 
   boolean contains(long offset, int bytes) {
     return offset >= 0 && bytes >= 0 && bytes <= length - offset;

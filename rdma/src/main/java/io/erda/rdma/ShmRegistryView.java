@@ -179,7 +179,7 @@ final class ShmRegistryView implements AutoCloseable {
             memory.address(),
             slot.length,
             slot.access,
-            new RemoteRegion.Mapping(slot.inode, slot.offset, mappings.made()));
+            new RemoteRegion.Mapping(slot.inode, slot.offset, mappings.made(), readAhead));
     // The file that was mapped is the file that was registered only if the key is still valid: it
     // is revoked before a name is reused.
     if (!isValid(key, at)) {
@@ -248,6 +248,8 @@ final class ShmRegistryView implements AutoCloseable {
    * mapped: mostly never, because the file is mapped anyway.
    */
   void supersede(RemoteRegion region) {
+    // The same pages count once.
+    readAhead.unmapped(new MappedRegion(region.memory()));
     superseded.add(region);
   }
 

@@ -265,8 +265,8 @@ public final class FigureCatalogue {
     return new Builder()
         .counter(
             "rdma.refused.want",
-            "connections refused because there was no memory to lock for them, or no queue pair of"
-                + " the hardware's")
+            "connections refused because there was no memory to lock for them, no queue pair of the"
+                + " hardware's, or because the kernel failed")
         .gauge(
             "rdma.regions.ondemand",
             "regions registered with on-demand paging, because the kernel pins no memory of their"

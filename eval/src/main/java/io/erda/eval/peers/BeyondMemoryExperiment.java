@@ -11,6 +11,9 @@ import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.process.MemoryGroup;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Rounds;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +55,9 @@ public final class BeyondMemoryExperiment implements Experiment {
   public Report run(Context context) {
     MemoryGroup group;
     try {
+      requireDevice(context.temporaryDirectory());
       group = MemoryGroup.make(context.children(), MEMORY_BYTES);
+      group.pagesReadAgain();
     } catch (ProcessException e) {
       return Report.skipped(e.getMessage());
     }
@@ -82,6 +87,19 @@ public final class BeyondMemoryExperiment implements Experiment {
       }
     }
     return new BeyondMemoryReport(stage, systems(stage), figures).report();
+  }
+
+  /** Files in memory can't leave it. */
+  private static void requireDevice(Path stores) {
+    try {
+      String type = Files.getFileStore(stores).type();
+      if (type.equals("tmpfs") || type.equals("ramfs")) {
+        throw new ProcessException(
+            stores + " is in memory (" + type + "): --directory names one that is not");
+      }
+    } catch (IOException e) {
+      throw new ProcessException("can't look at " + stores + ": " + e.getMessage(), e);
+    }
   }
 
   static double[] times(Context context) {

@@ -78,8 +78,12 @@ public final class Children implements AutoCloseable {
     directories.remove(directory);
   }
 
-  /** Does something when this is closed and every process has ended. */
+  /** Does something when this is closed and every process has ended; at once where it is. */
   public synchronized void afterwards(Runnable what) {
+    if (closed) {
+      what.run();
+    }
+    requireOpen("something else");
     afterwards.push(what);
   }
 

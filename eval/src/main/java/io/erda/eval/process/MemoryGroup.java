@@ -10,9 +10,10 @@ import java.util.stream.Stream;
 
 /**
  * A control group of the kernel's (cgroup, version 1 or 2). The processes that are started in it
- * have so much memory together, the page cache of the files that they use included. It takes root
- * to make one, or a group above it that is the user's, as in a session of systemd's. It is removed
- * with the {@link Children} it was made for. One thread.
+ * have so much memory together, the page cache of the files that they use included; version 1 does
+ * not count what they have swapped out. It takes root to make one, or a group around it that is the
+ * user's, as systemd-run --user --scope gives. It is removed with the {@link Children} it was made
+ * for. One thread.
  */
 public final class MemoryGroup {
   private static final int TRIES = 100;
@@ -51,8 +52,8 @@ public final class MemoryGroup {
       return group;
     } catch (IOException | UncheckedIOException e) {
       throw new ProcessException(
-          "no control group can be made to limit memory (that takes root, or a systemd session of"
-              + " the user's own): "
+          "no control group can be made to limit memory (that takes root, or systemd-run --user"
+              + " --scope): "
               + e.getMessage(),
           e);
     }
