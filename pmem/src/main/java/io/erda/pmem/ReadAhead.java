@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
  * <p>Any thread may call any method.
  */
 public final class ReadAhead {
-  /** What JVMs and others need beside the page cache: a quarter. */
-  private static final double SHARE_OF_MEMORY = 0.75;
+  /** JVMs and others need the rest, and where it is tight reading ahead does harm already. */
+  private static final double SHARE_OF_MEMORY = 0.5;
 
   /** So much fits everywhere, and nobody has to find out how much memory there is. */
   private static final long SMALL_BYTES = 64L << 20;

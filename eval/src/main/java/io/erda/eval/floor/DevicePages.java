@@ -39,6 +39,24 @@ public final class DevicePages {
     }
   }
 
+  /**
+   * How far the kernel reads ahead on the device of a file, in words, as it says itself; empty
+   * where it does not.
+   */
+  public static String readAhead(Path file) {
+    try {
+      long device = (Long) Files.getAttribute(file, "unix:dev");
+      String numbers = (device >>> 8 & 0xfff) + ":" + (device & 0xff | device >>> 12 & 0xfff00);
+      Path block = Path.of("/sys/dev/block", numbers).toRealPath();
+      Path own = block.resolve("queue/read_ahead_kb");
+      // A partition has what its disk has.
+      Path disk = block.resolveSibling("queue/read_ahead_kb");
+      return Files.readString(Files.exists(own) ? own : disk).strip() + " KiB";
+    } catch (IOException | UnsupportedOperationException e) {
+      return "";
+    }
+  }
+
   private static void write(Path file) throws IOException {
     byte[] bytes = new byte[CHUNK_BYTES];
     SplittableRandom random = new SplittableRandom(1);

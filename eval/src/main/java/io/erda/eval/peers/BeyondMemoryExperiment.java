@@ -31,6 +31,9 @@ public final class BeyondMemoryExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
   private static final int WARMUP_TURNS = 2;
 
+  /** Where every put of a load waits for the device, larger stores would take hours. */
+  private static final Duration LOAD_MAX = Duration.ofSeconds(60);
+
   /** Those that have their objects in files; the others keep them in memory, all of them. */
   private static final List<PeerSystem> SYSTEMS =
       List.of(
@@ -72,9 +75,11 @@ public final class BeyondMemoryExperiment implements Experiment {
                 context.quick()),
             PeerLibraries.installed(),
             context.quick() ? Sizes.QUICK : Sizes.FULL);
+    Path device = context.newDirectory("device");
     BeyondMemoryFigures figures =
         new BeyondMemoryFigures(
-            DevicePages.readNs(context.children(), context.newDirectory("device")),
+            DevicePages.readNs(context.children(), device),
+            DevicePages.readAhead(device),
             MEMORY_BYTES,
             VALUE_BYTES);
     for (PeerSystem system : systems(stage)) {
@@ -82,8 +87,11 @@ public final class BeyondMemoryExperiment implements Experiment {
         context
             .progress()
             .step(String.format(Locale.ROOT, "%s: %.1f times memory", system.title(), times));
-        measure(stage, group, system, times, figures);
+        boolean measured = measure(stage, group, system, times, figures);
         context.progress().done("");
+        if (!measured) {
+          break;
+        }
       }
     }
     return new BeyondMemoryReport(stage, systems(stage), figures).report();
@@ -113,7 +121,8 @@ public final class BeyondMemoryExperiment implements Experiment {
         : SYSTEMS.stream().filter(stage.systems()::contains).toList();
   }
 
-  private static void measure(
+  /** Returns whether it could be; if not, a larger store can't be either. */
+  private static boolean measure(
       Stage stage,
       MemoryGroup group,
       PeerSystem system,
@@ -124,14 +133,16 @@ public final class BeyondMemoryExperiment implements Experiment {
         MeasuredPeer.create(stage, system, new Cell(VALUE_BYTES, objects), false)) {
       PeerProcess process = peer.process();
       stage.context().progress().at("load");
-      double loadNs = process.load();
+      double loadNs = process.load(LOAD_MAX);
       stage.context().progress().at("get");
       Cost get = cost(stage, group, process::get);
       stage.context().progress().at("put");
       Cost put = cost(stage, group, process::put);
       figures.add(system, new Point(times, loadNs, get, put));
+      return true;
     } catch (ProcessException e) {
       figures.addFailure(system, times, e.getMessage());
+      return false;
     }
   }
 

@@ -11,6 +11,7 @@ import java.util.Optional;
 /** What operations cost in stores of several sizes, memory being the same. */
 final class BeyondMemoryFigures {
   private final double devicePageNs;
+  private final String readAhead;
   private final long memoryBytes;
   private final int valueBytes;
   private final Map<PeerSystem, List<Point>> points = new EnumMap<>(PeerSystem.class);
@@ -34,9 +35,11 @@ final class BeyondMemoryFigures {
 
   /**
    * @param devicePageNs what the device takes for a page
+   * @param readAhead how far the kernel reads ahead there, in words; empty where that is not known
    */
-  BeyondMemoryFigures(double devicePageNs, long memoryBytes, int valueBytes) {
+  BeyondMemoryFigures(double devicePageNs, String readAhead, long memoryBytes, int valueBytes) {
     this.devicePageNs = devicePageNs;
+    this.readAhead = readAhead;
     this.memoryBytes = memoryBytes;
     this.valueBytes = valueBytes;
   }
@@ -52,6 +55,10 @@ final class BeyondMemoryFigures {
 
   double devicePageNs() {
     return devicePageNs;
+  }
+
+  String readAhead() {
+    return readAhead;
   }
 
   long memoryBytes() {

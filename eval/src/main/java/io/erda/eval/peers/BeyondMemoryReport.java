@@ -39,7 +39,8 @@ final class BeyondMemoryReport {
                 "The processes of each store have %d MiB of memory together, JVMs and page cache"
                     + " included (a control group of the kernel's). Values of %d bytes are as many"
                     + " as make the multiple of it that heads a column; one thread, keys uniform,"
-                    + " %s. The load puts each object once, in no order.",
+                    + " %s. The load puts each object once, in no order, in a minute or not at"
+                    + " all.",
                 figures.memoryBytes() >> 20,
                 figures.valueBytes(),
                 Rounds.inWords(stage.rounds()))));
@@ -50,6 +51,9 @@ final class BeyondMemoryReport {
     parts.add(table("a put of the load took", point -> Table.time(point.loadNs())));
     parts.add(plot());
     parts.add(new Words(whyItBends()));
+    if (!figures.readAhead().isEmpty()) {
+      parts.add(new Words("The kernel reads " + figures.readAhead() + " ahead where it may."));
+    }
     figures.failures().forEach((store, why) -> parts.add(new Words(store + ": " + why)));
     if (!stage.context().quick()) {
       parts.addAll(stage.leftOut());
@@ -136,6 +140,7 @@ final class BeyondMemoryReport {
     json.put("quick", stage.context().quick())
         .put("rounds", stage.rounds())
         .put("memoryBytes", figures.memoryBytes())
+        .put("readAhead", figures.readAhead())
         .put("devicePageNs", figures.devicePageNs())
         .put("valueBytes", figures.valueBytes());
     ArrayNode nodes = json.putArray("systems");

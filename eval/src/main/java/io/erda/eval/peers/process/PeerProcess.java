@@ -67,6 +67,15 @@ public final class PeerProcess implements AutoCloseable {
   }
 
   /**
+   * Does the same, and ends the process when that takes too long.
+   *
+   * @throws ProcessException when it does
+   */
+  public double load(Duration most) {
+    return ask("load " + most.toNanos());
+  }
+
+  /**
    * Gets every object once.
    *
    * @throws ProcessException when one is not there, or is another

@@ -24,6 +24,15 @@ public final class PeerWorker {
   /** Operations between two looks at the clock. */
   private static final int STRIDE = 256;
 
+  /** Something took too long. The message says it all. */
+  private static final class GaveUp extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    GaveUp(String message) {
+      super(message);
+    }
+  }
+
   private final PeerStore store;
   private final PeerObjects objects;
   private final PacedTurn paced;
@@ -48,7 +57,7 @@ public final class PeerWorker {
       System.out.println(PeerAnswer.open(store.durability()));
       PeerObjects objects = new PeerObjects(store, place.objects(), place.valueBytes());
       new PeerWorker(store, objects).serve();
-    } catch (ObjectLost e) {
+    } catch (ObjectLost | GaveUp e) {
       System.err.println(e.getMessage());
       System.exit(1);
     }
@@ -63,7 +72,7 @@ public final class PeerWorker {
       String[] words = line.split(" ");
       System.out.println(
           switch (words[0]) {
-            case "load" -> load();
+            case "load" -> load(words.length > 1 ? Long.parseLong(words[1]) : Long.MAX_VALUE);
             case "verify" -> verify();
             case "put" -> putFor(Long.parseLong(words[1]));
             case "get" -> getFor(Long.parseLong(words[1]));
@@ -75,10 +84,13 @@ public final class PeerWorker {
     }
   }
 
-  private String load() {
+  private String load(long nsMax) {
     long startNs = System.nanoTime();
     for (long number = 0; number < objects.count(); number++) {
       objects.put(number);
+      if (number % STRIDE == 0 && System.nanoTime() - startNs > nsMax) {
+        throw new GaveUp(number + " of " + objects.count() + " objects were put in the time");
+      }
     }
     store.awaitPuts();
     return done(objects.count(), startNs);
