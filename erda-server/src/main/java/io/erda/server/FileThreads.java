@@ -75,7 +75,8 @@ final class FileThreads implements FileWork, AutoCloseable {
   FileThreads(int heads) {
     this.points = new Point[heads];
     this.aheadBytes =
-        Math.min(AHEAD_BYTES_MAX, AvailableMemory.bytes() / AHEAD_SHARE / (heads + 1));
+        Math.clamp(
+            AvailableMemory.bytes() / AHEAD_SHARE / (heads + 1), 2 * TELL_BYTES, AHEAD_BYTES_MAX);
     this.toldMemory = new PersistentMemory[heads];
     this.toldPlace = new long[heads];
     this.files = start(this::makeFiles, "erda-files");
@@ -219,7 +220,7 @@ final class FileThreads implements FileWork, AutoCloseable {
     toldPlace[head] = place;
     synchronized (lock) {
       points[head] = new Point(memory, place);
-      if (another) {
+      if (another && !memory.drainWaitsForDevice()) {
         begun.add(memory);
       }
     }
@@ -322,7 +323,8 @@ final class FileThreads implements FileWork, AutoCloseable {
 
   /**
    * Prepares the next chunk behind a point, if it is not far enough ahead. Pages of a region that
-   * is used again may be there, or were put out meanwhile: they are prepared again.
+   * is used again may be there, or were put out meanwhile: they are prepared again, but where that
+   * would write them to a device.
    */
   private boolean prepare(Point point, Map<PersistentMemory, Long> prepared) {
     long length = point.memory.segment().byteSize();
@@ -333,6 +335,7 @@ final class FileThreads implements FileWork, AutoCloseable {
       return false;
     }
     long chunk = Math.min(CHUNK_BYTES, end - from);
+    point.memory.readAhead(from, chunk);
     point.memory.populate(from, chunk);
     prepared.put(point.memory, from + chunk);
     return true;

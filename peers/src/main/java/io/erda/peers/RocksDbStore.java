@@ -1,6 +1,7 @@
 package io.erda.peers;
 
 import io.erda.eval.peers.store.PeerPlace;
+import io.erda.pmem.AvailableMemory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.rocksdb.BlockBasedTableConfig;
@@ -16,10 +17,14 @@ import org.rocksdb.WriteOptions;
 
 /**
  * RocksDB with its log, which nobody syncs. It compresses nothing, has Bloom filters, and a cache
- * for all blocks up to a gigabyte.
+ * for all blocks up to a gigabyte, or an eighth of the memory that its process can have.
  */
 public final class RocksDbStore extends DirectBufferStore {
   private static final long CACHE_BYTES_MAX = 1L << 30;
+
+  /** More of its memory leaves a process that may have little too little for the rest. */
+  private static final int CACHE_SHARE = 8;
+
   private static final long SETTLE_NS_MAX = TimeUnit.SECONDS.toNanos(10);
   private static final int BLOOM_BITS = 10;
 
@@ -40,7 +45,11 @@ public final class RocksDbStore extends DirectBufferStore {
     super(place.valueBytes());
     this.inBatches = place.pipelined();
     long bytes = place.objects() * (place.valueBytes() + KEY_BYTES);
-    this.cache = new LRUCache(Math.min(CACHE_BYTES_MAX, 2 * bytes + (8 << 20)));
+    this.cache =
+        new LRUCache(
+            Math.min(
+                Math.min(CACHE_BYTES_MAX, AvailableMemory.bytes() / CACHE_SHARE),
+                2 * bytes + (8 << 20)));
     options
         .setCreateIfMissing(true)
         .setCompressionType(CompressionType.NO_COMPRESSION)

@@ -20,7 +20,8 @@ import java.nio.file.Path;
  * The calls to the C library that the JDK does not offer. Linux on a 64-bit machine.
  *
  * <p>Each returns what the call returned, or the negated errno where it failed; {@link #check}
- * turns that into an exception that names the call, the file and the error. None is on a hot path.
+ * turns that into an exception that names the call, the file and the error. None is on a hot path
+ * but {@link #willNeed}.
  */
 final class Libc {
   static final int EPERM = 1;
@@ -92,6 +93,9 @@ final class Libc {
   private static final MemorySegment FCHMOD = find("fchmod");
   private static final MemorySegment FCHOWN = find("fchown");
   private static final MemorySegment STRERROR = find("strerror");
+
+  /** What several threads may write at a time, because nobody reads it. */
+  private static final MemorySegment UNREAD_STATE = Arena.global().allocate(STATE);
 
   private Libc() {}
 
@@ -225,9 +229,12 @@ final class Libc {
     return call(MADVISE, address, length, random ? MADV_RANDOM : MADV_NORMAL, 0, 0);
   }
 
-  /** Begins to read the pages of a mapped range that are not in memory. */
+  /**
+   * Begins to read the pages of a mapped range that are not in memory. Returns −1 when that can't
+   * be; nobody asks why. Allocates nothing, because gets call it.
+   */
   static int willNeed(long address, long length) {
-    return call(MADVISE, address, length, MADV_WILLNEED, 0, 0);
+    return (int) raw(MADVISE, UNREAD_STATE, address, length, MADV_WILLNEED, 0, 0);
   }
 
   /**

@@ -24,6 +24,7 @@ public final class ReadAhead {
   private static final long SMALL_BYTES = 64L << 20;
 
   private static final long PAGE_BYTES = 4096;
+  private static final long PIECE_BYTES = 128 << 10;
 
   private final long smallBytes;
   private final LongSupplier bytesMax;
@@ -90,13 +91,27 @@ public final class ReadAhead {
 
   /**
    * A range is loaded now. Where pages are read alone and the range has several, those that are not
-   * in memory are read at the same time.
+   * in memory are read at the same time. Allocates nothing.
    */
   public void loading(MemorySegment memory, long offset, long length) {
     long from = memory.address() + offset & -PAGE_BYTES;
+    if (alone && memory.address() + offset + length - from > PAGE_BYTES) {
+      tell(memory, offset, length);
+    }
+  }
+
+  /** A range is loaded soon, after others of which the same is said. Allocates nothing. */
+  public void loadingSoon(MemorySegment memory, long offset, long length) {
+    if (alone) {
+      tell(memory, offset, length);
+    }
+  }
+
+  /** By pieces: of a longer one the kernel may read the beginning only. */
+  private static void tell(MemorySegment memory, long offset, long length) {
     long end = memory.address() + offset + length;
-    if (alone && end - from > PAGE_BYTES) {
-      Libc.willNeed(from, end - from);
+    for (long from = memory.address() + offset & -PAGE_BYTES; from < end; from += PIECE_BYTES) {
+      Libc.willNeed(from, Math.min(PIECE_BYTES, end - from));
     }
   }
 

@@ -85,7 +85,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     }
   }
 
-  /** Returns 0, or what the kernel has against it as a negated errno. */
+  /** Returns 0, or less when the kernel refuses. */
   final synchronized int tellToRead(long offset, long length) {
     if (!arena.scope().isAlive()) {
       return 0;

@@ -3,9 +3,11 @@ package io.erda.pmem;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -82,11 +84,32 @@ final class ReadAheadTest {
       files.delete("second");
       files.open("third").close();
       assertEquals(List.of(true), alone("first"), "three mappings again");
-      SegmentMemory third = (SegmentMemory) files.open("third");
-      assertEquals(0, third.tellToRead(100, LENGTH - 100));
-      third.readAlone(false);
-      third.readAlone(true);
-      assertEquals(List.of(true), alone("first"));
+      SegmentMemory fourth = (SegmentMemory) files.create("fourth", LENGTH);
+      assertEquals(0, fourth.tellToRead(100, LENGTH - 100));
+      fourth.readAlone(false);
+      assertEquals(List.of(true, false), alone("first", "fourth"));
+      fourth.readAlone(true);
+      assertEquals(List.of(true, true), alone("first", "fourth"));
+    }
+  }
+
+  @Test
+  void toSayWhatIsLoadedAllocatesNothing() throws IOException {
+    try (MappedDirectory files = MappedDirectory.open(directory)) {
+      SegmentMemory memory = (SegmentMemory) files.create("memory", LENGTH);
+      ReadAhead readAhead = new ReadAhead(0);
+      readAhead.mapped(memory);
+      ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+      long least = Long.MAX_VALUE;
+      for (int round = 0; round < 20; round++) {
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 1_000; i++) {
+          readAhead.loading(memory.segment(), 4000, 1000);
+          readAhead.loadingSoon(memory.segment(), 0, LENGTH);
+        }
+        least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      }
+      assertTrue(least < 1_000, least + " bytes for 2,000 calls");
     }
   }
 

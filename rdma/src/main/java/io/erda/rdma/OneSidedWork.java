@@ -149,6 +149,7 @@ final class OneSidedWork {
       if (from != null && from.isOurs() && (offset & 7) == 0) {
         long room = from.length() - offset;
         if (offset >= 0 && room >= length) {
+          from.loadingSoon(offset, length);
           soon[reached++] = from.address() + offset;
         }
       }

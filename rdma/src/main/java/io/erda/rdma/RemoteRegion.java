@@ -42,6 +42,13 @@ record RemoteRegion(
     }
   }
 
+  /** A range is loaded soon, after others. */
+  void loadingSoon(long offset, int bytes) {
+    if (mapping != null) {
+      mapping.readAhead().loadingSoon(memory, offset, bytes);
+    }
+  }
+
   boolean contains(long offset, int bytes) {
     return offset >= 0 && bytes >= 0 && bytes <= length - offset;
   }

@@ -78,12 +78,16 @@ public final class Children implements AutoCloseable {
     directories.remove(directory);
   }
 
-  /** Does something when this is closed and every process has ended; at once where it is. */
+  /**
+   * Does something when this is closed and every process has ended.
+   *
+   * @throws ProcessException when it is closed already; then it is done at once
+   */
   public synchronized void afterwards(Runnable what) {
     if (closed) {
       what.run();
     }
-    requireOpen("something else");
+    requireOpen("all was made");
     afterwards.push(what);
   }
 
