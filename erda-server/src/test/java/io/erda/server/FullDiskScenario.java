@@ -351,16 +351,19 @@ final class FullDiskScenario {
 
   /** Returns the file that the newest object is half written to. */
   private Path stopInAWrite(Process writer) throws Exception {
-    long untilNs = System.nanoTime() + PATIENCE_NS;
+    // About one stop in a hundred meets a WRITE: half a minute was too short in one run of twelve.
+    long untilNs = System.nanoTime() + 2 * PATIENCE_NS;
     for (int stops = 1; ; stops++) {
       require(System.nanoTime() - untilNs < 0, "never in a WRITE in " + stops + " stops");
       signal("-STOP", writer);
       Path half = halfWritten();
-      // Its threads stop one after the other, a moment after the signal.
-      Thread.sleep(50);
-      if (half != null && half.equals(halfWritten())) {
-        System.out.println("stopped in a WRITE to " + half.getFileName() + ", stop " + stops);
-        return half;
+      if (half != null) {
+        // Its threads stop one after the other, a moment after the signal.
+        Thread.sleep(50);
+        if (half.equals(halfWritten())) {
+          System.out.println("stopped in a WRITE to " + half.getFileName() + ", stop " + stops);
+          return half;
+        }
       }
       signal("-CONT", writer);
       Thread.sleep(20 + stops % 10);

@@ -96,7 +96,7 @@ final class BeyondMemoryReport {
     for (PeerSystem system : systems) {
       List<Point> points = figures.points(system);
       plot.curve(
-          system.title(),
+          system.title().split(",", 2)[0], // the legend has little room
           points.stream().mapToDouble(Point::times).toArray(),
           points.stream().mapToDouble(point -> ns.applyAsDouble(point) / 1e3).toArray());
     }
