@@ -94,6 +94,11 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   @Override
+  public boolean readsAlone() {
+    return directory.readsAlone();
+  }
+
+  @Override
   public int boot() {
     return directory.boot();
   }

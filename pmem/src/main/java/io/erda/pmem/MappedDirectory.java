@@ -117,6 +117,11 @@ public final class MappedDirectory implements MemoryDirectory {
   }
 
   @Override
+  public boolean readsAlone() {
+    return readAhead.isAlone();
+  }
+
+  @Override
   public Creation creating(String name, long length) throws IOException {
     MemoryDirectory.requireLength(length);
     Path file = file(name);

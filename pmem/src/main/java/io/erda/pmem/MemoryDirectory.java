@@ -93,6 +93,14 @@ public interface MemoryDirectory extends AutoCloseable {
     return Long.MAX_VALUE;
   }
 
+  /**
+   * Whether a page that is not in memory is read without its neighbours now, because what is open
+   * does not fit: see {@link ReadAhead}.
+   */
+  default boolean readsAlone() {
+    return false;
+  }
+
   /** The promise of every memory of this directory that is opened from now on. */
   Survives survives();
 

@@ -78,6 +78,11 @@ public final class ReadAhead {
     }
   }
 
+  /** Whether pages are read alone now. */
+  public boolean isAlone() {
+    return alone;
+  }
+
   private synchronized void settle(Mapping newest) {
     long mapped = bytes.get();
     boolean now = mapped > smallBytes && mapped > bytesMax.getAsLong();

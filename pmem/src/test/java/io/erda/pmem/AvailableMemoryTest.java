@@ -23,7 +23,7 @@ final class AvailableMemoryTest {
   }
 
   private long found() {
-    return new AvailableMemory(root).find();
+    return AvailableMemory.find(root.resolve("proc"), root.resolve("sys"));
   }
 
   @BeforeEach

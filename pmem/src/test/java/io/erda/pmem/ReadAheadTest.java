@@ -1,6 +1,7 @@
 package io.erda.pmem;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
@@ -78,8 +79,10 @@ final class ReadAheadTest {
       files.create("first", LENGTH);
       PersistentMemory second = files.create("second", LENGTH);
       assertEquals(List.of(false, false), alone("first", "second"));
+      assertFalse(files.readsAlone());
       files.create("third", LENGTH);
       assertEquals(List.of(true, true, true), alone("first", "second", "third"));
+      assertTrue(files.readsAlone());
       second.close();
       files.delete("second");
       files.open("third").close();

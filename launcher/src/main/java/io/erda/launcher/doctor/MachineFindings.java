@@ -1,5 +1,6 @@
 package io.erda.launcher.doctor;
 
+import io.erda.pmem.ControlGroup;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -7,7 +8,7 @@ import java.util.Locale;
 /** Processors and memory, and what a container leaves of them. */
 final class MachineFindings {
   static List<Finding> of(Surroundings surroundings) {
-    ControlGroup group = ControlGroup.of(surroundings);
+    ControlGroup group = new ControlGroup(surroundings.proc(), surroundings.sys());
     return List.of(cores(surroundings, group), memory(surroundings, group));
   }
 
@@ -18,7 +19,8 @@ final class MachineFindings {
             .count();
     int used = surroundings.java().processors();
     String found = used + " used by the JVM, of " + machine;
-    if (group.cores() < Math.max(machine, 1)) {
+    double allowed = group.millicores() / 1000.0;
+    if (allowed < Math.max(machine, 1)) {
       return Finding.note(
           "cores",
           found
@@ -26,8 +28,8 @@ final class MachineFindings {
                   Locale.ROOT,
                   "; the control group allows %.1f at a time: who has used them up stands still"
                       + " until the next period",
-                  group.cores()),
-          "raise cpu.max of the control group (a service: CPUQuota=; a container: --cpus)");
+                  allowed),
+          "raise what the control group allows (a service: CPUQuota=; a container: --cpus)");
     }
     return used < machine
         ? Finding.note(
@@ -52,13 +54,13 @@ final class MachineFindings {
         ? Finding.note(
             "memory",
             found + ": the kernel ends a JVM that takes it",
-            "a smaller heap (ERDA_JAVA_OPTS=-Xmx256m), or a larger memory.max (a service:"
+            "a smaller heap (ERDA_JAVA_OPTS=-Xmx256m), or more for the control group (a service:"
                 + " MemoryMax=; a container: --memory)")
         : Finding.note(
             "memory",
             found + ", and the pages of the store's files count among it",
-            "where the store is larger: a larger memory.max (a service: MemoryMax=; a container:"
-                + " --memory)");
+            "where the store is larger: more for the control group (a service: MemoryMax=; a"
+                + " container: --memory)");
   }
 
   private static long total(Path meminfo) {

@@ -1,0 +1,95 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/**
+ * What the control groups of this process allow it, of version 1 and of version 2: the least of
+ * what its own group and those around it allow.
+ */
+public final class ControlGroup {
+  private static final String VERSION_2 = "";
+
+  private final Path proc;
+  private final Path mounted;
+
+  /**
+   * @param proc where the kernel's {@code /proc} is
+   * @param sys where the kernel's {@code /sys} is
+   */
+  public ControlGroup(Path proc, Path sys) {
+    this.proc = proc;
+    this.mounted = sys.resolve("fs/cgroup");
+  }
+
+  /** Memory, page cache of its files included; {@link Long#MAX_VALUE} without a limit. */
+  public long memoryBytes() {
+    return Math.min(
+        least(
+            VERSION_2, group -> Math.min(bytes(group, "memory.max"), bytes(group, "memory.high"))),
+        least("memory", group -> bytes(group, "memory.limit_in_bytes")));
+  }
+
+  /** Thousandths of a core of processor time at a time; {@link Long#MAX_VALUE} without a limit. */
+  public long millicores() {
+    return Math.min(
+        least(VERSION_2, group -> millicores(text(group, "cpu.max"))),
+        least(
+            "cpu",
+            group ->
+                millicores(
+                    text(group, "cpu.cfs_quota_us") + " " + text(group, "cpu.cfs_period_us"))));
+  }
+
+  /**
+   * The least that the groups of a controller say. In a container the path may be one of outside,
+   * and what is mounted is the container's own group.
+   */
+  private long least(String controller, ToLongFunction<Path> limit) {
+    long least = Long.MAX_VALUE;
+    for (String line : text(proc, "self/cgroup").lines().toList()) {
+      String[] fields = line.split(":", 3);
+      if (fields.length == 3 && List.of(fields[1].split(",", -1)).contains(controller)) {
+        // Version 1 mounts each controller, or those that go together, in a directory.
+        Path top = mounted.resolve(fields[1]);
+        top = Files.isDirectory(top) ? top : mounted.resolve(controller);
+        Path group = top.resolve("." + fields[2]).normalize();
+        for (group = group.startsWith(top) ? group : top;
+            group.startsWith(top);
+            group = group.getParent()) {
+          least = Math.min(least, limit.applyAsLong(group));
+        }
+      }
+    }
+    return least;
+  }
+
+  /** Without a limit version 1 says a number of 19 digits, and version 2 a word. */
+  private static long bytes(Path group, String file) {
+    String text = text(group, file);
+    return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : Long.MAX_VALUE;
+  }
+
+  /** Two numbers: microseconds of processor time, and of the time in which they may be used. */
+  private static long millicores(String quotaAndPeriod) {
+    if (!quotaAndPeriod.matches("[0-9]{1,12} [1-9][0-9]{0,11}")) {
+      return Long.MAX_VALUE;
+    }
+    String[] numbers = quotaAndPeriod.split(" ");
+    return Long.parseLong(numbers[0]) * 1000 / Long.parseLong(numbers[1]);
+  }
+
+  /** Empty when the file can't be read. */
+  private static String text(Path directory, String file) {
+    try {
+      return new String(Files.readAllBytes(directory.resolve(file)), StandardCharsets.ISO_8859_1)
+          .strip();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}
