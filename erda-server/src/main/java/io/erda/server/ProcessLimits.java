@@ -14,7 +14,8 @@ import jnr.posix.RLimit;
  * What the kernel grants this process. jnr-posix is asked only to explain an error: it unpacks a
  * library into the directory for temporary files, which may not be there, and takes its time. On
  * the module path it can't be asked at all without another JVM flag, since it loads that library
- * and uses Unsafe: there, and where it has no native half, the kernel's list of limits is read.
+ * and uses Unsafe: there, and where it has no native half, the kernel's list of limits is read. It
+ * is asked first because other kernels than Linux have no such list.
  */
 final class ProcessLimits {
   private static final Path LIMITS = Path.of("/proc/self/limits");

@@ -48,11 +48,8 @@ final class SyncThreads implements Syncs, AutoCloseable {
   SyncThreads(Runnable wakeup) {
     this.wakeup = wakeup;
     for (int i = 0; i < THREADS; i++) {
-      Thread thread = new Thread(this::run, "erda-sync-" + i);
-      thread.setDaemon(true);
-      threads.add(thread);
+      threads.add(SideThreads.start(this::run, "erda-sync-" + i));
     }
-    threads.forEach(Thread::start);
   }
 
   @Override
@@ -149,19 +146,6 @@ final class SyncThreads implements Syncs, AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    boolean interrupted = false;
-    for (Thread thread : threads) {
-      while (thread.isAlive()) {
-        LockSupport.unpark(thread);
-        try {
-          thread.join();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    threads.forEach(SideThreads::join);
   }
 }

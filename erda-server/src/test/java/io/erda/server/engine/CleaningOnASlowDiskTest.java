@@ -2,13 +2,11 @@ package io.erda.server.engine;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.erda.cleaner.CleanerOptions;
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.ForwardingMemory;
-import io.erda.pmem.HeapDirectory;
+import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +22,7 @@ final class CleaningOnASlowDiskTest {
 
   /** Drains take {@link #DRAIN_NS}. */
   private final class SlowDisk extends ForwardingDirectory {
-    SlowDisk(HeapDirectory disk) {
+    SlowDisk(MemoryDirectory disk) {
       super(disk);
     }
 
@@ -42,26 +40,19 @@ final class CleaningOnASlowDiskTest {
 
   @Test
   void anIdleServerLooksAtItsClientsBetweenSlowSteps() {
-    HeapDirectory disk = new HeapDirectory(1 << 23, Survives.POWER_FAILURE);
-    CleaningCrashTest.fill(disk);
-    StoreEngine engine =
-        StoreOpening.open(new SlowDisk(disk.anotherView()), CleaningCrashTest.SMALL, new Random(7));
-    ServiceOptions service =
-        new ServiceOptions(8, 1 << 20, 1 << 13, 0, new CleanerOptions(2, 0, 0, 0, 0));
-    try (ServerCore core = new ServerCore(engine, service, now::get)) {
-      core.cleaner().ask(-1);
-      long longest = 0;
-      for (int i = 0; core.cleaner().asked() || core.hasMore(); i++) {
-        assertTrue(i < 100_000, "cleaning does not end");
-        long before = now.get();
-        core.doWork();
-        longest = Math.max(longest, now.get() - before);
-        now.addAndGet(1000);
-      }
-      assertTrue(core.cleaner().cleanings() > 0, "nothing was cleaned");
-      assertTrue(longest >= DRAIN_NS, "nothing was drained");
-      // The step that retires a region drains five times.
-      assertTrue(longest <= 6 * DRAIN_NS, "drains in one step: " + longest / DRAIN_NS);
-    }
+    AtomicLong longest = new AtomicLong();
+    AskedCleaning.run(
+        Survives.POWER_FAILURE,
+        SlowDisk::new,
+        now::get,
+        core -> {
+          long before = now.get();
+          core.doWork();
+          longest.accumulateAndGet(now.get() - before, Math::max);
+          now.addAndGet(1000);
+        });
+    assertTrue(longest.get() >= DRAIN_NS, "nothing was drained");
+    // The step that retires a region drains five times.
+    assertTrue(longest.get() <= 6 * DRAIN_NS, "drains in one step: " + longest.get() / DRAIN_NS);
   }
 }

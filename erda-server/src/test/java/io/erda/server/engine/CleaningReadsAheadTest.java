@@ -3,15 +3,13 @@ package io.erda.server.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.erda.cleaner.CleanerOptions;
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.ForwardingMemory;
-import io.erda.pmem.HeapDirectory;
+import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -23,7 +21,7 @@ final class CleaningReadsAheadTest {
   private final Map<String, Integer> read = new HashMap<>();
 
   private final class Told extends ForwardingDirectory {
-    Told(HeapDirectory disk) {
+    Told(MemoryDirectory disk) {
       super(disk);
     }
 
@@ -48,23 +46,10 @@ final class CleaningReadsAheadTest {
 
   @Test
   void aRegionIsReadFromItsBeginningToItsEnd() {
-    HeapDirectory disk = new HeapDirectory(1 << 23, Survives.PROCESS_CRASH);
-    CleaningCrashTest.fill(disk);
-    StoreEngine engine =
-        StoreOpening.open(new Told(disk.anotherView()), CleaningCrashTest.SMALL, new Random(7));
-    ServiceOptions service =
-        new ServiceOptions(8, 1 << 20, 1 << 13, 0, new CleanerOptions(2, 0, 0, 0, 0));
-    try (ServerCore core = new ServerCore(engine, service, System::nanoTime)) {
-      core.cleaner().ask(-1);
-      for (int i = 0; core.cleaner().asked() || core.hasMore(); i++) {
-        assertTrue(i < 1_000_000, "cleaning does not end");
-        core.doWork();
-      }
-      assertTrue(core.cleaner().cleanings() > 0, "nothing was cleaned");
-      assertTrue(
-          read.values().stream().anyMatch(times -> times >= 2),
-          () -> "to measure and to copy: " + read);
-      assertEquals(0, read.getOrDefault("root", 0));
-    }
+    AskedCleaning.run(Survives.PROCESS_CRASH, Told::new, System::nanoTime, ServerCore::doWork);
+    assertTrue(
+        read.values().stream().anyMatch(times -> times >= 2),
+        () -> "to measure and to copy: " + read);
+    assertEquals(0, read.getOrDefault("root", 0));
   }
 }

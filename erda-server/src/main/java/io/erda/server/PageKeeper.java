@@ -1,0 +1,263 @@
+package io.erda.server;
+
+import io.erda.pmem.AvailableMemory;
+import io.erda.pmem.PersistentMemory;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Prepares the pages ahead of where each head appends and those of new files, so that neither
+ * writers nor the server wait while the kernel finds and zeroes memory, and gives the pages of
+ * removed files back. Does so in a thread of its own, which takes only processor time that nobody
+ * else wants: a poller that loses its core for a time slice waits longer than any page fault takes.
+ * The store is right without it.
+ *
+ * <p>Any thread may tell of a file that was made; all else is for one thread, the server's.
+ */
+final class PageKeeper implements AutoCloseable {
+  /** How far ahead of a head's point of appending, bytes, where there is memory for that. */
+  private static final long AHEAD_BYTES_MAX = 256L << 20;
+
+  /** All heads and the file that is made next together have this share of memory at most. */
+  private static final int AHEAD_SHARE = 32;
+
+  /**
+   * How far ahead pages are prepared that are written to a device, bytes: less, because a drain of
+   * the same file waits until they are written.
+   */
+  private static final long AHEAD_ON_DEVICE_BYTES = 4 << 20;
+
+  /**
+   * The bytes of one call to the kernel. Closing may have to wait for one call, and so may whoever
+   * maps something meanwhile.
+   */
+  private static final long CHUNK_BYTES = 256 << 10;
+
+  /** How often the thread is told where a head appends, bytes. */
+  private static final long TELL_BYTES = 1 << 20;
+
+  private record Point(PersistentMemory memory, long place) {}
+
+  private final long aheadBytes;
+  private final Object lock = new Object();
+
+  // Guarded by the lock.
+
+  private final ArrayDeque<PersistentMemory> released = new ArrayDeque<>();
+  private int releasing;
+  private long failures;
+  private final Point[] points;
+  private Point fresh;
+
+  /** Memories that a head has begun to append to, whose pages may have been prepared long ago. */
+  private final List<PersistentMemory> begun = new ArrayList<>();
+
+  // The server's thread.
+
+  private final PersistentMemory[] toldMemory;
+  private final long[] toldPlace;
+
+  private final Thread thread;
+  private volatile boolean closing;
+
+  /**
+   * Starts the thread.
+   *
+   * @param aheadBytes how far ahead of each head
+   */
+  PageKeeper(int heads, long aheadBytes) {
+    this.points = new Point[heads];
+    this.aheadBytes = aheadBytes;
+    this.toldMemory = new PersistentMemory[heads];
+    this.toldPlace = new long[heads];
+    this.thread = SideThreads.start(this::tendPages, "erda-pages");
+  }
+
+  /** How far ahead of each head there is memory for pages that nobody needs yet. */
+  static long aheadBytes(int heads) {
+    return Math.clamp(
+        AvailableMemory.bytes() / AHEAD_SHARE / (heads + 1), 2 * TELL_BYTES, AHEAD_BYTES_MAX);
+  }
+
+  /** A file was made, which heads append to later. */
+  void made(PersistentMemory memory) {
+    synchronized (lock) {
+      fresh = new Point(memory, 0);
+    }
+    LockSupport.unpark(thread);
+  }
+
+  /** See {@link io.erda.server.engine.FileWork#release}. */
+  void release(PersistentMemory memory) {
+    synchronized (lock) {
+      forget(memory);
+      releasing++;
+      if (!closing) {
+        released.add(memory);
+      }
+    }
+    if (closing) {
+      giveBack(memory);
+      return;
+    }
+    LockSupport.unpark(thread);
+  }
+
+  private void forget(PersistentMemory memory) {
+    if (fresh != null && fresh.memory == memory) {
+      fresh = null;
+    }
+    for (int head = 0; head < points.length; head++) {
+      if (points[head] != null && points[head].memory == memory) {
+        points[head] = null;
+      }
+    }
+  }
+
+  /** Whether something that was released still takes space. */
+  boolean releasing() {
+    synchronized (lock) {
+      return releasing > 0;
+    }
+  }
+
+  /** See {@link io.erda.server.engine.FileWork#appending}. */
+  void appending(int head, PersistentMemory memory, long place) {
+    if (toldMemory[head] == memory && Math.abs(place - toldPlace[head]) < TELL_BYTES) {
+      return;
+    }
+    boolean another = toldMemory[head] != memory;
+    toldMemory[head] = memory;
+    toldPlace[head] = place;
+    synchronized (lock) {
+      points[head] = new Point(memory, place);
+      if (another && !memory.drainWaitsForDevice()) {
+        begun.add(memory);
+      }
+    }
+    LockSupport.unpark(thread);
+  }
+
+  private void tendPages() {
+    Map<PersistentMemory, Long> prepared = new HashMap<>();
+    boolean yielding = false;
+    while (!closing) {
+      List<Point> wanted = wanted(prepared);
+      PersistentMemory gone = nextReleased();
+      boolean worked = gone != null;
+      try {
+        if (!yielding && (gone != null || !wanted.isEmpty())) {
+          yielding = true;
+          Niceness.ofThisThread();
+        }
+        for (int i = 0; i < wanted.size() && !closing; i++) {
+          worked |= prepare(wanted.get(i), prepared);
+        }
+      } catch (RuntimeException | Error e) {
+        failed();
+      }
+      if (gone != null) {
+        prepared.remove(gone);
+        try {
+          giveBack(gone);
+        } catch (RuntimeException | Error e) {
+          failed();
+        }
+      }
+      if (!worked && !closing) {
+        LockSupport.park(this);
+      }
+    }
+  }
+
+  /** The thread goes on: what is released later must not stay. */
+  private void failed() {
+    synchronized (lock) {
+      failures++;
+    }
+  }
+
+  /** How often the thread could not do a piece of its work. */
+  long failures() {
+    synchronized (lock) {
+      return failures;
+    }
+  }
+
+  private List<Point> wanted(Map<PersistentMemory, Long> prepared) {
+    List<Point> wanted = new ArrayList<>();
+    synchronized (lock) {
+      begun.forEach(prepared::remove);
+      begun.clear();
+      for (Point point : points) {
+        if (point != null) {
+          wanted.add(point);
+        }
+      }
+      if (fresh != null) {
+        wanted.add(fresh);
+      }
+    }
+    return wanted;
+  }
+
+  private PersistentMemory nextReleased() {
+    synchronized (lock) {
+      return released.poll();
+    }
+  }
+
+  private void giveBack(PersistentMemory memory) {
+    long length = memory.segment().byteSize();
+    try {
+      for (long from = 0; from < length && !closing; from += CHUNK_BYTES) {
+        memory.discard(from, Math.min(CHUNK_BYTES, length - from));
+      }
+      if (closing) {
+        memory.discard(0, length);
+      }
+    } finally {
+      memory.close();
+      synchronized (lock) {
+        releasing--;
+      }
+    }
+  }
+
+  /**
+   * Prepares the next chunk behind a point, if it is not far enough ahead. Pages of a region that
+   * is used again may be there, or were put out meanwhile: they are prepared again, but where that
+   * would write them to a device.
+   */
+  private boolean prepare(Point point, Map<PersistentMemory, Long> prepared) {
+    long length = point.memory.segment().byteSize();
+    long from = Math.max(prepared.getOrDefault(point.memory, 0L), point.place);
+    long ahead =
+        point.memory.drainWaitsForDevice()
+            ? Math.min(AHEAD_ON_DEVICE_BYTES, aheadBytes)
+            : aheadBytes;
+    long end = Math.min(length, point.place + ahead);
+    if (from >= end) {
+      return false;
+    }
+    long chunk = Math.min(CHUNK_BYTES, end - from);
+    point.memory.readAhead(from, chunk);
+    point.memory.populate(from, chunk);
+    prepared.put(point.memory, from + chunk);
+    return true;
+  }
+
+  /** What was released is given back. Idempotent. */
+  @Override
+  public void close() {
+    closing = true;
+    SideThreads.join(thread);
+    for (PersistentMemory memory = nextReleased(); memory != null; memory = nextReleased()) {
+      giveBack(memory);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package io.erda.server;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** Threads beside the server's, which park while there is nothing to do. */
+final class SideThreads {
+  private SideThreads() {}
+
+  static Thread start(Runnable work, String name) {
+    Thread thread = new Thread(work, name);
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  /** Waits for the end of one that was told to end. An interrupt stays pending meanwhile. */
+  static void join(Thread thread) {
+    LockSupport.unpark(thread);
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
