@@ -7,6 +7,7 @@ import static io.erda.hashtable.TableLayout.keyWord;
 import static io.erda.hashtable.TableLayout.versionWord;
 
 import io.erda.pmem.PersistentMemory;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -84,7 +85,14 @@ final class Displacement {
         : "slot " + destination + " is out of reach for " + hex(keyWord);
     storeIntent(source, destination, keyWord, versionWord, TableLayout.MOVING);
     counter.beginMove();
-    carry(source, destination, keyWord, versionWord);
+    try {
+      carry(source, destination, keyWord, versionWord);
+    } catch (UncheckedIOException e) {
+      // The device failed. The entry is at one of its places at least, and nothing is stored any
+      // more until the table is opened again: readers that find it at none may say so.
+      counter.endMove();
+      throw e;
+    }
     counter.endMove();
     clearIntent();
   }

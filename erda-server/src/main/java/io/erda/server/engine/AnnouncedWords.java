@@ -8,6 +8,7 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.pmem.PersistentMemory;
+import java.io.UncheckedIOException;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -249,14 +250,23 @@ final class AnnouncedWords implements Decisions {
     // The counter is seen before the object is loaded.
     VarHandle.fullFence();
     long decided;
-    if (makeDurable(keyWord, VersionWord.newest(word))) {
-      tables.drain();
-      decided = commit(entry, keyWord, word);
-    } else {
-      decided = rollBack(entry, keyWord, word);
+    try {
+      decided = commitOrRollBack(entry, keyWord, word);
+    } catch (UncheckedIOException e) {
+      // The device failed. The next opening decides the word, and readers go on until then.
+      root.endMove();
+      throw e;
     }
     root.endMove();
     return decided;
+  }
+
+  private long commitOrRollBack(long entry, long keyWord, long word) {
+    if (makeDurable(keyWord, VersionWord.newest(word))) {
+      tables.drain();
+      return commit(entry, keyWord, word);
+    }
+    return rollBack(entry, keyWord, word);
   }
 
   private long rollBack(long entry, long keyWord, long word) {

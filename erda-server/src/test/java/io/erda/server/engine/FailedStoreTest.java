@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
 import io.erda.logstore.LogGeometry;
+import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.Creation;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
@@ -15,7 +16,9 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
+import io.erda.protocol.PutMode;
 import io.erda.protocol.Result;
+import io.erda.protocol.Root;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
 import java.io.IOException;
@@ -114,7 +117,11 @@ class FailedStoreTest {
   }
 
   private ServerCore serve(CleanerOptions cleaning) throws IOException {
-    StoreEngine engine = StoreOpening.open(directory(), STORE, new Random(1));
+    return serve(STORE, cleaning);
+  }
+
+  private ServerCore serve(StoreGeometry store, CleanerOptions cleaning) throws IOException {
+    StoreEngine engine = StoreOpening.open(directory(), store, new Random(1));
     ServerCore core =
         new ServerCore(
             engine, new ServiceOptions(3, 1_000_000_000L, 4096, 0, cleaning), () -> nowNs += 1000);
@@ -318,6 +325,32 @@ class FailedStoreTest {
       after.engine.close();
     }
     assertTrue(drains > 3, "drains of a cleaning: " + (drains - 1));
+  }
+
+  /**
+   * The structure counter stayed odd when a drain failed while a word was judged: though reads went
+   * on, no client could tell any more that a key is not there.
+   */
+  @Test
+  void aJudgementThatCanNotBeMadeDurable() throws IOException {
+    ServerCore core = serve(STORE.withPutMode(PutMode.ANNOUNCE), CleanerOptions.NEVER);
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    RawClient.Leased leased = client.lease(0, 128);
+    int bytes = ObjectLayout.bytes(KEY.length, VALUE.length);
+    long regionKey = client.regionKey(leased);
+    MemorySegment announced = client.announce(leased, leased.place(), KEY, bytes, 0);
+    assertEquals(Result.OK, Message.result(announced, 0));
+    client.write(leased, leased.place(), KEY, VALUE, regionKey);
+    failing = name -> name.startsWith("table");
+    client.queuePair.close();
+    for (int i = 0; i < 100 && core.readOnlyReason() == null; i++) {
+      core.doWork();
+    }
+    assertTrue(core.readOnlyReason().contains("msync failed"), core.readOnlyReason());
+    long counter = Root.structureCounter(files.open(Root.FILE).segment(), 0);
+    assertTrue(counter > 0 && (counter & 1) == 0, "structure counter: " + counter);
+    failing = name -> false;
+    core.close();
   }
 
   /** A word that goes wrong in memory, under a server, is met by the next doubling. */

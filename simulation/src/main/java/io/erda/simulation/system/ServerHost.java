@@ -1,12 +1,14 @@
 package io.erda.simulation.system;
 
 import io.erda.pmem.MemoryDirectory;
+import io.erda.protocol.Root;
 import io.erda.rdma.Device;
 import io.erda.server.engine.StoreFiles;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -238,6 +240,7 @@ final class ServerHost {
       if (!failed && living.isReadOnly()) {
         failed = true;
         world.happened(Fault.DRAIN_FAILED);
+        requireReadsToGoOn();
         endFailed(world.drains.nextLong(1L << world.drains.nextInt(10, 23)));
       }
       return work;
@@ -251,6 +254,14 @@ final class ServerHost {
     }
     died(Fault.SERVER_STOP);
     return 0;
+  }
+
+  /** A move, or a judgement, that the failure cut off must not stay open for readers. */
+  private void requireReadsToGoOn() {
+    MemorySegment root = world.disk.image(StoreFiles.ROOT);
+    if (root != null && (Root.structureCounter(root, 0) & 1) != 0) {
+      world.fail("files failed, and no reader can say any more that a key is not there");
+    }
   }
 
   /** The device fails at some drain of what is served now. */
