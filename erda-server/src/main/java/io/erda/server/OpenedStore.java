@@ -1,6 +1,7 @@
 package io.erda.server;
 
 import io.erda.logstore.LogFiles;
+import io.erda.pmem.AvailableMemory;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.DelayedDirectory;
 import io.erda.pmem.MappedDirectory;
@@ -155,12 +156,14 @@ record OpenedStore(
     return counter == null ? decorated : new CountedDirectory(decorated, counter);
   }
 
-  /** Shows how full the disk is, and what the server stores, where it is counted. */
+  /** Shows how full disk and memory are, and what the server stores, where it is counted. */
   void addFigures(ServerCore core) {
     // Asked by path: that needs no file descriptor.
     File disk = data.toFile();
     core.figure("disk.bytes.free", () -> disk.getTotalSpace() == 0 ? -1 : disk.getUsableSpace());
     core.figure("disk.bytes.total", () -> disk.getTotalSpace() == 0 ? -1 : disk.getTotalSpace());
+    core.figure("server.memory.bytes", AvailableMemory::bytes);
+    core.figure("server.pages.alone", () -> directory.readsAlone() ? 1 : 0);
     if (counter != null) {
       core.figure("pmem.stores", () -> counter.statistics().stores());
       core.figure("pmem.bytes.stored", () -> counter.statistics().bytesStored());

@@ -21,7 +21,7 @@ final class Admission {
   private final Ports ports;
   private final Connections connections;
   private final Connection.Requests requests;
-  private final RequestCounts counts;
+  private final Answers answers;
   private final ToldService told;
   private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
   private final long[] refusals = new long[REASONS.length];
@@ -32,7 +32,7 @@ final class Admission {
 
   /**
    * @param requests handles what those send who are admitted
-   * @param counts of what they are answered
+   * @param answers counts and times what they are answered
    * @param told who is let in, and who is not
    */
   Admission(
@@ -41,14 +41,14 @@ final class Admission {
       Ports ports,
       Connections connections,
       Connection.Requests requests,
-      RequestCounts counts,
+      Answers answers,
       ToldService told) {
     this.engine = engine;
     this.options = options;
     this.ports = ports;
     this.connections = connections;
     this.requests = requests;
-    this.counts = counts;
+    this.answers = answers;
     this.told = told;
   }
 
@@ -139,7 +139,7 @@ final class Admission {
             engine.superblock().geometry().heads(),
             memory,
             buffers,
-            counts));
+            answers));
   }
 
   private void refuse(ConnectionRequest request, Handshake.Refusal refusal) {

@@ -57,12 +57,15 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   private final Requests requests;
   private final MessageBuffers messageBuffers;
-  private final RequestCounts counts;
+  private final Answers answers;
   private final MemoryRegion memory;
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
 
   /** By slot; 0 where a request is awaited, or has no answer yet. */
   private final int[] responseLengths = new int[SLOTS];
+
+  /** By slot; when the request came, or 0 where it is not timed. */
+  private final long[] beganNs = new long[SLOTS];
 
   private final FaultPoint faults = new FaultPoint();
 
@@ -97,7 +100,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       int heads,
       MemoryRegion memory,
       MessageBuffers messageBuffers,
-      RequestCounts counts) {
+      Answers answers) {
     this.requests = requests;
     this.port = port;
     this.queuePair = queuePair;
@@ -108,7 +111,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     this.extentBytes = new int[heads];
     this.reservations = new Reservations(heads, share, queuePair::revoke);
     this.messageBuffers = messageBuffers;
-    this.counts = counts;
+    this.answers = answers;
     this.memory = memory;
     for (int slot = 0; slot < SLOTS; slot++) {
       postReceive(slot);
@@ -250,7 +253,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   }
 
   /** A request of the type has come; {@link #respond} ends it. */
-  void begun(int type) {
+  void begun(int slot, int type) {
+    beganNs[slot] = answers.begun();
     open += mayTakeEffect(type) ? 1 : 0;
     underWay++;
     share.operations++;
@@ -320,7 +324,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
         clientId,
         connectionEpoch);
     responseLengths[slot] = length;
-    counts.add(type, Message.getInt(buffers, requestAt(slot) + Message.PUBLISH_FLAGS), result);
+    int flags = Message.getInt(buffers, requestAt(slot) + Message.PUBLISH_FLAGS);
+    answers.answered(type, flags, result, beganNs[slot]);
     try {
       if (!unsent.isEmpty() || !postResponse(slot)) {
         unsent.add(slot);

@@ -62,7 +62,7 @@ public final class ServerCore implements AutoCloseable {
   private final KeyRequests keys;
   private final Announcing announcing;
   private final MapRequests maps;
-  private final RequestCounts counts = new RequestCounts();
+  private final Answers answers;
   private final Figures figures = new Figures();
   private final ToldService told = new ToldService();
   private final Cleaner cleaner;
@@ -101,6 +101,7 @@ public final class ServerCore implements AutoCloseable {
     this.options = options;
     this.nanoTime = nanoTime;
     this.failures = new StoreFailures(engine);
+    this.answers = new Answers(nanoTime);
     engine.beginIncarnation();
     this.connections =
         new Connections(
@@ -130,7 +131,7 @@ public final class ServerCore implements AutoCloseable {
             leases::endIn,
             options.cleaning());
     this.admission =
-        new Admission(engine, options, ports, connections, this::onMessage, counts, told);
+        new Admission(engine, options, ports, connections, this::onMessage, answers, told);
     this.keys = new KeyRequests(engine, failures, publishing);
     this.announcing = new Announcing(engine, failures, refusals);
     this.maps = new MapRequests(engine);
@@ -160,7 +161,7 @@ public final class ServerCore implements AutoCloseable {
             ports,
             connections,
             failures,
-            counts)
+            answers)
         .addTo(figures, () -> requests);
     figures.add("batches.synced", publishing::groups);
   }
@@ -278,7 +279,8 @@ public final class ServerCore implements AutoCloseable {
     }
     if (outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED) {
       requests++;
-      counts.add(Message.PUBLISH, object.delete ? Message.FLAG_DELETE : 0, Result.OK);
+      int flags = object.delete ? Message.FLAG_DELETE : 0;
+      answers.answered(Message.PUBLISH, flags, Result.OK, 0);
       publishedNow = true;
     }
     return outcome;
@@ -459,7 +461,7 @@ public final class ServerCore implements AutoCloseable {
       return;
     }
     int type = Message.type(in, at);
-    connection.begun(type);
+    connection.begun(slot, type);
     if (limits.refuse(connection, slot, type)) {
       return;
     }

@@ -26,7 +26,7 @@ final class ServerFigures {
   private final Ports ports;
   private final Connections connections;
   private final StoreFailures failures;
-  private final RequestCounts counts;
+  private final Answers answers;
   private final FaultPoint faults = new FaultPoint();
 
   ServerFigures(
@@ -39,7 +39,7 @@ final class ServerFigures {
       Ports ports,
       Connections connections,
       StoreFailures failures,
-      RequestCounts counts) {
+      Answers answers) {
     this.engine = engine;
     this.cleaner = cleaner;
     this.files = files;
@@ -49,7 +49,7 @@ final class ServerFigures {
     this.ports = ports;
     this.connections = connections;
     this.failures = failures;
-    this.counts = counts;
+    this.answers = answers;
   }
 
   /**
@@ -94,6 +94,7 @@ final class ServerFigures {
     admission.addTo(figures);
     figures.add("connections.garbage", connections::misbehaved);
     figures.add("requests", requests);
+    answers.addTo(figures);
     figures.add("requests.refused.full", refusals::count);
     figures.add("requests.refused.quota", refusals::overQuota);
     figures.add("puts", engine.puts()::puts);
@@ -162,7 +163,7 @@ final class ServerFigures {
         all.put(name, () -> 1000 * live / engine.log().geometry().regionBytes());
       }
     }
-    counts.addTo(all);
+    answers.addTo(all);
     files.departures().describe((name, processId) -> all.put(name, () -> processId));
     if (failures.any()) {
       all.put(Message.figureName("store.readonly.reason=" + failures.reason()), () -> 1);

@@ -164,6 +164,16 @@ public final class FigureCatalogue {
             "that the server's thread took for steps which had something to do; the rest of its"
                 + " time it polls")
         .gauge("server.heap.bytes", BYTES, "of the heap of the server's JVM that are taken")
+        .gauge(
+            "server.memory.bytes",
+            BYTES,
+            "that the server's process may have, page cache included: the machine's, or what a"
+                + " control group leaves of it")
+        .gauge(
+            "server.pages.alone",
+            FLAG,
+            "1: the store's files are larger than half of that, and the kernel reads each of their"
+                + " pages that is missing alone")
         .group(
             "The server",
             "`server.cpu.ns` is there where the server has a process of its own: not of an embedded"
@@ -211,6 +221,19 @@ public final class FigureCatalogue {
             "requests.answered.KIND.RESULT",
             "messages that were answered, by what they asked for and what came of it; shown where"
                 + " the result is ok or the number is not 0")
+        .gauge(
+            "requests.time.lease.p50.ns",
+            NANOSECONDS,
+            "that half of the requests for space of the last 10 to 20 s took at most, from when the"
+                + " server took one up to its answer; one request in 64 is timed, and a time is an"
+                + " eighth too long at most; −1: none was timed")
+        .gauge("requests.time.lease.p99.ns", NANOSECONDS, "that 99% of them took at most, as above")
+        .gauge(
+            "requests.time.put.p50.ns",
+            NANOSECONDS,
+            "the same of puts and deletes: with `--promise power` the device is waited for in it."
+                + " Of an embedded store those alone that the server's thread does")
+        .gauge("requests.time.put.p99.ns", NANOSECONDS, "that 99% of them took at most, as above")
         .counter("requests.refused.full", "requests refused because log, table or disk was full")
         .counter(
             "requests.refused.quota",

@@ -38,7 +38,7 @@ final class TopView {
     text.append(Table.count(clients)).append(clients == 1 ? " client\n" : " clients\n");
     String readOnly = now.text("store.readonly.reason");
     text.append(readOnly == null ? "" : "READ ONLY: " + readOnly + "\n");
-    text.append('\n').append(work()).append('\n').append(space());
+    text.append('\n').append(work()).append('\n').append(waits()).append('\n').append(space());
     return text.toString();
   }
 
@@ -53,6 +53,18 @@ final class TopView {
     table.row("cleaned regions", rate("cleaner.cleanings"), byteRate("cleaner.bytes.copied"));
     table.row("processor time", cpu(), "");
     return table;
+  }
+
+  private Table waits() {
+    Table table = new Table("an answer takes", "half", "99%");
+    table.row("puts and deletes", time("put.p50"), time("put.p99"));
+    table.row("requests for space", time("lease.p50"), time("lease.p99"));
+    return table;
+  }
+
+  private String time(String which) {
+    long ns = now.number("requests.time." + which + ".ns");
+    return ns < 0 ? "–" : Table.time(ns);
   }
 
   private Table space() {

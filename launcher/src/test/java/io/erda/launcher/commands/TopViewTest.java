@@ -28,6 +28,9 @@ class TopViewTest {
     now.put("log.bytes.capacity", 4L << 30);
     now.put("table.entries", -1L);
     now.put("table.buckets", 64L);
+    now.put("requests.time.put.p50.ns", 720L);
+    now.put("requests.time.put.p99.ns", 12_300L);
+    now.put("requests.time.lease.p50.ns", -1L);
     String view = TopView.of("erda+shm:/d", before, now, 2_000_000_000L);
     assertTrue(view.startsWith("erda+shm:/d  version 1.2, up 1 h 2 min, 3 clients\n"), view);
     assertLine("puts 2,000 2.0 MiB", view);
@@ -35,6 +38,8 @@ class TopViewTest {
     assertLine("processor time 25%", view);
     assertLine("log 1.0 GiB 4.0 GiB 25.0%", view);
     assertLine("table – 64", view);
+    assertLine("puts and deletes 720 ns 12.3 µs", view);
+    assertLine("requests for space – –", view);
     String first = TopView.of("erda+shm:/d", null, now, 2_000_000_000L);
     assertLine("puts – –", first);
     now.put("store.readonly.reason=a file was shortened", 1L);

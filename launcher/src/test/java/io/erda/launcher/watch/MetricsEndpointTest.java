@@ -82,7 +82,7 @@ class MetricsEndpointTest {
     Set<String> asked = new HashSet<>();
     try (InputStream page = MetricsEndpoint.class.getResourceAsStream("dashboard.html")) {
       Matcher name =
-          Pattern.compile("erda_[a-z_]+").matcher(new String(page.readAllBytes(), UTF_8));
+          Pattern.compile("erda_[a-z0-9_]+").matcher(new String(page.readAllBytes(), UTF_8));
       while (name.find()) {
         asked.add(name.group());
       }

@@ -122,7 +122,7 @@ class OpenMetricsTest {
     FigureCatalogue.all().forEach(figure -> known.add(OpenMetrics.sampleName(figure)));
     int queries = 0;
     for (JsonNode expression : dashboard.findValues("expr")) {
-      Matcher name = Pattern.compile("erda_[a-z_]+").matcher(expression.asText());
+      Matcher name = Pattern.compile("erda_[a-z0-9_]+").matcher(expression.asText());
       while (name.find()) {
         assertTrue(known.contains(name.group()), name.group() + " in " + expression);
         queries++;
