@@ -248,7 +248,7 @@ final class ShmRegistryView implements AutoCloseable {
    * mapped: mostly never, because the file is mapped anyway.
    */
   void supersede(RemoteRegion region) {
-    // The same pages count once.
+    // Both mappings show the same pages, which count once.
     readAhead.unmapped(new MappedRegion(region.memory()));
     superseded.add(region);
   }

@@ -6,11 +6,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.Arrays;
-import java.util.Set;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -66,15 +64,7 @@ public final class Secret {
     if (Files.size(file) > FILE_BYTES_MAX) {
       throw new IOException(file + " is longer than " + FILE_BYTES_MAX + " bytes: no secret");
     }
-    Set<PosixFilePermission> open =
-        Set.of(
-            PosixFilePermission.GROUP_READ,
-            PosixFilePermission.GROUP_WRITE,
-            PosixFilePermission.OTHERS_READ,
-            PosixFilePermission.OTHERS_WRITE);
-    if (Files.getPosixFilePermissions(file).stream().anyMatch(open::contains)) {
-      throw new IOException(file + " may be used by others than its owner: chmod 600 " + file);
-    }
+    SecretFile.requireOwnersAlone(file);
     byte[] bytes = Files.readAllBytes(file);
     int length = bytes.length;
     while (length > 0 && (bytes[length - 1] == '\n' || bytes[length - 1] == '\r')) {

@@ -42,7 +42,8 @@ public final class Tls {
    *
    * @param certificates its certificate and those that it is signed with, PEM
    * @param key its private key, PKCS#8 in PEM
-   * @throws IOException when a file can't be read, or is not what it should be
+   * @throws IOException when a file can't be read, or is not what it should be, or when others than
+   *     the key's owner may use it; a group may read one of the superuser's
    */
   public static Tls server(Path certificates, Path key) throws IOException {
     try {
@@ -107,6 +108,7 @@ public final class Tls {
 
   private static PrivateKey privateKey(Path file, Certificate of)
       throws GeneralSecurityException, IOException {
+    SecretFile.requireOwnersOrGroups(file);
     Matcher pem = PRIVATE_KEY.matcher(Files.readString(file, StandardCharsets.US_ASCII));
     if (!pem.find()) {
       throw new IOException(file + " holds no PRIVATE KEY (PKCS#8, PEM)");

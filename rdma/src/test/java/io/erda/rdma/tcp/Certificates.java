@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Base64;
@@ -62,6 +63,8 @@ record Certificates(Path certificate, Path key) {
   }
 
   private static Path pem(Path file, String what, byte[] bytes) throws IOException {
+    Files.createFile(
+        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     return Files.writeString(
         file,
         "-----BEGIN %s-----\n%s\n-----END %s-----\n"

@@ -1,6 +1,7 @@
 package io.erda.rdma.tcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.pmem.Backing;
@@ -18,9 +19,12 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -116,6 +120,25 @@ final class TlsTest {
   void aCertificateOfAStrangersOrOfAnotherHostIsNotBelieved() throws IOException {
     assertNotAgreed("is not believed: ", server(strangers), client(ours));
     assertNotAgreed("is not believed: No subject", server(strangers), client(strangers));
+  }
+
+  /** A group may read a key of the superuser's, as machines keep those of several services. */
+  @Test
+  void aKeyComesFromAFileThatNobodyElseReads() throws IOException {
+    boolean superusers = Files.getOwner(ours.key()).getName().equals("root");
+    try {
+      for (String mode : List.of("rw-r--r--", "rw-rw----", "rw----r--", "rw-r-----")) {
+        Files.setPosixFilePermissions(ours.key(), PosixFilePermissions.fromString(mode));
+        if (superusers && mode.equals("rw-r-----")) {
+          server(ours);
+        } else {
+          IOException e = assertThrows(IOException.class, () -> server(ours), mode);
+          assertTrue(e.getMessage().contains("chmod 600"), e.getMessage());
+        }
+      }
+    } finally {
+      Files.setPosixFilePermissions(ours.key(), PosixFilePermissions.fromString("rw-------"));
+    }
   }
 
   @Test
