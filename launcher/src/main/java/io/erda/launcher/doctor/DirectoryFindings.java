@@ -36,7 +36,7 @@ final class DirectoryFindings {
       return Finding.wrong(
           "directory",
           nearest + " can't be written by user " + System.getProperty("user.name"),
-          "chown " + System.getProperty("user.name") + " " + nearest + " (as the superuser)");
+          mendOwner(data));
     }
     if (!Files.exists(data)) {
       return Finding.ok("directory", data + " is not there and can be made");
@@ -47,6 +47,14 @@ final class DirectoryFindings {
     return stranger(data)
         .map(name -> occupied(data, name, surroundings.chosen()))
         .orElseGet(() -> Finding.ok("directory", data + " is empty"));
+  }
+
+  /** A directory of the system's must not change hands because somebody wants one in it. */
+  static String mendOwner(Path data) {
+    String user = System.getProperty("user.name");
+    return Files.exists(data)
+        ? "chown " + user + " " + data + " (as the superuser), or --data DIR names another"
+        : "install -d -m 700 -o " + user + " " + data + " (as the superuser)";
   }
 
   /** Nobody asked for the current directory: that it is none for a store is no failure. */

@@ -21,7 +21,7 @@ final class FileSystemFindings {
       all.add(
           Finding.note("file system", "it is not told", "--data names a directory of ext4 or xfs"));
     } else {
-      all.add(type(mount));
+      all.add(type(mount, surroundings.data()));
       all.add(dax(mount));
       all.add(pages(surroundings, mount));
     }
@@ -40,7 +40,7 @@ final class FileSystemFindings {
     return Mount.of(surroundings.proc(), real);
   }
 
-  private static Finding type(Mount mount) {
+  private static Finding type(Mount mount, Path data) {
     String type = mount.type();
     String is = type + " at " + mount.at();
     if (mount.isReadOnly()) {
@@ -57,7 +57,7 @@ final class FileSystemFindings {
       return Finding.note(
           "file system",
           is + " (overlayfs): a store in it goes when its container is removed",
-          "mount a volume of ext4 or xfs there (docker run -v /var/lib/erda:" + mount.at() + ")");
+          "a volume of ext4 or xfs (docker run -v VOLUME:" + data.toAbsolutePath() + ")");
     }
     if (OF_NETWORK.contains(type)) {
       return Finding.note(

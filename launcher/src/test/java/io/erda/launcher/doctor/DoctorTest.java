@@ -113,6 +113,20 @@ class DoctorTest {
     assertFound("memory", State.NOTE, "allows 512 MiB: the kernel ends", "-Xmx");
   }
 
+  /** Version 1 of control groups, which it said nothing of. */
+  @Test
+  void controlGroupsOfVersion1() throws IOException {
+    write("proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/a\n0::/\n");
+    write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", 2 * GIB + "\n");
+    assertFound("memory", State.NOTE, "allows 2 GiB, and the pages of the store's", "MemoryMax=");
+    write("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
+    write("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "50000\n");
+    assertFound("cores", State.NOTE, "the control group allows 0.5 at a time", "CPUQuota=");
+    write("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "-1\n");
+    machine = new JavaMachine(25, "25", FLAGS, 3, GIB, "Linux", "amd64");
+    assertFound("cores", State.NOTE, "3 used by the JVM, of 4", "AllowedCPUs=");
+  }
+
   @Test
   void openFiles() throws IOException {
     write("proc/self/limits", LIMITS.replace("20000", "256  "));
@@ -151,6 +165,24 @@ class DoctorTest {
     assertFound("directory", State.OK, "can be made", null);
     data = Files.createFile(directory.resolve("file")).resolve("below");
     assertFound("directory", State.WRONG, "file is no directory", "--data");
+  }
+
+  /** It said to give the user the directory around: with /var/lib/erda that would be /var/lib. */
+  @Test
+  void whoMayNotWriteIsToldToMakeADirectoryAndNotToTakeOne() {
+    String user = System.getProperty("user.name");
+    Path missing = data.resolve("store");
+    assertEquals(
+        "install -d -m 700 -o " + user + " " + missing + " (as the superuser)",
+        DirectoryFindings.mendOwner(missing));
+    assertTrue(DirectoryFindings.mendOwner(data).startsWith("chown " + user + " " + data + " ("));
+  }
+
+  /** A volume can't be mounted over all of a container. */
+  @Test
+  void aContainersFileSystemIsToldTheStoresDirectory() {
+    mounted("overlay", "rw");
+    assertFound("file system", State.NOTE, "(overlayfs)", "VOLUME:" + data);
   }
 
   @Test
