@@ -25,7 +25,7 @@ final class Devices {
                 new ErdaException.BadArgument(
                     "this build has no device for "
                         + uri
-                        + "; erda+rdma:// is in the module rdma-verbs"));
+                        + "; that of erda+rdma:// is in io.erda:erda-rdma-verbs"));
     try {
       return provider.connecting(
           DeviceProvider.Settings.of(parameters(uri), CLOCK, SecureRandom::new));

@@ -59,14 +59,28 @@ class OperationsPageTest {
     int count = 0;
     for (String block : blocks()) {
       for (String command : commands(block)) {
-        String[] words = command.replace("'", "").split(" +");
-        CommandLine commandLine =
-            ErdaCommand.commandLine(words).setCaseInsensitiveEnumValuesAllowed(true);
-        assertDoesNotThrow(() -> commandLine.parseArgs(words), command);
+        requireOptions(command, command);
         count++;
       }
     }
     assertTrue(count > 15, count + " commands");
+  }
+
+  /** Lines of the other pages that a user copies. */
+  @Test
+  void everyOptionOfOtherPagesIsThere() throws IOException {
+    Pattern line = Pattern.compile("^(?: {4})?\\./erda (.*?)(?: +[#&|>].*)?$", Pattern.MULTILINE);
+    int count = 0;
+    for (String page :
+        List.of("README.md", "docs/consistency.md", "docs/watching.md", "docs/testing.md")) {
+      String text = Files.readString(Path.of("..").resolve(page)).replace("\\\n", "");
+      Matcher commands = line.matcher(text);
+      while (commands.find()) {
+        requireOptions(page + ": " + commands.group(1), commands.group(1));
+        count++;
+      }
+    }
+    assertTrue(count >= 15, count + " commands");
   }
 
   @Test
@@ -81,6 +95,13 @@ class OperationsPageTest {
       count++;
     }
     assertTrue(count > 20, "links found: " + count);
+  }
+
+  private static void requireOptions(String what, String command) {
+    String[] words = command.replace("'", "").strip().split(" +");
+    CommandLine commandLine =
+        ErdaCommand.commandLine(words).setCaseInsensitiveEnumValuesAllowed(true);
+    assertDoesNotThrow(() -> commandLine.parseArgs(words), what);
   }
 
   private static List<String> anchors(Path page) throws IOException {
@@ -108,7 +129,7 @@ class OperationsPageTest {
     return block
         .lines()
         .filter(line -> line.startsWith("./erda "))
-        .map(line -> line.substring("./erda ".length()).replaceFirst(" +# .*", ""))
+        .map(line -> line.substring("./erda ".length()).replaceFirst(" +[#>] .*", ""))
         .toList();
   }
 }

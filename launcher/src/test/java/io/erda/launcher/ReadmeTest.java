@@ -53,6 +53,26 @@ class ReadmeTest {
     }
   }
 
+  /** Names of files and coordinates are to be copied as they stand there. */
+  @Test
+  void theVersionIsTheOneThatIsBuilt() throws IOException {
+    Matcher built =
+        Pattern.compile("<artifactId>erda</artifactId>\\s*<version>(.*?)</version>")
+            .matcher(Files.readString(Path.of("..", "pom.xml")));
+    assertTrue(built.find());
+    int count = 0;
+    for (Path page : List.of(README, Path.of("..", "docs", "examples.md"))) {
+      Matcher named =
+          Pattern.compile("(?<![0-9.])0\\.[0-9]+\\.[0-9]+(?:[-~][A-Z]+)?")
+              .matcher(Files.readString(page));
+      while (named.find()) {
+        assertEquals(built.group(1), named.group().replace('~', '-'), page::toString);
+        count++;
+      }
+    }
+    assertTrue(count > 5, "versions found: " + count);
+  }
+
   @Test
   void everyFileThatItLinksToIsThere() throws IOException {
     Matcher links = Pattern.compile("\\]\\(([^):#]+)\\)").matcher(Files.readString(README));
