@@ -34,7 +34,7 @@ public final class BeyondMemoryExperiment implements Experiment {
   /** Where every put of a load waits for the device, larger stores would take hours. */
   private static final Duration LOAD_MAX = Duration.ofSeconds(60);
 
-  /** Those that have their objects in files; the others keep them in memory, all of them. */
+  /** These systems have their objects in files; the others keep all of them in memory. */
   private static final List<PeerSystem> SYSTEMS =
       List.of(
           PeerSystem.ERDA_SHM,
@@ -114,7 +114,7 @@ public final class BeyondMemoryExperiment implements Experiment {
     return context.quick() ? new double[] {0.5, 2} : new double[] {0.5, 1, 2, 4};
   }
 
-  /** Those that are here; a quick run has time for one. */
+  /** Returns the systems that are on this machine; a quick run has time for one. */
   private static List<PeerSystem> systems(Stage stage) {
     return stage.context().quick()
         ? SYSTEMS.subList(0, 1)

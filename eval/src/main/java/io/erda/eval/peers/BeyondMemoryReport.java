@@ -1,6 +1,5 @@
 package io.erda.eval.peers;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment.Report;
@@ -61,10 +60,6 @@ final class BeyondMemoryReport {
     return new Report(parts, json(), missed());
   }
 
-  private String title(PeerSystem system) {
-    return stage.libraries().title(system);
-  }
-
   private Table table(String what, Function<Point, String> cell) {
     double[] times = BeyondMemoryExperiment.times(stage.context());
     List<String> header = new ArrayList<>(List.of(what));
@@ -73,7 +68,7 @@ final class BeyondMemoryReport {
     }
     Table table = new Table(header.toArray(String[]::new));
     for (PeerSystem system : systems) {
-      List<Object> row = new ArrayList<>(List.of(title(system)));
+      List<Object> row = new ArrayList<>(List.of(stage.title(system)));
       for (double each : times) {
         row.add(figures.point(system, each).map(cell).orElse("–"));
       }
@@ -136,20 +131,14 @@ final class BeyondMemoryReport {
   }
 
   private ObjectNode json() {
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("quick", stage.context().quick())
-        .put("rounds", stage.rounds())
-        .put("memoryBytes", figures.memoryBytes())
+    ObjectNode json = stage.json();
+    json.put("memoryBytes", figures.memoryBytes())
         .put("readAhead", figures.readAhead())
         .put("devicePageNs", figures.devicePageNs())
         .put("valueBytes", figures.valueBytes());
     ArrayNode nodes = json.putArray("systems");
     for (PeerSystem system : systems) {
-      ObjectNode node =
-          nodes
-              .addObject()
-              .put("name", system.name().toLowerCase(Locale.ROOT))
-              .put("title", title(system));
+      ObjectNode node = stage.json(nodes, system);
       ArrayNode stores = node.putArray("stores");
       for (Point point : figures.points(system)) {
         ObjectNode store =

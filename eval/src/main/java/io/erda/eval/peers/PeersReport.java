@@ -1,6 +1,5 @@
 package io.erda.eval.peers;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment.Report;
@@ -64,7 +63,7 @@ final class PeersReport {
     header.add("a put survives");
     Table table = new Table(header.toArray(String[]::new));
     for (PeerSystem system : systems) {
-      List<Object> cells = new ArrayList<>(List.of(title(system)));
+      List<Object> cells = new ArrayList<>(List.of(stage.title(system)));
       columns.forEach(column -> cells.add(cell(figures.of(column, system))));
       cells.add(survives(system));
       table.row(cells.toArray());
@@ -77,10 +76,6 @@ final class PeersReport {
       table.row(cells.toArray());
     }
     return table;
-  }
-
-  private String title(PeerSystem system) {
-    return stage.libraries().title(system);
   }
 
   /** What a put survives by what its store says, unless a kill has shown that it is less. */
@@ -103,7 +98,7 @@ final class PeersReport {
     for (PeerSystem system : systems) {
       String lost = figures.lost(system);
       table.row(
-          title(system),
+          stage.title(system),
           figures.durability(system),
           lost.isEmpty() ? "all there" : "lost: " + lost);
     }
@@ -165,17 +160,13 @@ final class PeersReport {
   }
 
   private ObjectNode json() {
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("quick", stage.context().quick())
-        .put("rounds", stage.rounds())
-        .put("secondsOfPutsBefore", stage.sizes().firstPuts().toMillis() / 1e3);
+    ObjectNode json = stage.json();
+    json.put("secondsOfPutsBefore", stage.sizes().firstPuts().toMillis() / 1e3);
     ArrayNode nodes = json.putArray("systems");
     for (PeerSystem system : systems) {
       ObjectNode node =
-          nodes
-              .addObject()
-              .put("name", system.name().toLowerCase(Locale.ROOT))
-              .put("title", title(system))
+          stage
+              .json(nodes, system)
               .put("durability", figures.durability(system))
               .put("lostInKill", figures.lost(system));
       for (Column column : Column.values()) {
@@ -222,7 +213,8 @@ final class PeersReport {
       for (PeerSystem system : systems) {
         Spread spread = figures.of(column, system);
         if (spread != null) {
-          plot.bar(title(system), spread.median() / 1e3, spread.min() / 1e3, spread.max() / 1e3);
+          plot.bar(
+              stage.title(system), spread.median() / 1e3, spread.min() / 1e3, spread.max() / 1e3);
         }
       }
     }

@@ -1,6 +1,5 @@
 package io.erda.eval.peers;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment.Report;
@@ -87,17 +86,13 @@ final class YcsbReport {
     return workload.substring("workload".length()).toUpperCase(Locale.ROOT);
   }
 
-  private String title(PeerSystem system) {
-    return stage.libraries().title(system);
-  }
-
   private Table byYcsb() {
     List<String> header = new ArrayList<>(List.of("system", "load"));
     YcsbExperiment.WORKLOADS.forEach(workload -> header.add(letter(workload)));
     header.addAll(List.of("C: read p50", "C: p99", "A: update p50", "A: p99", "a put survives"));
     Table table = new Table(header.toArray(String[]::new));
     for (PeerSystem system : systems) {
-      List<Object> cells = new ArrayList<>(List.of(title(system)));
+      List<Object> cells = new ArrayList<>(List.of(stage.title(system)));
       cells.add(thousands(system, YcsbFigures.LOAD));
       YcsbExperiment.WORKLOADS.forEach(workload -> cells.add(thousands(system, workload)));
       Percentiles reads = figures.times(system, "workloadc", LoadResult::read);
@@ -126,7 +121,7 @@ final class YcsbReport {
     }
     Table table = new Table(header.toArray(String[]::new));
     for (PeerSystem system : systems) {
-      List<Object> cells = new ArrayList<>(List.of(title(system)));
+      List<Object> cells = new ArrayList<>(List.of(stage.title(system)));
       Percentiles gets = figures.times(system, YcsbFigures.PACED, LoadResult::read);
       Percentiles puts = figures.times(system, YcsbFigures.PACED, LoadResult::update);
       for (Percentiles each : List.of(gets, puts)) {
@@ -148,7 +143,7 @@ final class YcsbReport {
       if (done < KEPT_MIN * perSecondDue()) {
         notKept.add(
             new Words(
-                title(system)
+                stage.title(system)
                     + " did not keep the rate, but "
                     + Table.count(done)
                     + " operations a second."));
@@ -171,10 +166,8 @@ final class YcsbReport {
   }
 
   private ObjectNode json() {
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("quick", stage.context().quick())
-        .put("rounds", stage.rounds())
-        .put("objects", YcsbExperiment.objects(stage))
+    ObjectNode json = stage.json();
+    json.put("objects", YcsbExperiment.objects(stage))
         .put("valueBytes", stage.sizes().kib().valueBytes())
         .put("turnSeconds", seconds(stage.sizes().turn()))
         .put("pacedTurnSeconds", seconds(YcsbExperiment.paced(stage)))
@@ -182,10 +175,8 @@ final class YcsbReport {
     ArrayNode nodes = json.putArray("systems");
     for (PeerSystem system : systems) {
       ObjectNode node =
-          nodes
-              .addObject()
-              .put("name", system.name().toLowerCase(Locale.ROOT))
-              .put("title", title(system))
+          stage
+              .json(nodes, system)
               .put("isStore", system.isStore())
               .put("survives", figures.survives(system))
               .put("lostInKill", figures.lost(system))
@@ -232,7 +223,8 @@ final class YcsbReport {
       for (PeerSystem system : systems) {
         if (system.isStore()) {
           Spread spread = figures.perSecond(system, workload);
-          plot.bar(title(system), spread.median() / 1e3, spread.min() / 1e3, spread.max() / 1e3);
+          plot.bar(
+              stage.title(system), spread.median() / 1e3, spread.min() / 1e3, spread.max() / 1e3);
         }
       }
     }
