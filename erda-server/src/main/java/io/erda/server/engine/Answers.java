@@ -5,8 +5,9 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * What the server answers: how much of which kind, and how long that took, of which it times one
- * request in 64, so that a put costs no look at the clock. One thread.
+ * What the server answers: how much of which kind, and how long that took. It times every request
+ * for space, and of puts and deletes one in 64, so that a put costs no look at the clock. One
+ * thread.
  */
 final class Answers {
   private static final int TIMED_MASK = 63;
@@ -15,7 +16,7 @@ final class Answers {
   private final RequestCounts counts = new RequestCounts();
   private final AnswerTimes leases;
   private final AnswerTimes puts;
-  private int begun;
+  private int putsBegun;
 
   Answers(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
@@ -23,27 +24,27 @@ final class Answers {
     this.puts = new AnswerTimes(nanoTime);
   }
 
-  /** A request has come. Returns when that was, or 0 where it is not timed. */
-  long begun() {
-    return (begun++ & TIMED_MASK) == 0 ? nanoTime.getAsLong() | 1 : 0;
+  /** A request of the type has come. Returns when that was, or 0 where it is not timed. */
+  long begun(int type) {
+    boolean timed =
+        switch (type) {
+          case Message.LEASE -> true;
+          case Message.PUBLISH, Message.ANNOUNCE, Message.ERASE -> (putsBegun++ & TIMED_MASK) == 0;
+          default -> false; // nobody waits for the others often
+        };
+    return timed ? nanoTime.getAsLong() | 1 : 0;
   }
 
   /**
    * A request is answered.
    *
    * @param flags of a PUBLISH; of others anything
-   * @param beganNs what {@link #begun} returned of it
+   * @param beganNs what {@link #begun} returned of a request of this type
    */
   void answered(int type, int flags, int result, long beganNs) {
     counts.add(type, flags, result);
     if (beganNs != 0) {
-      switch (type) {
-        case Message.LEASE -> leases.add(beganNs);
-        case Message.PUBLISH, Message.ANNOUNCE, Message.ERASE -> puts.add(beganNs);
-        default -> {
-          // Nobody waits for the others often.
-        }
-      }
+      (type == Message.LEASE ? leases : puts).add(beganNs);
     }
   }
 

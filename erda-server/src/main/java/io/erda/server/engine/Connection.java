@@ -254,7 +254,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   /** A request of the type has come; {@link #respond} ends it. */
   void begun(int slot, int type) {
-    beganNs[slot] = answers.begun();
+    beganNs[slot] = answers.begun(type);
     open += mayTakeEffect(type) ? 1 : 0;
     underWay++;
     share.operations++;

@@ -225,14 +225,15 @@ public final class FigureCatalogue {
             "requests.time.lease.p50.ns",
             NANOSECONDS,
             "that half of the requests for space of the last 10 to 20 s took at most, from when the"
-                + " server took one up to its answer; one request in 64 is timed, and a time is an"
-                + " eighth too long at most; −1: none was timed")
+                + " server took one up to its answer; told an eighth too long at most; −1: there"
+                + " was none")
         .gauge("requests.time.lease.p99.ns", NANOSECONDS, "that 99% of them took at most, as above")
         .gauge(
             "requests.time.put.p50.ns",
             NANOSECONDS,
-            "the same of puts and deletes: with `--promise power` the device is waited for in it."
-                + " Of an embedded store those alone that the server's thread does")
+            "the same of puts and deletes, of which one in 64 is timed: with `--promise power` the"
+                + " device is waited for in it. Of an embedded store those alone that the server's"
+                + " thread does")
         .gauge("requests.time.put.p99.ns", NANOSECONDS, "that 99% of them took at most, as above")
         .counter("requests.refused.full", "requests refused because log, table or disk was full")
         .counter(
