@@ -4,11 +4,16 @@
 lay_out() {
   mkdir "$2" "$2/lib"
   cp -p "$1"/lib/*.jar "$1"/erda-launcher-*.jar "$2/lib/"
+  # YCSB, and what YCSB alone needs.
+  mkdir "$2/lib/ycsb"
+  for jar in core htrace-core4 jackson-core-asl jackson-mapper-asl; do
+    mv "$2/lib/$jar"-[0-9]*.jar "$2/lib/ycsb/" || die "which jar is $jar? It belongs to YCSB"
+  done
   # Its classes are too old for the class cache; the jar stays as it is where that can't be mended.
   "$3/bin/java" -XX:+UseSerialGC -cp "$2/lib/*" io.erda.launcher.NewerClassFiles "$2"/lib/picocli-*.jar \
     > /dev/null 2>&1 || :
   # One order everywhere, not the locale's: the class cache is bound to it.
-  (cd "$2" && ls lib | LC_ALL=C sort > classpath)
+  (cd "$2/lib" && ls -d *.jar | LC_ALL=C sort > ../classpath)
   # Two lines: of every JVM, and of a server besides.
   sed -n 's/^jvm\.flags=//p; s/^jvm\.server\.flags=//p' \
     "$1/classes/io/erda/launcher/launcher.properties" > "$2/flags"

@@ -1,8 +1,8 @@
 # How a JVM of Erda is started, read by ./erda in a source tree and by bin/erda of a distribution.
 #
-# A build is a directory with the jars in lib/, `classpath` (their names, in order), `flags` (two lines: of every JVM,
-# and of a server besides), and, where they could be recorded, the class caches: `short.aot` for commands that are over in
-# a moment, `erda.aot` for the others.
+# A build is a directory with the jars in lib/, `classpath` (their names, in order), YCSB and what it alone needs in
+# lib/ycsb/, `flags` (two lines: of every JVM, and of a server besides), and, where they could be recorded, the class
+# caches: `short.aot` for commands that are over in a moment, `erda.aot` for the others.
 
 # The JVM names files, and writes text, in the locale's characters. In the C locale of cron jobs and services these are
 # ASCII alone, and in an old one they are not what is in the store.
@@ -41,6 +41,25 @@ launch_settings() {
   { read -r flags && read -r server_flags || :; } < "$1/flags"
 }
 
+# Adds YCSB from the build in $1 when the command $2… measures with it, or tells the class path. What YCSB needs is old
+# and has known holes, so no server has it. Behind the others, because a class cache is bound to what it began with.
+add_ycsb() {
+  lib=$1/lib/ycsb
+  shift
+  while :; do
+    case ${1:-} in
+      -*) shift ;;
+      quickstart | ycsb | eval | classpath)
+        for jar in "$lib"/*.jar; do
+          classpath=$classpath:$jar
+        done
+        return
+        ;;
+      *) return ;;
+    esac
+  done
+}
+
 # Says why there is no JVM, behind the shell's own line.
 cannot_start() {
   die "$java can't be started here. Is the C library that it needs (glibc) installed, and may programs be run from where \
@@ -53,6 +72,7 @@ become_erda() {
   build=$2
   shift 2
   launch_settings "$build"
+  add_ycsb "$build" "$@"
   cache=$build/erda.aot
   # A command that is over in a moment gains from a small heap set-up, the fast compiler alone, and a cache without the
   # classes of a server.

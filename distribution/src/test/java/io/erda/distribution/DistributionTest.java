@@ -1,6 +1,7 @@
 package io.erda.distribution;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -36,6 +37,10 @@ class DistributionTest {
   /** Where Maven leaves which artifact something was. */
   private static final Pattern INSIDE =
       Pattern.compile("META-INF/maven/[^/]+/([^/]+)/pom\\.properties");
+
+  /** Of YCSB and what it needs: its libraries are old, and have known holes. */
+  private static final Pattern OF_YCSB =
+      Pattern.compile(".*(site/ycsb|apache/htrace|codehaus/jackson)/.*\\.class");
 
   @TempDir static Path directory;
   private static UnpackedTree tree;
@@ -76,9 +81,13 @@ class DistributionTest {
   /** The JVM refuses to start when it must use a cache that does not fit. */
   @Test
   void theClassCacheFitsAfterUnpackingElsewhere() throws Exception {
-    UnpackedTree.Ended help = tree.run(Map.of("ERDA_JAVA_OPTS", "-XX:AOTMode=on"), "--help");
-    assertEquals(0, help.exitCode(), help::toString);
-    assertTrue(help.out().contains("quickstart"), help::out);
+    Map<String, String> must = Map.of("ERDA_JAVA_OPTS", "-XX:AOTMode=on");
+    for (String line :
+        List.of("--help", "verify --help", "quickstart --help", "classpath --help")) {
+      UnpackedTree.Ended help = tree.run(must, line.split(" "));
+      assertEquals(0, help.exitCode(), help::toString);
+      assertTrue(help.out().contains("Usage: erda"), help::out);
+    }
   }
 
   @Test
@@ -160,6 +169,46 @@ class DistributionTest {
     assertEquals(1, ended.exitCode(), ended::toString);
     assertTrue(
         ended.err().contains("erda: " + java + "/bin/java can't be started here"), ended::err);
+  }
+
+  /** No server, and no client, has what YCSB brings. */
+  @Test
+  void ycsbIsOnTheClassPathOfMeasurementsAlone() throws Exception {
+    for (Path jar : jars("app/lib")) {
+      assertEquals(List.of(), classesOfYcsb(jar), jar::toString);
+    }
+    List<Path> ycsb = jars("app/lib/ycsb");
+    assertFalse(ycsb.isEmpty());
+    for (Path jar : ycsb) {
+      assertFalse(classesOfYcsb(jar).isEmpty(), jar::toString);
+    }
+
+    // The Java that says its arguments says the class path.
+    Path java = javaThatSays("25.0.9", "#!/bin/sh\necho \"$@\"\n");
+    Map<String, String> saying = Map.of("ERDA_JAVA_HOME", java.toString());
+    for (String line :
+        List.of(
+            "", "--help", "server --data ycsb", "get quickstart", "-v put eval ycsb", "shell")) {
+      String out = tree.run(saying, line.split(" ")).out();
+      assertFalse(out.contains("lib/ycsb/"), out);
+      assertTrue(out.contains("io.erda.launcher.Main " + line), out);
+    }
+    for (String line : List.of("quickstart", "-v eval list", "ycsb load", "classpath")) {
+      String out = tree.run(saying, line.split(" ")).out();
+      for (Path jar : ycsb) {
+        assertTrue(out.contains(":" + jar + ":") || out.contains(":" + jar + " "), out);
+      }
+    }
+  }
+
+  /** The help of a command whose classes need what is not on the class path. */
+  @Test
+  void helpDoesWithoutYcsb() throws Exception {
+    for (String line : List.of("--help", "-v --help", "completion bash")) {
+      UnpackedTree.Ended help = tree.run(NOTHING, line.split(" "));
+      assertEquals(0, help.exitCode(), help::toString);
+      assertTrue(help.out().contains("ycsb"), help::out);
+    }
   }
 
   /** The classes without the module descriptors: what they need is looked for on the class path. */
@@ -265,8 +314,21 @@ class DistributionTest {
   }
 
   private static List<Path> jars() throws IOException {
-    try (Stream<Path> jars = Files.list(tree.resolve("app/lib"))) {
-      return jars.sorted().toList();
+    return Stream.of(jars("app/lib"), jars("app/lib/ycsb")).flatMap(List::stream).toList();
+  }
+
+  private static List<Path> jars(String path) throws IOException {
+    try (Stream<Path> files = Files.list(tree.resolve(path))) {
+      return files.filter(file -> file.toString().endsWith(".jar")).sorted().toList();
+    }
+  }
+
+  private static List<String> classesOfYcsb(Path jar) throws IOException {
+    try (ZipFile zip = new ZipFile(jar.toFile())) {
+      return zip.stream()
+          .map(ZipEntry::getName)
+          .filter(name -> OF_YCSB.matcher(name).matches())
+          .toList();
     }
   }
 

@@ -57,6 +57,24 @@ final class ArchitectureRules {
   }
 
   /**
+   * The classes in package {@code from}, by their simple names that end so, from which others reach
+   * a package that is none of ours.
+   */
+  Set<String> reaching(String target, String from, String ending) {
+    Set<String> found = new TreeSet<>();
+    for (JavaClass each : classes) {
+      if (each.getPackageName().equals(root + "." + from)
+          && each.isTopLevelClass()
+          && each.getSimpleName().endsWith(ending)
+          && each.getTransitiveDependenciesFromSelf().stream()
+              .anyMatch(known -> known.getTargetClass().getPackageName().startsWith(target))) {
+        found.add(each.getSimpleName());
+      }
+    }
+    return found;
+  }
+
+  /**
    * Classes that know a module which theirs may not know.
    *
    * @param arrows module → the modules of ours that it may know

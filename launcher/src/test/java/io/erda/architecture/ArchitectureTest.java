@@ -77,6 +77,14 @@ class ArchitectureTest {
     assertNone(RULES.beyondTheJdk(Set.of("pmem", "rdma", "protocol")));
   }
 
+  /** It is on the class path of these alone, by {@code start.sh}. */
+  @Test
+  void ycsbIsReachedFromTheCommandsThatMeasureWithIt() {
+    assertEquals(
+        Set.of("EvalCommand", "QuickstartCommand", "YcsbCommand"),
+        RULES.reaching("site.ycsb", "launcher.commands", "Command"));
+  }
+
   @Test
   void timeAndChanceComeInByConstructor() {
     assertNone(RULES.ownTimeOrChance(WIRING_MODULES, WIRING));
