@@ -87,7 +87,10 @@ final class FileMaker implements AutoCloseable {
     }
   }
 
-  /** Returns one that is over when the thread has made the file. */
+  /**
+   * Returns one that is over when the thread has made the file. Who gives one up that is under way
+   * closes this first.
+   */
   Creation creating(Creation creation) {
     Ahead ahead = new Ahead(creation);
     synchronized (creations) {

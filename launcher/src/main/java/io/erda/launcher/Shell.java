@@ -91,6 +91,10 @@ final class Shell {
       case "shell" -> {
         return wrong("this is a shell already");
       }
+      // They need YCSB, or say where it is, and a shell does not have it.
+      case "quickstart", "ycsb", "eval", "classpath" -> {
+        return wrong("not in a shell: ./erda " + words.getFirst());
+      }
       default -> complete(words);
     }
     return Main.run(out, err, false, words.toArray(String[]::new));

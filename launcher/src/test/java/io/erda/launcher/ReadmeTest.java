@@ -61,7 +61,9 @@ class ReadmeTest {
             .matcher(Files.readString(Path.of("..", "pom.xml")));
     assertTrue(built.find());
     int count = 0;
-    for (Path page : List.of(README, Path.of("..", "docs", "examples.md"))) {
+    for (Path page :
+        List.of(
+            README, Path.of("..", "docs", "examples.md"), Path.of("..", "docs", "operations.md"))) {
       Matcher named =
           Pattern.compile("(?<![0-9.])0\\.[0-9]+\\.[0-9]+(?:[-~][A-Z]+)?")
               .matcher(Files.readString(page));

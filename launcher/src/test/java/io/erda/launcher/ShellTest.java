@@ -17,6 +17,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 import org.junit.jupiter.api.AfterEach;
@@ -107,6 +108,14 @@ class ShellTest {
     assertEquals(2, run("put a 'b\nshell\n"));
     assertTrue(err.toString().contains("a quote has no other half: put a 'b"), err.toString());
     assertTrue(err.toString().contains("this is a shell already"), err.toString());
+  }
+
+  @Test
+  void whatMeasuresIsNotForAShell() throws IOException {
+    for (String each : List.of("quickstart", "ycsb load", "eval run floor", "classpath")) {
+      assertEquals(2, run(each + "\n"), each);
+    }
+    assertTrue(err.toString().contains("erda: not in a shell: ./erda ycsb"), err.toString());
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.erda.pmem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -57,8 +58,7 @@ public final class ControlGroup {
         // Version 1 mounts each controller, or those that go together, in a directory.
         Path top = mounted.resolve(fields[1]);
         top = Files.isDirectory(top) ? top : mounted.resolve(controller);
-        Path group = top.resolve("." + fields[2]).normalize();
-        for (group = group.startsWith(top) ? group : top;
+        for (Path group = within(top, fields[2]);
             group.startsWith(top);
             group = group.getParent()) {
           least = Math.min(least, limit.applyAsLong(group));
@@ -66,6 +66,16 @@ public final class ControlGroup {
       }
     }
     return least;
+  }
+
+  /** The group of a name; the one that is mounted where the name leads out, or is none here. */
+  private static Path within(Path top, String name) {
+    try {
+      Path group = top.resolve("." + name).normalize();
+      return group.startsWith(top) ? group : top;
+    } catch (InvalidPathException e) {
+      return top; // this locale can't say it
+    }
   }
 
   /** Without a limit version 1 says a number of 19 digits, and version 2 a word. */
@@ -83,10 +93,10 @@ public final class ControlGroup {
     return Long.parseLong(numbers[0]) * 1000 / Long.parseLong(numbers[1]);
   }
 
-  /** Empty when the file can't be read. */
+  /** Empty when the file can't be read. Whatever the bytes are, they are no error. */
   private static String text(Path directory, String file) {
     try {
-      return new String(Files.readAllBytes(directory.resolve(file)), StandardCharsets.ISO_8859_1)
+      return new String(Files.readAllBytes(directory.resolve(file)), StandardCharsets.UTF_8)
           .strip();
     } catch (IOException e) {
       return "";

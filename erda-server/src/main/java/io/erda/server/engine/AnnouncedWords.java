@@ -251,22 +251,20 @@ final class AnnouncedWords implements Decisions {
     VarHandle.fullFence();
     long decided;
     try {
-      decided = commitOrRollBack(entry, keyWord, word);
-    } catch (UncheckedIOException e) {
-      // The device failed. The next opening decides the word, and readers go on until then.
+      if (makeDurable(keyWord, VersionWord.newest(word))) {
+        tables.drain();
+        decided = commit(entry, keyWord, word);
+      } else {
+        decided = rollBack(entry, keyWord, word);
+      }
+    } catch (UncheckedIOException | InternalError e) {
+      // The device failed, or the object's file was shortened. The word is as it was or decided,
+      // the next opening decides it, and readers go on until then.
       root.endMove();
       throw e;
     }
     root.endMove();
     return decided;
-  }
-
-  private long commitOrRollBack(long entry, long keyWord, long word) {
-    if (makeDurable(keyWord, VersionWord.newest(word))) {
-      tables.drain();
-      return commit(entry, keyWord, word);
-    }
-    return rollBack(entry, keyWord, word);
   }
 
   private long rollBack(long entry, long keyWord, long word) {

@@ -41,10 +41,11 @@ final class AnswerTimes {
     halfBefore = half;
     half = oldest;
     Arrays.fill(half, 0);
+    halfBeganNs += HALF_NS;
     if (ageNs >= 2 * HALF_NS) {
       Arrays.fill(halfBefore, 0);
+      halfBeganNs = nowNs;
     }
-    halfBeganNs = nowNs;
   }
 
   /**

@@ -6,17 +6,18 @@ import java.util.function.LongSupplier;
 
 /**
  * What the server answers: how much of which kind, and how long that took. It times every request
- * for space, and of puts and deletes one in 64, so that a put costs no look at the clock. One
+ * for space, and of puts and deletes one in 61, so that a put costs no look at the clock. One
  * thread.
  */
 final class Answers {
-  private static final int TIMED_MASK = 63;
+  /** Odd, so that of loads that go put, delete, put, delete both kinds are timed. */
+  private static final int TIMED_ONE_IN = 61;
 
   private final LongSupplier nanoTime;
   private final RequestCounts counts = new RequestCounts();
   private final AnswerTimes leases;
   private final AnswerTimes puts;
-  private int putsBegun;
+  private int untimed;
 
   Answers(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
@@ -29,10 +30,18 @@ final class Answers {
     boolean timed =
         switch (type) {
           case Message.LEASE -> true;
-          case Message.PUBLISH, Message.ANNOUNCE, Message.ERASE -> (putsBegun++ & TIMED_MASK) == 0;
+          case Message.PUBLISH, Message.ANNOUNCE, Message.ERASE -> isPutTimed();
           default -> false; // nobody waits for the others often
         };
     return timed ? nanoTime.getAsLong() | 1 : 0;
+  }
+
+  private boolean isPutTimed() {
+    if (untimed-- > 0) {
+      return false;
+    }
+    untimed = TIMED_ONE_IN - 1;
+    return true;
   }
 
   /**

@@ -231,7 +231,7 @@ public final class FigureCatalogue {
         .gauge(
             "requests.time.put.p50.ns",
             NANOSECONDS,
-            "the same of puts and deletes, of which one in 64 is timed: with `--promise power` the"
+            "the same of puts and deletes, of which one in 61 is timed: with `--promise power` the"
                 + " device is waited for in it. Of an embedded store those alone that the server's"
                 + " thread does")
         .gauge("requests.time.put.p99.ns", NANOSECONDS, "that 99% of them took at most, as above")

@@ -3,7 +3,6 @@ package io.erda.rdma.tcp;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 
@@ -15,6 +14,8 @@ final class SecretFile {
           PosixFilePermission.GROUP_WRITE,
           PosixFilePermission.OTHERS_READ,
           PosixFilePermission.OTHERS_WRITE);
+
+  private static final int SUPERUSER = 0;
 
   private SecretFile() {}
 
@@ -36,9 +37,8 @@ final class SecretFile {
   }
 
   private static void require(Path file, boolean orGroups) throws IOException {
-    PosixFileAttributes attributes = Files.readAttributes(file, PosixFileAttributes.class);
-    boolean groupReads = orGroups && attributes.owner().getName().equals("root");
-    for (PosixFilePermission each : attributes.permissions()) {
+    boolean groupReads = orGroups && (int) Files.getAttribute(file, "unix:uid") == SUPERUSER;
+    for (PosixFilePermission each : Files.getPosixFilePermissions(file)) {
       if (OF_OTHERS.contains(each) && !(groupReads && each == PosixFilePermission.GROUP_READ)) {
         throw new IOException(file + " may be used by others than its owner: chmod 600 " + file);
       }
