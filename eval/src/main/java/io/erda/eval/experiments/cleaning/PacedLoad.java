@@ -8,9 +8,10 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
- * A thread that gets and puts in turn at a fixed rate. Times each operation from its call, and from
- * the instant it was due: there what waits behind a slow one counts as slow. Owns its client. One
- * other thread takes the times.
+ * A thread that gets and puts in turn at a fixed rate, and between the two may do something that
+ * they are compared with. Times each operation from its call, and from the instant it was due:
+ * there what waits behind a slow one counts as slow. Owns its client. One other thread takes the
+ * times.
  */
 public final class PacedLoad implements AutoCloseable {
   private static final long HIGHEST_NS = 10_000_000_000L;
@@ -19,17 +20,32 @@ public final class PacedLoad implements AutoCloseable {
   private final ErdaClient client;
   private final MemorySegment[] keys;
   private final MemorySegment value;
+  private final Runnable comparison;
+  private final int turns;
   private final SingleWriterRecorder gets = new SingleWriterRecorder(HIGHEST_NS, 3);
   private final SingleWriterRecorder puts = new SingleWriterRecorder(HIGHEST_NS, 3);
+  private final SingleWriterRecorder compared = new SingleWriterRecorder(HIGHEST_NS, 3);
   private final SingleWriterRecorder due = new SingleWriterRecorder(HIGHEST_NS, 3);
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private Thread thread;
   private volatile boolean stopped;
 
   public PacedLoad(ErdaClient client, MemorySegment[] keys, MemorySegment value) {
+    this(client, keys, value, null);
+  }
+
+  /**
+   * Makes a load with something to compare with.
+   *
+   * @param comparison what the load's thread does between a get and a put; null for nothing
+   */
+  public PacedLoad(
+      ErdaClient client, MemorySegment[] keys, MemorySegment value, Runnable comparison) {
     this.client = client;
     this.keys = keys;
     this.value = value;
+    this.comparison = comparison;
+    this.turns = comparison == null ? 2 : 3;
   }
 
   /** Operations in a second without a pace, measured for about so long by the calling thread. */
@@ -45,15 +61,22 @@ public final class PacedLoad implements AutoCloseable {
     return done * 1e9 / (System.nanoTime() - startNs);
   }
 
-  private boolean operation(long number, MemorySegment into) {
+  /** Does what it is the turn of, and returns where its time belongs. */
+  private SingleWriterRecorder operation(long number, MemorySegment into) {
     MemorySegment key = keys[(int) (number % keys.length)];
-    boolean put = (number & 1) == 1;
-    if (put) {
+    long turn = number % turns;
+    if (turn == turns - 1) {
       client.put(key, value);
-    } else if (client.get(key, into) != value.byteSize()) {
+      return puts;
+    }
+    if (turn > 0) {
+      comparison.run();
+      return compared;
+    }
+    if (client.get(key, into) != value.byteSize()) {
       throw new IllegalStateException("a get did not find its object");
     }
-    return put;
+    return gets;
   }
 
   /** Starts the thread. */
@@ -75,9 +98,9 @@ public final class PacedLoad implements AutoCloseable {
           Thread.onSpinWait();
         }
         long calledNs = System.nanoTime();
-        boolean put = operation(i, into);
+        SingleWriterRecorder times = operation(i, into);
         long doneNs = System.nanoTime();
-        (put ? puts : gets).recordValue(Math.min(doneNs - calledNs, HIGHEST_NS));
+        times.recordValue(Math.min(doneNs - calledNs, HIGHEST_NS));
         due.recordValue(Math.min(doneNs - dueNs, HIGHEST_NS));
       }
     } catch (RuntimeException | Error e) {
@@ -96,7 +119,10 @@ public final class PacedLoad implements AutoCloseable {
       throw new IllegalStateException("the load ended: " + failed.getMessage(), failed);
     }
     return new Times(
-        gets.getIntervalHistogram(), puts.getIntervalHistogram(), due.getIntervalHistogram());
+        gets.getIntervalHistogram(),
+        puts.getIntervalHistogram(),
+        compared.getIntervalHistogram(),
+        due.getIntervalHistogram());
   }
 
   /**
@@ -104,12 +130,14 @@ public final class PacedLoad implements AutoCloseable {
    *
    * @param gets from their calls
    * @param puts from their calls
+   * @param compared of what was done between the two; empty where that was nothing
    * @param due of all, from when they were due
    */
-  public record Times(Histogram gets, Histogram puts, Histogram due) {
+  public record Times(Histogram gets, Histogram puts, Histogram compared, Histogram due) {
     void add(Times more) {
       gets.add(more.gets);
       puts.add(more.puts);
+      compared.add(more.compared);
       due.add(more.due);
     }
   }

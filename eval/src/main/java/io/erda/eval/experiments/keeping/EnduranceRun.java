@@ -7,6 +7,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.Overwriter;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.Child;
+import io.erda.eval.process.EchoChild;
 import io.erda.eval.process.ProcessException;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;
@@ -22,9 +23,10 @@ import java.util.stream.Stream;
 /**
  * One store through hours of what can happen to it. Two processes overwrite it all the time but in
  * the quiet stretch of each cycle; the first lives from the beginning to the end, the second is
- * killed in every cycle. A cycle is: a quiet stretch, in which latencies are taken; a kill; a
- * backup, restored and verified; a full disk, where there is one to fill; a restart of the server,
- * by a signal or by a kill, in some cycles of the first half; and a look at all keys.
+ * killed in every cycle. A cycle is: a quiet stretch, in which latencies are taken, and beside them
+ * what waking another process takes, which is most of a put at this pace; a kill; a backup,
+ * restored and verified; a full disk, where there is one to fill; a restart of the server, by a
+ * signal or by a kill, in some cycles of the first half; and a look at all keys.
  */
 final class EnduranceRun implements AutoCloseable {
   private static final int VALUE_BYTES = 1024;
@@ -52,6 +54,7 @@ final class EnduranceRun implements AutoCloseable {
   private final List<Overwriter> workers = new ArrayList<>();
   private final EnduranceCourse course = new EnduranceCourse();
   private ServedStore store;
+  private EchoChild echo;
   private int kills;
   private int stops;
   private int backups;
@@ -99,6 +102,8 @@ final class EnduranceRun implements AutoCloseable {
   void run() throws IOException, InterruptedException {
     store = ServedStore.create(context, "endurance", List.of());
     store.load(dataset);
+    echo =
+        EchoChild.start(context.children(), context.jvm(), context.newDirectory("endurance-echo"));
     Path remembered = context.newDirectory("endurance-workers");
     int keysOfWorker = context.quick() ? 5_000 : 50_000;
     for (int i = 0; i < WORKERS; i++) {
@@ -152,7 +157,7 @@ final class EnduranceRun implements AutoCloseable {
 
   private void quiet(long forNs) throws IOException, InterruptedException {
     PacedLoad.Times times;
-    try (PacedLoad load = new PacedLoad(store.connect(), keys, value)) {
+    try (PacedLoad load = new PacedLoad(store.connect(), keys, value, echo::roundTripNs)) {
       load.start(PACE);
       Thread.sleep(forNs / 1_000_000);
       times = load.take();
@@ -164,12 +169,9 @@ final class EnduranceRun implements AutoCloseable {
             ProcessFigures.of(workers.getFirst().pid()),
             bytesOf(store.data()),
             filesIn(store.data()).size(),
-            new long[] {
-              times.gets().getValueAtPercentile(50), times.gets().getValueAtPercentile(99)
-            },
-            new long[] {
-              times.puts().getValueAtPercentile(50), times.puts().getValueAtPercentile(99)
-            }));
+            EnduranceCourse.Latency.of(times.gets()),
+            EnduranceCourse.Latency.of(times.puts()),
+            EnduranceCourse.Latency.of(times.compared())));
   }
 
   /** A store's files come and go meanwhile. */
@@ -293,6 +295,9 @@ final class EnduranceRun implements AutoCloseable {
 
   @Override
   public void close() {
+    if (echo != null) {
+      echo.close();
+    }
     workers.forEach(Overwriter::close);
   }
 }

@@ -36,6 +36,27 @@ class EnduranceCourseTest {
     assertTrue(missed.getFirst().startsWith("descriptors of the server: "), missed.getFirst());
   }
 
+  /** A put that wakes its server is as slow as the machine, which is not the store's. */
+  @Test
+  void putsMayBeSlowerByWhatTheMachineIsSlowerAndNoMore() {
+    assertEquals(List.of(), missedWithPuts(20, 40, 15, 30));
+    assertEquals(List.of("put, p50, us", "put, p99, us"), missedWithPuts(20, 40, 15, 15));
+    assertEquals(List.of("put, p50, us", "put, p99, us"), missedWithPuts(20, 64, 15, 30));
+    assertEquals(
+        List.of(), missedWithPuts(20, 20, 30, 15), "of a quicker machine no more is asked");
+  }
+
+  private static List<String> missedWithPuts(
+      double putUs, double putUsAtEnd, double wakeUs, double wakeUsAtEnd) {
+    EnduranceCourse course = new EnduranceCourse();
+    for (int cycle = 0; cycle < CYCLES; cycle++) {
+      boolean late = cycle >= CYCLES / 2;
+      course.add(
+          sample(cycle, 100_000_000, 40, late ? putUsAtEnd : putUs, late ? wakeUsAtEnd : wakeUs));
+    }
+    return missed(course, true).stream().map(line -> line.substring(0, line.indexOf(':'))).toList();
+  }
+
   @Test
   void aQuickRunIsNotJudged() {
     EnduranceCourse course = new EnduranceCourse();
@@ -60,13 +81,19 @@ class EnduranceCourseTest {
   }
 
   private static EnduranceCourse.Sample sample(int cycle, long serverBytes, long descriptors) {
+    return sample(cycle, serverBytes, descriptors, 20, 15);
+  }
+
+  private static EnduranceCourse.Sample sample(
+      int cycle, long serverBytes, long descriptors, double putUs, double wakeUs) {
     return new EnduranceCourse.Sample(
         cycle * 300.0,
         new ProcessFigures(serverBytes, descriptors, 250, 18),
         new ProcessFigures(60_000_000, 45, 220, 15),
         400_000_000,
         7,
-        new long[] {1_000, 7_000},
-        new long[] {20_000, 60_000});
+        new EnduranceCourse.Latency(1, 7),
+        new EnduranceCourse.Latency(putUs, 3 * putUs),
+        new EnduranceCourse.Latency(wakeUs, 3 * wakeUs));
   }
 }
