@@ -41,23 +41,25 @@ launch_settings() {
   { read -r flags && read -r server_flags || :; } < "$1/flags"
 }
 
-# Adds YCSB from the build in $1 when the command $2… measures with it, or tells the class path. What YCSB needs is old
+# Sets `command` to the first of the words that is no option; to nothing when there is none. The options that may stand
+# before a command have no value.
+find_command() {
+  for command in "$@"; do
+    case $command in -*) ;; *) return ;; esac
+  done
+  command=
+}
+
+# Adds YCSB from the build in $1 when the command $2 measures with it, or tells the class path. What YCSB needs is old
 # and has known holes, so no server has it. Behind the others, because a class cache is bound to what it began with.
 add_ycsb() {
-  lib=$1/lib/ycsb
-  shift
-  while :; do
-    case ${1:-} in
-      -*) shift ;;
-      quickstart | ycsb | eval | classpath)
-        for jar in "$lib"/*.jar; do
-          classpath=$classpath:$jar
-        done
-        return
-        ;;
-      *) return ;;
-    esac
-  done
+  case $2 in
+    quickstart | ycsb | eval | classpath)
+      for jar in "$1"/lib/ycsb/*.jar; do
+        classpath=$classpath:$jar
+      done
+      ;;
+  esac
 }
 
 # Says why there is no JVM, behind the shell's own line.
@@ -72,12 +74,13 @@ become_erda() {
   build=$2
   shift 2
   launch_settings "$build"
-  add_ycsb "$build" "$@"
+  find_command "$@"
+  add_ycsb "$build" "$command"
   cache=$build/erda.aot
   # A command that is over in a moment gains from a small heap set-up, the fast compiler alone, and a cache without the
   # classes of a server.
-  case ${1:-} in
-    '' | -* | help | get | put | delete | exists | keys | ping | stats | top | shell | classpath | completion | doctor)
+  case $command in
+    '' | help | get | put | delete | exists | keys | ping | stats | top | shell | classpath | completion | doctor)
       flags="$flags -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
       [ ! -r "$build/short.aot" ] || cache=$build/short.aot
       ;;

@@ -38,7 +38,9 @@ class DistributionTest {
   private static final Pattern INSIDE =
       Pattern.compile("META-INF/maven/[^/]+/([^/]+)/pom\\.properties");
 
-  /** Of YCSB and what it needs: its libraries are old, and have known holes. */
+  /**
+   * These classes are YCSB's, or of libraries that it needs, which are old and have known holes.
+   */
   private static final Pattern OF_YCSB =
       Pattern.compile(".*(site/ycsb|apache/htrace|codehaus/jackson)/.*\\.class");
 
@@ -199,6 +201,24 @@ class DistributionTest {
         assertTrue(out.contains(":" + jar + ":") || out.contains(":" + jar + " "), out);
       }
     }
+  }
+
+  /** An option before a command does not hide which command it is. */
+  @Test
+  void aCommandBehindAnOptionHasTheFlagsOfTheCommand() throws Exception {
+    Path java = javaThatSays("25.0.8", "#!/bin/sh\necho \"$@\"\n");
+    Map<String, String> saying = Map.of("ERDA_JAVA_HOME", java.toString());
+    Set<String> different = new TreeSet<>();
+    for (String command : List.of("get", "server", "simulate", "verify")) {
+      String flags = flags(tree.run(saying, command));
+      assertEquals(flags, flags(tree.run(saying, "-v", command)));
+      different.add(flags);
+    }
+    assertEquals(4, different.size(), different::toString);
+  }
+
+  private static String flags(UnpackedTree.Ended said) {
+    return said.out().substring(0, said.out().indexOf("io.erda.launcher.Main"));
   }
 
   /** The help of a command whose classes need what is not on the class path. */

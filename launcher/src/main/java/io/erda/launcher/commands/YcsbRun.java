@@ -130,7 +130,10 @@ record YcsbRun(
     return number(name, text);
   }
 
-  /** Those that YCSB would end on with a stack trace, or make something of that nobody meant. */
+  /**
+   * Refuses what is no number: YCSB would end with a stack trace, or make something of it that
+   * nobody meant.
+   */
   private static void requireNumbers(Properties all) {
     for (String property : NUMBERS) {
       if (all.containsKey(property)) {
