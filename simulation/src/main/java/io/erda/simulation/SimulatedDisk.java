@@ -65,8 +65,13 @@ public final class SimulatedDisk {
   private Runnable meanwhile = () -> {};
   private SimulatedDirectory owner;
 
-  /** Drains until one fails; 0: none is to. */
+  /** Drains until one fails; 0: none is to, or not before {@link #failureAim} was met. */
   private long drainsToFailure;
+
+  private Aim failureAim;
+
+  /** Events at {@link #failureAim} until it was met. */
+  private long eventsToFailure;
 
   /** Whose drains fail. */
   private final Set<SimulatedFile> failedDrains = new HashSet<>();
@@ -163,21 +168,30 @@ public final class SimulatedDisk {
   }
 
   /**
-   * A place that a crash aims at: stores, flushes and drains of files whose name begins so.
+   * A place that a crash, or a failure of the device, aims at: stores, flushes and drains of files
+   * whose name begins so.
    *
    * @param prefix of the file's name; {@code ""} for any file, and for changes of the directory
    * @param from and {@code to} where in the file a store or flush begins, bytes; a drain has no
    *     place and counts as 0
    * @param count events there until it strikes, 1 being the next
-   * @param further events of any kind after that one
+   * @param further events of any kind after that one; of a failure, drains
    */
-  public record Aim(String prefix, long from, long to, long count, long further) {}
+  public record Aim(String prefix, long from, long to, long count, long further) {
+    public Aim {
+      if (count < 1 || further < 0) {
+        throw new IllegalArgumentException("not to come: " + count + ", " + further);
+      }
+    }
+
+    private boolean isAt(SimulatedFile file, long offset) {
+      String name = file == null ? "" : file.name;
+      return name.startsWith(prefix) && offset >= from && offset < to;
+    }
+  }
 
   /** The process crashes at a place. A request made before is forgotten. */
   public void crashAt(Aim where) {
-    if (where.count < 1 || where.further < 0) {
-      throw new IllegalArgumentException("not to come: " + where);
-    }
     crashAt = null;
     aim = where;
     eventsToCrash = where.count;
@@ -211,7 +225,15 @@ public final class SimulatedDisk {
    * it throws, and so does every later one of that file, until the process ends.
    */
   public void failDrain(long count) {
+    failureAim = null;
     drainsToFailure = count;
+  }
+
+  /** As {@link #failDrain}, at the next drain, or a further one, after something at a place. */
+  public void failDrainAfter(Aim where) {
+    drainsToFailure = 0;
+    failureAim = where;
+    eventsToFailure = where.count;
   }
 
   /** Whether a drain has failed in this process. */
@@ -221,7 +243,7 @@ public final class SimulatedDisk {
 
   /** The device is as it was before. */
   private void repair() {
-    drainsToFailure = 0;
+    failDrain(0);
     failedDrains.clear();
   }
 
@@ -416,15 +438,14 @@ public final class SimulatedDisk {
     if (observer != null) {
       observer.accept(SimulatedCrash.place());
     }
+    if (failureAim != null && failureAim.isAt(file, offset) && --eventsToFailure == 0) {
+      failDrain(1 + failureAim.further);
+    }
     return eventsToCrash > 0 && counts(kind, file, offset) && --eventsToCrash == 0 && strikes();
   }
 
   private boolean counts(Event kind, SimulatedFile file, long offset) {
-    if (aim == null) {
-      return crashAt == null || crashAt == kind;
-    }
-    String name = file == null ? "" : file.name;
-    return name.startsWith(aim.prefix) && offset >= aim.from && offset < aim.to;
+    return aim == null ? crashAt == null || crashAt == kind : aim.isAt(file, offset);
   }
 
   /** The aim was met: what is left of it are further events of any kind. */

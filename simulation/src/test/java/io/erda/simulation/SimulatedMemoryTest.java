@@ -103,6 +103,30 @@ final class SimulatedMemoryTest {
     assertEquals(Set.of(1L, 2L), seen);
   }
 
+  /**
+   * The second store from byte 64 on is met, one further drain passes, and from then on all fail.
+   */
+  @Test
+  void aDrainFailsAfterWhatWasAimedAt() {
+    SimulatedDisk disk = disk(1, PersistenceDomain.MEMORY_CONTROLLER);
+    PersistentMemory memory = create(disk, "aimed-at", 4096);
+    PersistentMemory other = create(disk, "another", 4096);
+    disk.failDrainAfter(new SimulatedDisk.Aim("aimed", 64, 128, 2, 1));
+    memory.putLongRelease(64, 1);
+    other.putLongRelease(64, 1);
+    memory.putLongRelease(56, 1);
+    memory.putLongRelease(128, 1);
+    memory.drain();
+    memory.drain();
+    memory.putLongRelease(72, 1);
+    memory.drain();
+    assertFalse(disk.hasDrainFailed());
+    assertThrows(UncheckedIOException.class, memory::drain);
+    assertTrue(disk.hasDrainFailed());
+    assertThrows(UncheckedIOException.class, memory::drain);
+    other.drain();
+  }
+
   @Test
   void drainedValueNeverGivesWayToAnOlderOne() {
     Seeds.each(

@@ -7,14 +7,25 @@ import io.erda.simulation.SimulatedDisk;
 import io.erda.simulation.SimulatedDisk.Aim;
 
 /**
- * Where the next crash of a server strikes: anywhere, or where little happens and much can go
- * wrong.
+ * Where the next crash of a server, or the next failure of its device, strikes: anywhere, or where
+ * little happens and much can go wrong.
  */
 final class CrashAim {
   private static final int CROWD = 16;
 
   /** A crash aims at these places. */
   private static final int DOUBLING = 6;
+
+  /** Of the bytes of a table, these are the intent to move or to remove an entry. */
+  private static final long INTENT = 64;
+
+  private static final long INTENT_END = 112;
+
+  /** What a move stores and flushes of its intent. */
+  private static final int EVENTS_OF_INTENT = 10;
+
+  private static final int MOVES = 4;
+  private static final int DRAINS_OF_MOVE = 5;
 
   private final World world;
 
@@ -28,8 +39,7 @@ final class CrashAim {
     SimulatedDisk disk = world.disk;
     int further = random.nextBoolean() ? 0 : random.nextInt(24);
     switch (random.nextInt(3) == 0 && growsBesideReaders() ? DOUBLING : place()) {
-      case 0 ->
-          disk.crashAt(new Aim(StoreFiles.TABLE_PREFIX, 64, 112, 1 + random.nextInt(12), further));
+      case 0 -> disk.crashAt(atIntent(1 + random.nextInt(12), further));
       case 1 ->
           disk.crashAt(
               new Aim(
@@ -64,6 +74,21 @@ final class CrashAim {
                   random.nextInt(3)));
       default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
     }
+  }
+
+  /** The device will fail at some drain: at any, or where an entry moves. */
+  void drainFails() {
+    var random = world.drains;
+    if (world.configuration.keys() > CROWD && random.nextBoolean()) {
+      world.disk.failDrainAfter(
+          atIntent(1 + random.nextInt(MOVES * EVENTS_OF_INTENT), random.nextInt(DRAINS_OF_MOVE)));
+    } else {
+      world.disk.failDrain(1 + random.nextInt(1 << random.nextInt(2, 10)));
+    }
+  }
+
+  private static Aim atIntent(int count, int further) {
+    return new Aim(StoreFiles.TABLE_PREFIX, INTENT, INTENT_END, count, further);
   }
 
   /** Where keys crowd, entries move; elsewhere an intent is rare. */

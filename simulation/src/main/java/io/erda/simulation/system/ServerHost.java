@@ -272,7 +272,7 @@ final class ServerHost {
         && survivesPower()
         && world.disk.domain().visibleBeforeDurable()
         && world.drains.nextInt(world.configuration.drainFailedOdds()) == 0) {
-      world.disk.failDrain(1 + world.drains.nextInt(1 << world.drains.nextInt(2, 10)));
+      aim.drainFails();
     }
   }
 

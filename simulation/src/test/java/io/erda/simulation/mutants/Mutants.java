@@ -348,6 +348,11 @@ final class Mutants {
               "a displacement empties the source before the destination is durable",
               () -> List.of(without(MOVE, "carry", "drain"))),
           Mutant.of(
+                  "failed move stays open",
+                  "a displacement that the device cuts off leaves the structure counter odd",
+                  () -> List.of(without(MOVE, "move", "endMove#1")))
+              .slow(),
+          Mutant.of(
               "intent not drained",
               "a displacement begins before its intent is durable",
               () ->
