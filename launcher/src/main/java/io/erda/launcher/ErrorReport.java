@@ -115,6 +115,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
       case FileAlreadyExistsException e -> "exists already: " + e.getFile();
       case NotDirectoryException e -> "not a directory: " + e.getFile();
       case FileSystemException e -> oneLine(e.getMessage());
+      case InterruptedException e -> "interrupted";
       case Throwable e when isOurs(e) && e.getMessage() != null -> oneLine(e.getMessage());
       case IOException e when e.getMessage() != null -> oneLine(e.getMessage());
       case Throwable e ->

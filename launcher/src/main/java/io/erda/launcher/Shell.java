@@ -1,6 +1,7 @@
 package io.erda.launcher;
 
 import io.erda.launcher.commands.ExactText;
+import io.erda.launcher.commands.UserError;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -9,9 +10,6 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.jline.reader.EOFError;
-import org.jline.reader.Parser;
-import org.jline.reader.impl.DefaultParser;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -24,9 +22,21 @@ final class Shell {
   private final String uri;
   private final PrintWriter out;
   private final PrintWriter err;
-  private final Parser parser = new DefaultParser().eofOnUnclosedQuote(true);
   private boolean ended;
   private int firstFailure;
+
+  /** What a command gets for standard input where the shell's own lines come from there. */
+  private static final class NoInput extends InputStream {
+    @Override
+    public int read() {
+      return read(new byte[1], 0, 1);
+    }
+
+    @Override
+    public int read(byte[] into, int offset, int length) {
+      throw new UserError("standard input is where the lines of this shell come from");
+    }
+  }
 
   /**
    * @param uri the store that commands are for which name none; null: they have to
@@ -43,11 +53,21 @@ final class Shell {
   }
 
   /**
-   * Runs the lines of a stream, whose bytes are taken as they are. Returns the exit code of the
-   * first command that failed, or 0.
+   * Runs the lines of a stream, whose bytes are taken as they are. A command that wants standard
+   * input fails: it would take lines for it. Returns the exit code of the first command that
+   * failed, or 0.
    */
   int run(InputStream lines) throws IOException {
-    InputStream in = new BufferedInputStream(lines);
+    InputStream standardInput = System.in;
+    System.setIn(new NoInput());
+    try {
+      return runAll(new BufferedInputStream(lines));
+    } finally {
+      System.setIn(standardInput);
+    }
+  }
+
+  private int runAll(InputStream in) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     int next;
     do {
@@ -64,20 +84,20 @@ final class Shell {
 
   /** Runs a line. */
   void run(String line) {
-    int exitCode = exitCode(line.strip());
+    int exitCode = exitCode(line);
     firstFailure = firstFailure == 0 ? exitCode : firstFailure;
     System.out.flush();
   }
 
   private int exitCode(String line) {
-    if (line.isEmpty() || line.startsWith("#")) {
+    if (line.isBlank() || line.stripLeading().startsWith("#")) {
       return 0;
     }
     List<String> words;
     try {
-      words = new ArrayList<>(parser.parse(line, line.length()).words());
-    } catch (EOFError e) {
-      return wrong("a quote has no other half: " + line);
+      words = new ArrayList<>(ShellWords.of(line));
+    } catch (UserError e) {
+      return wrong(e.getMessage());
     }
     switch (words.getFirst()) {
       case "exit", "quit" -> {
@@ -91,8 +111,9 @@ final class Shell {
       case "shell" -> {
         return wrong("this is a shell already");
       }
-      // They need YCSB, or say where it is, and a shell does not have it.
-      case "quickstart", "ycsb", "eval", "classpath" -> {
+      // A server is a process of its own. The others need YCSB, or say where it is, and a shell
+      // does not have it.
+      case "server", "quickstart", "ycsb", "eval", "classpath" -> {
         return wrong("not in a shell: ./erda " + words.getFirst());
       }
       default -> complete(words);

@@ -15,15 +15,16 @@ import picocli.CommandLine.Spec;
     description = {
       "Take commands, a line each, without starting a JVM for each of them.",
       "They are those of the command line, without ./erda and, where a store is named here, without"
-          + " --uri; each value has a line. Those that measure with YCSB, and classpath, are not"
-          + " among them. 'help' shows them, 'exit' or Ctrl-D ends the shell."
+          + " --uri; each value has a line. Those that measure with YCSB, server and classpath are"
+          + " not among them. 'help' shows them, 'exit' or Ctrl-D ends the shell."
     },
     footer = {
       "",
-      "Words are quoted as in other shells. On a terminal there is a history, which is kept in"
-          + " ${env:XDG_STATE_HOME:-~/.local/state}/erda/history, and Tab completes. Otherwise"
-          + " lines come from standard input, those that begin with # mean nothing, and the exit"
-          + " code is that of the first command that failed.",
+      "Words are quoted with ', \" and \\ as in other shells. On a terminal there is a history,"
+          + " which is kept in ${env:XDG_STATE_HOME:-~/.local/state}/erda/history, Tab completes,"
+          + " and Ctrl-C ends a command that waits; twice, it ends the shell. Otherwise lines come"
+          + " from standard input, which commands can't read then, those that begin with # mean"
+          + " nothing, and the exit code is that of the first command that failed.",
       "",
       "  ./erda shell --uri erda+shm:/var/lib/erda",
       "  printf 'put a 1\\nput b 2\\n' | ./erda shell --uri erda+shm:/var/lib/erda"

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jline.reader.Candidate;
 import org.jline.reader.Completer;
 import org.jline.reader.EndOfFileException;
@@ -21,6 +22,9 @@ import picocli.AutoComplete;
 /** A {@link Shell} whose lines a user types: with a history, and completion of words. */
 final class Terminals {
   private static final String PROMPT = "erda> ";
+
+  /** What a shell makes of a process that SIGINT ended. */
+  private static final int INTERRUPTED = 130;
 
   /** Runs what is typed on this process's terminal, until the user ends it. Returns 0. */
   static int interact(Shell shell) throws IOException {
@@ -44,9 +48,12 @@ final class Terminals {
     if (history != null) {
       reader.setVariable(LineReader.HISTORY_FILE, history);
     }
+    Interrupts interrupts = new Interrupts(Thread.currentThread());
+    terminal.handle(Terminal.Signal.INT, interrupts);
     while (!shell.ended()) {
       try {
         shell.run(reader.readLine(PROMPT));
+        interrupts.forget();
       } catch (UserInterruptException e) {
         // Ctrl-C takes the line back.
       } catch (EndOfFileException e) {
@@ -54,6 +61,34 @@ final class Terminals {
       }
     }
     return 0;
+  }
+
+  /**
+   * Ctrl-C within a command interrupts it, which ends one that waits. The second one ends the
+   * process, as it does outside of a shell.
+   */
+  private static final class Interrupts implements Terminal.SignalHandler {
+    private final Thread commands;
+    private final AtomicInteger ofCommand = new AtomicInteger();
+
+    Interrupts(Thread commands) {
+      this.commands = commands;
+    }
+
+    /** The command is over. For the thread that runs commands. */
+    void forget() {
+      ofCommand.set(0);
+      Thread.interrupted();
+    }
+
+    @Override
+    public void handle(Terminal.Signal signal) {
+      if (ofCommand.incrementAndGet() == 1) {
+        commands.interrupt();
+      } else {
+        System.exit(INTERRUPTED);
+      }
+    }
   }
 
   private static Completer completer() {

@@ -111,11 +111,64 @@ class ShellTest {
   }
 
   @Test
-  void whatMeasuresIsNotForAShell() throws IOException {
-    for (String each : List.of("quickstart", "ycsb load", "eval run floor", "classpath")) {
+  void whatMeasuresAndWhatServesIsNotForAShell() throws IOException {
+    for (String each :
+        List.of("server --data x", "quickstart", "ycsb load", "eval run floor", "classpath")) {
       assertEquals(2, run(each + "\n"), each);
     }
     assertTrue(err.toString().contains("erda: not in a shell: ./erda ycsb"), err.toString());
+  }
+
+  /** The lines that follow would be the value. */
+  @Test
+  void aCommandDoesNotReadTheLinesBehindIt() throws IOException {
+    assertEquals(1, run("put a -\nput b 2\nimport\nget -n b\n"));
+    assertEquals("2\n", bytes.toString(UTF_8));
+    assertEquals(
+        2,
+        err.toString()
+            .lines()
+            .filter(line -> line.contains("standard input is where the lines of this shell"))
+            .count(),
+        err.toString());
+    assertEquals(3, run("get a\n"));
+  }
+
+  @Test
+  void valuesAreQuotedAsInOtherShells() throws IOException {
+    assertEquals(
+        0,
+        run(
+            "put windows 'C:\\dir\\new'\n"
+                + "put json '{\"a\":\"x\\ny\"}'\n"
+                + "get windows json\n"));
+    assertEquals("C:\\dir\\new\n{\"a\":\"x\\ny\"}\n", bytes.toString(UTF_8));
+  }
+
+  /** It gives the terminal back, and the next line is run. */
+  @Test
+  void anInterruptEndsTheCommandAndNotTheShell() throws Exception {
+    ByteArrayInputStream typed =
+        new ByteArrayInputStream("top --every 1000\rput behind 1\rexit\r".getBytes(UTF_8));
+    try (Terminal terminal =
+        TerminalBuilder.builder()
+            .system(false)
+            .streams(typed, new ByteArrayOutputStream())
+            .type("ansi")
+            .build()) {
+      Thread user =
+          Thread.startVirtualThread(() -> {
+            while (out.toString().isEmpty()) {
+              Thread.onSpinWait();
+            }
+            terminal.raise(Terminal.Signal.INT);
+          });
+      assertEquals(0, Terminals.interact(shell(), terminal, null));
+      user.join();
+    }
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      assertArrayEquals("1".getBytes(UTF_8), client.get("behind".getBytes(UTF_8)));
+    }
   }
 
   @Test

@@ -98,7 +98,7 @@ public final class TopCommand implements Callable<Integer> {
       TimeUnit.SECONDS.sleep(every);
       return !ending;
     } catch (InterruptedException e) {
-      // Nobody interrupts but the hook.
+      // Nobody interrupts but the hook, and a shell for Ctrl-C.
       return false;
     }
   }
