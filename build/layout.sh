@@ -26,6 +26,7 @@ make_class_cache() {
   record_class_cache "$1" "$2/erda.aot" "$2/training"
   # A server of another process, whose classes the short commands do not need.
   mkfifo "$2/end"
+  : > "$2/served"
   "$1/bin/java" $flags -XX:+UseSerialGC -cp "$classpath" io.erda.launcher.Main server --data "$2/training" --child \
     < "$2/end" > "$2/served" 2> /dev/null &
   server=$!
