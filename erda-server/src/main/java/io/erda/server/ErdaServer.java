@@ -49,6 +49,9 @@ public final class ErdaServer implements AutoCloseable {
     List<Device> others = new ArrayList<>();
     ServerLog log = null;
     try {
+      if (options.log() != null) {
+        log = new ServerLog(options.log(), System::nanoTime);
+      }
       ServerCore core =
           new ServerCore(store.engine(), ServerThread.serviceOptions(options), System::nanoTime);
       core.listen(
@@ -58,6 +61,9 @@ public final class ErdaServer implements AutoCloseable {
       for (Listening each : options.listening()) {
         Device device = open(each, options);
         others.add(device);
+        if (log != null) {
+          device.onRefusal(log);
+        }
         Listener listener = listen(device, each.address());
         listen(core, device, listener);
         device.figures().forEach(core::figure);
@@ -65,8 +71,7 @@ public final class ErdaServer implements AutoCloseable {
       }
       core.figure("server.cpu.ns", ErdaServer::processCpuNs);
       ServedDevices devices = new ServedDevices(store.shm(), others);
-      if (options.log() != null) {
-        log = new ServerLog(options.log(), System::nanoTime);
+      if (log != null) {
         core.onService(log);
         log.started(store, uris);
       }

@@ -1,11 +1,14 @@
 package io.erda.server;
 
+import io.erda.rdma.RefusalListener;
 import io.erda.server.engine.ServiceListener;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -17,7 +20,7 @@ import java.util.function.LongSupplier;
  * comes at most {@link #LINES_MAX} times in {@link #SPAN_NS}, each kind by itself; the next line of
  * the kind says how many are missing. Any thread may tell it something.
  */
-final class ServerLog implements ServiceListener, AutoCloseable {
+final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable {
   /** Lines of one kind in a span of time. */
   static final int LINES_MAX = 10;
 
@@ -63,6 +66,10 @@ final class ServerLog implements ServiceListener, AutoCloseable {
   private final Kind refused = new Kind();
   private final Kind full = new Kind();
   private final Kind overQuota = new Kind();
+
+  /** Of those that devices refuse, by the figure that counts them. */
+  private final Map<String, Kind> refusedByDevice = new ConcurrentHashMap<>();
+
   private final boolean debug;
 
   /** Lines that did not fit behind the last one that did. Guarded by this. */
@@ -103,37 +110,38 @@ final class ServerLog implements ServiceListener, AutoCloseable {
   }
 
   @Override
-  public void connected(int clientId, long processId, String user) {
+  public void connected(int clientId, String peer) {
     if (debug) {
-      say(Level.DEBUG, connected, "client " + clientId + " connected" + who(processId, user));
+      say(Level.DEBUG, connected, "client " + clientId + " connected (" + peer + ")");
     }
   }
 
-  private static String who(long processId, String user) {
-    return " (process " + processId + (user == null ? ")" : ", user " + user + ")");
-  }
-
   @Override
-  public void left(int clientId, long processId, boolean ended) {
+  public void left(int clientId, String peer, boolean ended) {
     if (ended) {
       say(
           Level.WARNING,
           misbehaved,
           "ended the connection of client "
               + clientId
-              + who(processId, null)
-              + ": what it sent is none of the protocol");
+              + " ("
+              + peer
+              + "): what it sent is none of the protocol");
     } else if (debug) {
       say(Level.DEBUG, left, "client " + clientId + " left");
     }
   }
 
   @Override
-  public void refused(String why, String user) {
-    say(
-        Level.WARNING,
-        refused,
-        "refused a client" + (user == null ? "" : " of user " + user) + ": " + why);
+  public void refused(String peer, String why) {
+    say(Level.WARNING, refused, "refused a client (" + peer + "): " + why);
+  }
+
+  @Override
+  public void refused(String peer, String figure, String why) {
+    // Each kind by itself: who floods with garbage does not hide who guesses a secret.
+    Kind kind = refusedByDevice.computeIfAbsent(figure, name -> new Kind());
+    say(Level.WARNING, kind, "refused a client (" + peer + "): " + why);
   }
 
   @Override
@@ -146,11 +154,11 @@ final class ServerLog implements ServiceListener, AutoCloseable {
   }
 
   @Override
-  public void overQuota(String why, int clientId, long processId, String user) {
+  public void overQuota(String why, int clientId, String peer) {
     say(
         Level.WARNING,
         overQuota,
-        "refused a request of client " + clientId + who(processId, user) + ": " + why);
+        "refused a request of client " + clientId + " (" + peer + "): " + why);
   }
 
   @Override

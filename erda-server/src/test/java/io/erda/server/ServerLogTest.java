@@ -1,13 +1,21 @@
 package io.erda.server;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.ResourceBundle;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -93,12 +101,60 @@ class ServerLogTest {
     assertTrue(log.lines.getFirst().startsWith("INFO serves " + directory), all);
     assertTrue(log.lines.getFirst().contains("promise process, puts publish"), all);
     assertEquals(1, log.count("DEBUG client 1 connected (process "), all);
-    assertEquals(1, log.count("WARNING refused a client: all 1 connections are taken"), all);
+    assertEquals(1, log.count("): all 1 connections are taken"), all);
     assertTrue(log.count("INFO cleaned head 0, region ") > 0, all);
     assertTrue(log.count("INFO doubled the table from 64 to 128 buckets in ") > 0, all);
     assertTrue(log.count("WARNING the log is full: refused a request of client 1 for ") > 0, all);
     assertEquals(1, log.count("DEBUG client 1 left"), all);
     assertEquals("INFO ended", log.lines.getLast());
+  }
+
+  /**
+   * Those that the device turns away are named and counted too, though the service never sees them.
+   */
+  @Test
+  void whoeverIsTurnedAwayOverTcpIsNamedAndCounted(@TempDir Path directory) throws Exception {
+    log.open.countDown();
+    String secret = secret(directory, "secret");
+    String other = secret(directory, "other");
+    ServerOptions options =
+        SmallStore.OPTIONS
+            .withListening(
+                List.of(new Listening("erda", "127.0.0.1:0", Map.of("secret-file", secret))))
+            .withLog(log);
+    try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options)) {
+      String uri = server.uris().get(1);
+      assertThrows(ErdaException.Refused.class, () -> ErdaClient.connect(uri));
+      assertThrows(
+          ErdaException.Refused.class, () -> ErdaClient.connect(uri + "?secret-file=" + other));
+      int port;
+      try (Socket http = new Socket("127.0.0.1", URI.create(uri).getPort())) {
+        port = http.getLocalPort();
+        http.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));
+        log.await("(127.0.0.1:" + port + ")");
+      }
+      ErdaClient.connect(uri + "?secret-file=" + secret).close();
+      log.await("DEBUG client 1 left");
+      Map<String, Long> figures = server.figures(Duration.ofMinutes(1));
+      assertEquals(2, figures.get("tcp.refused.secret"));
+      assertEquals(1, figures.get("tcp.refused.garbage"));
+      String address = "\\(127\\.0\\.0\\.1:[0-9]+\\)";
+      String refused = "WARNING refused a client " + address + ": ";
+      assertMatches(refused + "it has no secret, and this server has", 1);
+      assertMatches(refused + "it did not prove the secret", 2);
+      assertMatches(refused + "what it sent is none of the protocol", 3);
+      assertMatches("DEBUG client 1 connected " + address, 4);
+    }
+  }
+
+  private void assertMatches(String pattern, int line) {
+    assertTrue(log.lines.get(line).matches(pattern), () -> pattern + " in " + log.lines);
+  }
+
+  private static String secret(Path directory, String name) throws IOException {
+    Path file = Files.writeString(directory.resolve(name), "twenty bytes of chance: " + name);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    return file.toString();
   }
 
   private static void fill(ErdaClient client) {
@@ -113,19 +169,27 @@ class ServerLogTest {
     long[] nowNs = {0};
     ServerLog server = new ServerLog(log, () -> nowNs[0]);
     for (int i = 0; i < 100; i++) {
-      server.refused("no", null);
+      server.refused("process 9 of user eve", "no");
     }
     server.full("LOG", 1, 8);
-    server.overQuota("enough", 7, 4711, "eve");
+    server.overQuota("enough", 7, "process 4711 of user eve");
+    for (int i = 0; i < 100; i++) {
+      server.refused("10.0.0.1:5000", "tcp.refused.garbage", "garbage");
+    }
+    server.refused("10.0.0.2:5000", "tcp.refused.secret", "it did not prove the secret");
     nowNs[0] += ServerLog.SPAN_NS;
-    server.refused("no", "bob");
+    server.refused("10.0.0.1:6000", "tcp.refused.garbage", "garbage");
+    server.refused("process 8 of user bob", "no");
     server.close();
-    assertEquals(ServerLog.LINES_MAX + 1, log.count("refused a client"), log.lines::toString);
+    assertEquals(ServerLog.LINES_MAX + 1, log.count("refused a client (proc"), log.lines::toString);
+    assertEquals(ServerLog.LINES_MAX + 1, log.count("refused a client (10.0.0.1:"));
+    assertEquals(1, log.count("(10.0.0.2:5000): it did not prove the secret"));
+    assertEquals(1, log.count("(10.0.0.1:6000): garbage (and 90 like it before, not logged)"));
     assertEquals(1, log.count("is full"));
     assertEquals(
-        1, log.count("WARNING refused a request of client 7 (process 4711, user eve): enough"));
+        1, log.count("WARNING refused a request of client 7 (process 4711 of user eve): enough"));
     assertEquals(
-        "WARNING refused a client of user bob: no (and 90 like it before, not logged)",
+        "WARNING refused a client (process 8 of user bob): no (and 90 like it before, not logged)",
         log.lines.getLast());
   }
 

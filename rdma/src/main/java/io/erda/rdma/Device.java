@@ -133,6 +133,12 @@ public interface Device extends AutoCloseable {
     return Map.of();
   }
 
+  /**
+   * Sets who is told of the peers that this device refuses by itself; to be called before {@link
+   * #listen}. A device that lets the listener decide about all of them tells nobody.
+   */
+  default void onRefusal(RefusalListener listener) {}
+
   /** What its queue pairs have moved so far. */
   DeviceStatistics statistics();
 

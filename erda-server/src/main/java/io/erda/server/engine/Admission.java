@@ -126,7 +126,7 @@ final class Admission {
             .requestsMax(options.limits().operationsPerClient())
             .build();
     long processId = Handshake.decodeHello(request.privateData()).processId();
-    told.listener().connected(clientId, processId, request.user());
+    told.listener().connected(clientId, request.peer());
     connections.add(
         new Connection(
             requests,
@@ -145,7 +145,7 @@ final class Admission {
   private void refuse(ConnectionRequest request, Handshake.Refusal refusal) {
     refused++;
     refusals[refusal.reason()]++;
-    told.listener().refused(refusal.text(), request.user());
+    told.listener().refused(request.peer(), refusal.text());
     request.reject(Handshake.encode(refusal));
   }
 

@@ -442,7 +442,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** What a client had announced is decided when its connection is closed. */
   private void left(Connection connection) {
-    told.listener().left(connection.clientId, connection.processId, connection.misbehaved());
+    told.listener().left(connection.clientId, connection.queuePair.peer(), connection.misbehaved());
     if (engine.announced() != null && !failures.any() && !engine.closed()) {
       failures.attempt(() -> engine.announced().left(connection));
     }

@@ -11,20 +11,19 @@ public interface ServiceListener {
   /**
    * A client was let in.
    *
-   * @param processId that the client says itself
-   * @param user the peer's user; null for the server's own
+   * @param peer who it is: {@link io.erda.rdma.ConnectionRequest#peer}
    */
-  default void connected(int clientId, long processId, String user) {}
+  default void connected(int clientId, String peer) {}
 
   /**
    * A client's connection was closed.
    *
    * @param misbehaved whether the server ended it because of what the client sent
    */
-  default void left(int clientId, long processId, boolean misbehaved) {}
+  default void left(int clientId, String peer, boolean misbehaved) {}
 
   /** Somebody was not let in, and why. */
-  default void refused(String why, String user) {}
+  default void refused(String peer, String why) {}
 
   /**
    * A client's request was refused for want of space.
@@ -33,13 +32,8 @@ public interface ServiceListener {
    */
   default void full(String what, int clientId, long bytes) {}
 
-  /**
-   * A client's request was refused because the client, or its user, has all that it may have.
-   *
-   * @param processId that the client says itself
-   * @param user the peer's user; null for the server's own
-   */
-  default void overQuota(String why, int clientId, long processId, String user) {}
+  /** A client's request was refused because the client, or its user, has all that it may have. */
+  default void overQuota(String why, int clientId, String peer) {}
 
   /**
    * A cleaning has ended.

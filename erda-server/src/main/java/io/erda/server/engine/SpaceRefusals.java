@@ -43,8 +43,7 @@ final class SpaceRefusals {
    */
   void addOverQuota(Connection connection, int slot, int type, int head, long bytes, String why) {
     overQuota++;
-    told.listener()
-        .overQuota(why, connection.clientId, connection.processId, connection.share.user);
+    told.listener().overQuota(why, connection.clientId, connection.queuePair.peer());
     record("QUOTA", connection.clientId, head, bytes);
     connection.refuse(slot, type, Result.OVER_QUOTA, why);
   }

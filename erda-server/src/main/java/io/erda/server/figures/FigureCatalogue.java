@@ -270,11 +270,16 @@ public final class FigureCatalogue {
             "processor time of the thread that executes clients' READs and WRITEs")
         .counter(
             "tcp.refused.garbage",
-            "connections ended because what they sent is none of this protocol")
+            "connections ended because what they sent is none of this protocol, or of another"
+                + " version of it")
         .counter(
             "tcp.refused.secret",
             "connections ended because they did not prove the secret, or showed a proof that was"
-                + " used before")
+                + " used before, or because one end has a secret and the other has not")
+        .counter(
+            "tcp.refused.tls",
+            "connections ended because there is no TLS with them: one end has it and the other has"
+                + " not, or the client does not believe the server's certificate")
         .counter(
             "tcp.refused.handshakes",
             "connections ended because they took too long to say who they are, or had to make room"

@@ -51,8 +51,8 @@ class QuotasTest {
     core.onService(
         new ServiceListener() {
           @Override
-          public void overQuota(String why, int clientId, long processId, String user) {
-            told.add(user + ": " + why);
+          public void overQuota(String why, int clientId, String peer) {
+            told.add(why);
           }
         });
     core.listen(serverDevice, serverDevice.listen("own"));
@@ -133,8 +133,7 @@ class QuotasTest {
     assertEquals(Result.OK, first.result());
 
     assertEquals(Result.OVER_QUOTA, client.lease(0, 3_500).result());
-    assertEquals(
-        List.of("null: the server leases at most 6000 bytes of the log to a client"), told);
+    assertEquals(List.of("the server leases at most 6000 bytes of the log to a client"), told);
     assertEquals(1, core.figures().get("requests.refused.quota"));
     assertEquals(first.length(), openBytes(), "nothing of what was refused is open");
 
@@ -186,8 +185,7 @@ class QuotasTest {
     assertEquals(Result.OK, first.lease(0, 3_000).result());
     assertEquals(Result.OVER_QUOTA, second.lease(0, 3_500).result());
     assertEquals(
-        List.of(
-            "guest: the server leases at most 6000 bytes of the log to the clients of one user"),
+        List.of("the server leases at most 6000 bytes of the log to the clients of one user"),
         told);
 
     assertEquals(Result.OK, connect("other").lease(0, 3_500).result());
@@ -235,15 +233,13 @@ class QuotasTest {
     serve(operating(1, Integer.MAX_VALUE));
     RawClient client = connect("own");
     assertEquals(1, client.welcome().requestsMax());
-    refuseOneOfTwo(
-        client, client, "null: the server takes at most 1 operations under way of a client");
+    refuseOneOfTwo(client, client, "the server takes at most 1 operations under way of a client");
   }
 
   @Test
   void allClientsOfAUserHaveItsOperationsUnderWayAndNoMore() throws IOException {
     serve(operating(32, 1));
-    String why =
-        "guest: the server takes at most 1 operations under way of the clients of one user";
+    String why = "the server takes at most 1 operations under way of the clients of one user";
     refuseOneOfTwo(connect("guest"), connect("guest"), why);
   }
 

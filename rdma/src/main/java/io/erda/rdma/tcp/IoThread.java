@@ -70,9 +70,6 @@ final class IoThread implements Runnable {
   private final CountDownLatch refused = new CountDownLatch(1);
 
   final Counters counters = new Counters();
-  final AtomicLong garbage = new AtomicLong();
-  final AtomicLong secretsRefused = new AtomicLong();
-  final AtomicLong handshakesDropped = new AtomicLong();
   final AtomicLong accessesRefused = new AtomicLong();
 
   /** Where messages of the server's pass through, one at a time. */
@@ -187,8 +184,13 @@ final class IoThread implements Runnable {
       Sockets.configure(channel);
       if (handshakes.size() >= options.handshakesMax()) {
         // Who floods fills this with connections that say nothing; who means it takes milliseconds.
-        handshakesDropped.incrementAndGet();
-        handshakes.peekFirst().drop();
+        handshakes
+            .peekFirst()
+            .refuse(
+                Refusals.Kind.HANDSHAKE,
+                "it had to make room: "
+                    + options.handshakesMax()
+                    + " were connecting before they had said who they are");
       }
       InetSocketAddress peer = (InetSocketAddress) channel.getRemoteAddress();
       ServedConnection connection =
@@ -204,8 +206,11 @@ final class IoThread implements Runnable {
 
   private void expire(long nowNs) {
     while (!handshakes.isEmpty() && nowNs - handshakes.peekFirst().deadlineNs >= 0) {
-      handshakesDropped.incrementAndGet();
-      handshakes.peekFirst().drop();
+      handshakes
+          .peekFirst()
+          .refuse(
+              Refusals.Kind.HANDSHAKE,
+              "it did not say who it is within " + options.handshake().toMillis() + " ms");
     }
     for (int i = connections.size() - 1; i >= 0; i--) {
       connections.get(i).expire(nowNs);

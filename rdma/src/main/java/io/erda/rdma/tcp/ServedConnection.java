@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import javax.net.ssl.SSLException;
 
 /**
  * One peer, as the I/O thread sees it: takes its frames and posts them on an embedded queue pair
@@ -120,8 +121,10 @@ final class ServedConnection implements CompletionHandler {
         peerHasEnded |= in.fill(transport) < 0;
       }
       work();
+    } catch (SSLException e) {
+      refuse(Refusals.Kind.TLS, TlsTransport.whyAtServer(e));
     } catch (IOException | RuntimeException | InternalError e) {
-      drop();
+      gone();
     }
   }
 
@@ -163,7 +166,11 @@ final class ServedConnection implements CompletionHandler {
     if (phase == Phase.ENDED) {
       return;
     }
-    if (peerHasEnded || phase == Phase.ENDING && allSent) {
+    if (peerHasEnded) {
+      gone();
+      return;
+    }
+    if (phase == Phase.ENDING && allSent) {
       drop();
       return;
     }
@@ -202,9 +209,27 @@ final class ServedConnection implements CompletionHandler {
     io.forget(this);
   }
 
-  private void wrong() {
-    io.garbage.incrementAndGet();
+  /** Ends the connection now, for a reason that is told. Idempotent. */
+  void refuse(Refusals.Kind kind, String why) {
+    if (phase != Phase.ENDING && phase != Phase.ENDED) {
+      device.refusals().add(kind, peer, why);
+    }
     drop();
+  }
+
+  private void wrong() {
+    refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
+  }
+
+  /** The peer has ended. One that leaves amid what it has to say to connect counts as refused. */
+  private void gone() {
+    if (phase == Phase.HANDSHAKE && transport.isAgreeing()) {
+      refuse(Refusals.Kind.TLS, "it left before TLS was agreed on");
+    } else if (phase == Phase.HANDSHAKE && in.available() > 0) {
+      wrong();
+    } else {
+      drop();
+    }
   }
 
   /** Takes the frames that are there, as long as answers find room. */
@@ -238,17 +263,8 @@ final class ServedConnection implements CompletionHandler {
       case WAITS -> {
         return false;
       }
-      case GARBAGE -> {
-        wrong();
-        return false;
-      }
-      case OTHER_VERSION -> {
-        io.garbage.incrementAndGet();
-        linger();
-        return false;
-      }
-      case WRONG_PROOF -> {
-        io.secretsRefused.incrementAndGet();
+      case REFUSED -> {
+        device.refusals().add(handshake.refusal(), peer, handshake.why());
         linger();
         return false;
       }

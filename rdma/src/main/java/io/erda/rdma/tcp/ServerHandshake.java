@@ -16,12 +16,8 @@ final class ServerHandshake {
     /** They are not all there. */
     WAITS,
     GOES_ON,
-    /** They are none of this protocol. */
-    GARBAGE,
-    /** It was told who speaks here, and in which version, and can't go on. */
-    OTHER_VERSION,
-    /** It was told so, and can't go on. */
-    WRONG_PROOF
+    /** The peer can't go on, and was told what it can understand. */
+    REFUSED
   }
 
   private final TcpOptions options;
@@ -29,6 +25,8 @@ final class ServerHandshake {
   private final byte[] nonce;
   private byte[] nonceThere;
   private boolean greeted;
+  private Refusals.Kind refusal;
+  private String why;
 
   /** Read by the server's thread too, after its request was seen. */
   private volatile byte[] privateData = {};
@@ -42,6 +40,22 @@ final class ServerHandshake {
   /** What the peer sent along. From any thread. */
   MemorySegment privateData() {
     return MemorySegment.ofArray(privateData);
+  }
+
+  /** REQUIRES: {@link Outcome#REFUSED}. */
+  Refusals.Kind refusal() {
+    return refusal;
+  }
+
+  /** Why the peer is refused, in words. REQUIRES: {@link Outcome#REFUSED}. */
+  String why() {
+    return why;
+  }
+
+  private Outcome refuse(Refusals.Kind kind, String reason) {
+    refusal = kind;
+    why = reason;
+    return Outcome.REFUSED;
   }
 
   /** {@link Outcome#GOES_ON} when the peer has proved who it is. */
@@ -59,20 +73,31 @@ final class ServerHandshake {
   private Outcome onHello(InBuffer in, OutBuffer out) {
     if (in.available() >= Long.BYTES && !Hello.begins(in.memory(), in.at())) {
       if (!Hello.isTlsHandshake(in.memory(), in.at())) {
-        return Outcome.GARBAGE;
+        return refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
       }
       // It finds that this is no TLS, and can say so.
       sayHello(out);
-      return Outcome.OTHER_VERSION;
+      return refuse(Refusals.Kind.TLS, "it has TLS, and this server has not");
     }
     if (in.available() < Hello.BYTES) {
       return Outcome.WAITS;
     }
     boolean ours = Hello.isOurVersion(in.memory(), in.at());
+    boolean hasSecret = Hello.hasSecret(in.memory(), in.at());
     nonceThere = Hello.nonce(in.memory(), in.at());
     in.take(Hello.BYTES);
     sayHello(out);
-    return ours ? Outcome.GOES_ON : Outcome.OTHER_VERSION;
+    if (!ours) {
+      return refuse(Refusals.Kind.GARBAGE, "it speaks another version of the protocol");
+    }
+    if (hasSecret != (options.secret() != null)) {
+      return refuse(
+          Refusals.Kind.SECRET,
+          hasSecret
+              ? "it has a secret, and this server has not"
+              : "it has no secret, and this server has");
+    }
+    return Outcome.GOES_ON;
   }
 
   private void sayHello(OutBuffer out) {
@@ -91,7 +116,7 @@ final class ServerHandshake {
     if (payload < Hello.PROOF_BYTES
         || payload > Hello.PROOF_BYTES + Device.PRIVATE_DATA_MAX
         || Frame.type(memory, at) != Frame.CONNECT) {
-      return Outcome.GARBAGE;
+      return refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
     }
     byte[] said =
         memory.asSlice(at + Frame.PROOF, Hello.PROOF_BYTES).toArray(ValueLayout.JAVA_BYTE);
@@ -103,7 +128,7 @@ final class ServerHandshake {
     if (!Secret.same(proof(Secret.Prover.CLIENT, privateData()), said)) {
       Frame.put(out.memory(), out.at(), 0, Frame.REJECT, 0, Status.SECRET, 0, 0);
       out.add(Frame.HEADER_BYTES);
-      return Outcome.WRONG_PROOF;
+      return refuse(Refusals.Kind.SECRET, "it did not prove the secret");
     }
     return Outcome.GOES_ON;
   }

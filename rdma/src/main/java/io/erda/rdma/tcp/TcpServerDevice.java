@@ -10,6 +10,7 @@ import io.erda.rdma.EmbeddedNetwork;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.RefusalListener;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -44,6 +45,7 @@ public final class TcpServerDevice implements Device {
   /** What peers may reach, by the slot in its key. */
   private final AtomicReferenceArray<TcpRegion> regions = new AtomicReferenceArray<>(SLOTS);
 
+  private final Refusals refusals = new Refusals();
   private IoThread io;
 
   private TcpServerDevice(TcpOptions options, boolean counted, long extraWriteLatencyNs) {
@@ -153,6 +155,10 @@ public final class TcpServerDevice implements Device {
     return options;
   }
 
+  Refusals refusals() {
+    return refusals;
+  }
+
   MemorySegment handshakeBuffer(int bytes) {
     return Arena.ofAuto().allocate(bytes, 64);
   }
@@ -194,19 +200,22 @@ public final class TcpServerDevice implements Device {
 
   /**
    * {@inheritDoc} Peers that sent what is none of this protocol; that did not prove the secret, or
-   * proved what was proved before; that took too long to connect, or had to make room for others;
-   * and READs and WRITEs outside of what their peer may reach. The I/O thread's processor time is
-   * what READs cost the server.
+   * proved what was proved before; with whom there is no TLS; that took too long to connect, or had
+   * to make room for others; and READs and WRITEs outside of what their peer may reach. The I/O
+   * thread's processor time is what READs cost the server.
    */
   @Override
   public Map<String, LongSupplier> figures() {
     Map<String, LongSupplier> all = new LinkedHashMap<>();
-    all.put("tcp.refused.garbage", () -> io.garbage.get());
-    all.put("tcp.refused.secret", () -> io.secretsRefused.get());
-    all.put("tcp.refused.handshakes", () -> io.handshakesDropped.get());
+    refusals.addTo(all);
     all.put("tcp.refused.accesses", () -> io.accessesRefused.get());
     all.put("tcp.io.cpu.ns", () -> io.cpuNs());
     return all;
+  }
+
+  @Override
+  public void onRefusal(RefusalListener listener) {
+    refusals.to(listener);
   }
 
   @Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.security.GeneralSecurityException;
+import java.util.List;
 import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
@@ -19,6 +20,11 @@ final class TlsTransport implements Transport {
   private static final byte RECORD_MIN = 20;
 
   private static final byte RECORD_MAX = 24;
+
+  /** Alerts of a client that does not believe a certificate. */
+  private static final List<String> DISBELIEF =
+      List.of("certificate_unknown", "unknown_ca", "bad_certificate", "certificate_expired");
+
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
   private final SocketChannel channel;
@@ -37,6 +43,7 @@ final class TlsTransport implements Transport {
   private boolean starved = true;
 
   private boolean ended;
+  private boolean begun;
 
   TlsTransport(SocketChannel channel, SSLEngine engine) {
     this.channel = channel;
@@ -59,6 +66,17 @@ final class TlsTransport implements Transport {
     return cause instanceof GeneralSecurityException
         ? "the server's certificate is not believed: " + cause.getMessage()
         : cause.getMessage();
+  }
+
+  /** Why there is no TLS with a client, in words for who runs the server. */
+  static String whyAtServer(SSLException e) {
+    String said = String.valueOf(e.getMessage());
+    if (NO_TLS.equals(said)) {
+      return "it has no TLS, and this server has";
+    }
+    return DISBELIEF.stream().anyMatch(said::contains)
+        ? "it does not believe this server's certificate (" + said + ")"
+        : "there is no TLS with it (" + said + ")";
   }
 
   @Override
@@ -90,6 +108,7 @@ final class TlsTransport implements Transport {
     if (read < 0) {
       ended = true;
     }
+    begun |= read > 0;
     starved &= read <= 0;
     return read > 0;
   }
@@ -111,8 +130,9 @@ final class TlsTransport implements Transport {
     if (netIn.position() == 0) {
       return false;
     }
+    boolean noTls = netIn.get(0) < RECORD_MIN || netIn.get(0) > RECORD_MAX;
     // A server leaves that to its engine, which has an alert for who has no TLS.
-    if (engine.getUseClientMode() && (netIn.get(0) < RECORD_MIN || netIn.get(0) > RECORD_MAX)) {
+    if (noTls && engine.getUseClientMode()) {
       throw new SSLException(NO_TLS);
     }
     netIn.flip();
@@ -120,6 +140,8 @@ final class TlsTransport implements Transport {
     SSLEngineResult result;
     try {
       result = engine.unwrap(netIn, plainIn);
+    } catch (SSLException e) {
+      throw noTls ? new SSLException(NO_TLS, e) : e;
     } finally {
       plainIn.flip();
       netIn.compact();
@@ -197,6 +219,11 @@ final class TlsTransport implements Transport {
   @Override
   public void flush() throws IOException {
     sendEncrypted();
+  }
+
+  @Override
+  public boolean isAgreeing() {
+    return begun && engine.getHandshakeStatus() != SSLEngineResult.HandshakeStatus.NOT_HANDSHAKING;
   }
 
   @Override

@@ -27,6 +27,9 @@ interface Transport extends AutoCloseable {
   /** Sends what {@link #isWaiting}. */
   void flush() throws IOException;
 
+  /** Whether the other end has begun to agree on encryption, and that is not done. */
+  boolean isAgreeing();
+
   /**
    * What a proof is bound to, so that nobody can pass it on from one encrypted connection to
    * another; empty without encryption. REQUIRES: something was read.
@@ -69,6 +72,11 @@ interface Transport extends AutoCloseable {
 
     @Override
     public void flush() {}
+
+    @Override
+    public boolean isAgreeing() {
+      return false;
+    }
 
     @Override
     public byte[] binding() {

@@ -27,6 +27,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -44,8 +45,17 @@ final class TcpHostilePeerTest {
   private TcpFixture fixture;
   private Listener listener;
 
+  /** What the device told of those that it refused. */
+  private final List<String> refused = new CopyOnWriteArrayList<>();
+
   private void open(TcpOptions server, TcpOptions client) throws IOException {
     fixture = new TcpFixture(server, client);
+    fixture
+        .server()
+        .onRefusal((peer, figure, why) -> {
+          assertTrue(peer.startsWith("127.0.0.1:"), peer);
+          refused.add(figure + ": " + why);
+        });
     listener = fixture.server().listen(fixture.address());
   }
 
@@ -113,8 +123,25 @@ final class TcpHostilePeerTest {
         assertTrue(peer.isEnded(), other);
       }
     }
-    assertEquals(others.length, figure("tcp.refused.garbage"));
+    String garbage = "tcp.refused.garbage: what it sent is none of the protocol";
+    assertEquals(
+        List.of(garbage, "tcp.refused.tls: it has TLS, and this server has not", garbage), refused);
+    assertEquals(2, figure("tcp.refused.garbage"));
+    assertEquals(1, figure("tcp.refused.tls"));
     assertServes();
+  }
+
+  /** A port scanner that says nothing is none of them. */
+  @Test
+  void whoLeavesAmidItsFirstWordsIsCounted() throws IOException {
+    open(PLAIN, PLAIN);
+    new RawPeer(fixture.address()).close();
+    try (RawPeer peer = new RawPeer(fixture.address())) {
+      peer.send(new byte[] {'h', 'i', '\n'});
+    }
+    until(() -> figure("tcp.refused.garbage") > 0);
+    assertServes();
+    assertEquals(List.of("tcp.refused.garbage: what it sent is none of the protocol"), refused);
   }
 
   @Test
@@ -128,6 +155,8 @@ final class TcpHostilePeerTest {
       assertEquals(Hello.VERSION, answer[8]);
       assertTrue(peer.isEnded());
     }
+    assertEquals(
+        List.of("tcp.refused.garbage: it speaks another version of the protocol"), refused);
   }
 
   @Test
@@ -153,6 +182,7 @@ final class TcpHostilePeerTest {
       assertTrue(peer.isEnded());
     }
     assertEquals(1, figure("tcp.refused.handshakes"));
+    assertEquals(List.of("tcp.refused.handshakes: it did not say who it is within 50 ms"), refused);
   }
 
   @Test
@@ -261,11 +291,19 @@ final class TcpHostilePeerTest {
     for (TcpOptions client : clients) {
       open(PLAIN.withSecret(SECRET), client);
       assertEquals(Status.SECRET, connectAndFail());
+      assertEquals(1, figure("tcp.refused.secret"));
       fixture.close();
     }
     open(PLAIN, PLAIN.withSecret(SECRET));
     assertEquals(Status.SECRET, connectAndFail(), "a server without it is none of the client's");
+    assertEquals(1, figure("tcp.refused.secret"));
     fixture.close();
+    assertEquals(
+        List.of(
+            "tcp.refused.secret: it has no secret, and this server has",
+            "tcp.refused.secret: it did not prove the secret",
+            "tcp.refused.secret: it has a secret, and this server has not"),
+        refused);
     open(PLAIN.withSecret(SECRET), PLAIN.withSecret(SECRET));
     assertServes();
   }

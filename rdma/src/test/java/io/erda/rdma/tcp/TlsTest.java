@@ -24,8 +24,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,6 +47,9 @@ final class TlsTest {
 
   private String failure;
 
+  /** What the server's device told of those that it refused. */
+  private final List<String> refused = new CopyOnWriteArrayList<>();
+
   @BeforeAll
   static void makeCertificates() throws Exception {
     ours = Certificates.make(directory, "ours", "ip:127.0.0.1");
@@ -62,6 +67,7 @@ final class TlsTest {
   /** Connects, moves bytes to and fro, and returns the status of connecting. */
   private int run(TcpOptions ofServer, TcpOptions ofClient) throws IOException {
     try (TcpFixture fixture = new TcpFixture(ofServer, ofClient)) {
+      fixture.server().onRefusal((peer, figure, why) -> refused.add(figure + ": " + why));
       Listener listener = fixture.server().listen(fixture.address());
       DeviceFixture.ServerMemory there = fixture.serverMemory(1 << 20);
       MemoryRegion region =
@@ -85,6 +91,9 @@ final class TlsTest {
       }
       failure = end.failure();
       int status = seen.first(Opcode.CONNECT).status();
+      while (status != Status.SUCCESS && refused.isEmpty()) {
+        Thread.yield();
+      }
       if (status == Status.SUCCESS) {
         long key = region.remoteKey();
         end.postWrite(1, local, 0, key, 0, bytes.length, Flags.SIGNALED);
@@ -118,8 +127,9 @@ final class TlsTest {
 
   @Test
   void aCertificateOfAStrangersOrOfAnotherHostIsNotBelieved() throws IOException {
-    assertNotAgreed("is not believed: ", server(strangers), client(ours));
-    assertNotAgreed("is not believed: No subject", server(strangers), client(strangers));
+    String why = "it does not believe this server's certificate (";
+    assertNotAgreed("is not believed: ", why, server(strangers), client(ours));
+    assertNotAgreed("is not believed: No subject", why, server(strangers), client(strangers));
   }
 
   /** A group may read a key of the superuser's, as machines keep those of several services. */
@@ -143,18 +153,59 @@ final class TlsTest {
 
   @Test
   void bothEndsOrNone() throws IOException {
-    assertNotAgreed("the server has TLS", server(ours), PLAIN);
-    assertNotAgreed("the server has no TLS", PLAIN, client(ours));
+    assertNotAgreed(
+        "the server has TLS", "it has no TLS, and this server has", server(ours), PLAIN);
+    assertNotAgreed(
+        "the server has no TLS", "it has TLS, and this server has not", PLAIN, client(ours));
+  }
+
+  @Test
+  void otherProtocolsAreRefusedAndCounted() throws IOException {
+    try (TcpFixture fixture = new TcpFixture(server(ours), PLAIN)) {
+      fixture.server().onRefusal((peer, figure, why) -> refused.add(figure + ": " + why));
+      fixture.server().listen(fixture.address());
+      byte[] noise = new byte[100_000];
+      new Random(6).nextBytes(noise);
+      byte[] record = {22, 3, 1, 0, 5, 1, 0, 0, 1, 0};
+      byte[][] all = {"GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII), noise, record};
+      for (byte[] each : all) {
+        try (RawPeer peer = new RawPeer(fixture.address())) {
+          try {
+            peer.send(each);
+          } catch (IOException e) {
+            // The server has ended the connection already.
+          }
+          assertTrue(peer.isEnded());
+        }
+      }
+      // It leaves amid a record.
+      try (RawPeer peer = new RawPeer(fixture.address())) {
+        peer.send(Arrays.copyOf(record, 7));
+      }
+      while (refused.size() <= all.length) {
+        Thread.yield();
+      }
+      String noTls = "tcp.refused.tls: it has no TLS, and this server has";
+      assertEquals(List.of(noTls, noTls), refused.subList(0, 2));
+      assertTrue(
+          refused.get(2).startsWith("tcp.refused.tls: there is no TLS with it ("), refused.get(2));
+      assertEquals("tcp.refused.tls: it left before TLS was agreed on", refused.get(3));
+      assertEquals(4, fixture.server().figures().get("tcp.refused.tls").getAsLong());
+    }
   }
 
   /**
    * The connection fails with {@link Status#ENCRYPTION} and a text that gives the reason, and not
-   * as if no server were there.
+   * as if no server were there. The server's device tells why, too.
    */
-  private void assertNotAgreed(String why, TcpOptions ofServer, TcpOptions ofClient)
-      throws IOException {
+  private void assertNotAgreed(
+      String why, String whyAtServer, TcpOptions ofServer, TcpOptions ofClient) throws IOException {
+    refused.clear();
     assertEquals(Status.ENCRYPTION, run(ofServer, ofClient));
     assertTrue(failure.contains(why), failure);
+    assertEquals(1, refused.size(), refused::toString);
+    assertTrue(
+        refused.getFirst().startsWith("tcp.refused.tls: " + whyAtServer), refused.getFirst());
   }
 
   /**

@@ -7,6 +7,7 @@ import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.RefusalListener;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -99,6 +100,11 @@ public abstract class ForwardingDevice implements Device {
   @Override
   public int strangers() {
     return device.strangers();
+  }
+
+  @Override
+  public void onRefusal(RefusalListener listener) {
+    device.onRefusal(listener);
   }
 
   @Override

@@ -1,0 +1,43 @@
+package io.erda.rdma.tcp;
+
+import io.erda.rdma.RefusalListener;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongSupplier;
+
+/** Counts the peers that a serving device refuses, and tells of each. Any thread may read. */
+final class Refusals {
+  /** Why a peer is refused. */
+  enum Kind {
+    GARBAGE("tcp.refused.garbage"),
+    SECRET("tcp.refused.secret"),
+    TLS("tcp.refused.tls"),
+    HANDSHAKE("tcp.refused.handshakes");
+
+    private final String figure;
+
+    Kind(String figure) {
+      this.figure = figure;
+    }
+  }
+
+  static final String GARBAGE = "what it sent is none of the protocol";
+
+  private final AtomicLongArray counts = new AtomicLongArray(Kind.values().length);
+  private volatile RefusalListener listener = RefusalListener.NONE;
+
+  void to(RefusalListener wanted) {
+    listener = wanted;
+  }
+
+  void add(Kind kind, String peer, String why) {
+    counts.incrementAndGet(kind.ordinal());
+    listener.refused(peer, kind.figure, why);
+  }
+
+  void addTo(Map<String, LongSupplier> figures) {
+    for (Kind kind : Kind.values()) {
+      figures.put(kind.figure, () -> counts.get(kind.ordinal()));
+    }
+  }
+}
