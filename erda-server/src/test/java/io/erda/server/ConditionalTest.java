@@ -38,6 +38,9 @@ final class ConditionalTest {
 
   /** A store of this promise; where that is ATOMIC, its puts announce first. */
   private ServerOptions options(Promise promise) {
+    if (promise == Promise.POWER) {
+      Disk.assumeHolds(directory);
+    }
     return ServedElsewhere.OPTIONS
         .withPutMode(promise == Promise.ATOMIC ? PutMode.ANNOUNCE : PutMode.PUBLISH)
         .withPromise(promise)

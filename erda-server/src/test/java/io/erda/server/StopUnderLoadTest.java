@@ -35,6 +35,7 @@ class StopUnderLoadTest {
 
   @Test
   void aStopPublishesWhatItHasAndAnswers() throws Exception {
+    Disk.assumeHolds(data);
     for (int stop = 0; stop < STOPS; stop++) {
       ErdaServer server = ErdaServer.start(data, OPTIONS);
       AtomicInteger puts = new AtomicInteger();

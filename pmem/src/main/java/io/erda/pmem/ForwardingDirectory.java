@@ -114,6 +114,11 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   @Override
+  public String transience() {
+    return directory.transience();
+  }
+
+  @Override
   public void makeDurable() throws IOException {
     directory.makeDurable();
   }

@@ -65,6 +65,9 @@ final class Libc {
   private static final int MADV_REMOVE = 9;
   private static final int MADV_POPULATE_WRITE = 23;
 
+  /** A struct statfs has 120 bytes, on every 64-bit machine, and begins with the type. */
+  private static final int STATFS_BYTES = 256;
+
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
   private static final Linker LINKER = Linker.nativeLinker();
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
@@ -87,6 +90,7 @@ final class Libc {
   private static final MemorySegment PWRITE = find("pwrite");
   private static final MemorySegment FSYNC = find("fsync");
   private static final MemorySegment SYNCFS = find("syncfs");
+  private static final MemorySegment FSTATFS = find("fstatfs");
   private static final MemorySegment FLOCK = find("flock");
   private static final MemorySegment LINKAT = find("linkat");
   private static final MemorySegment MADVISE = find("madvise");
@@ -143,6 +147,18 @@ final class Libc {
   /** Synchronises the whole file system that the open file is on. */
   static int syncfs(int descriptor) {
     return call(SYNCFS, descriptor, 0, 0, 0, 0);
+  }
+
+  /**
+   * The number that the kernel has for the kind of file system that the open file is on, {@code
+   * TMPFS_MAGIC} for example; a negated errno where it failed.
+   */
+  static long fileSystemType(int descriptor) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment statfs = arena.allocate(STATFS_BYTES, Long.BYTES);
+      int result = call(FSTATFS, descriptor, statfs.address(), 0, 0, 0);
+      return result < 0 ? result : statfs.get(WORD, 0);
+    }
   }
 
   /** Sets the permissions, whatever the umask is. */

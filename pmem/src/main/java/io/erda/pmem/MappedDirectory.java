@@ -18,8 +18,9 @@ import java.util.stream.Stream;
  *
  * <p>What a memory survives is found out when the directory is opened: on a file system with {@code
  * MAP_SYNC} (DAX on persistent memory) it is power failure, whatever the {@link Mode}; elsewhere
- * the mode decides. A memory controller is taken for the edge of the persistence domain, so there a
- * store is visible before it is durable.
+ * the mode decides, except on a file system that lives in memory (tmpfs, ramfs), where it is a
+ * process crash and no more. A memory controller is taken for the edge of the persistence domain,
+ * so there a store is visible before it is durable.
  *
  * <p>The space of a file is allocated before its name exists and again, where a copy left holes,
  * before it is mapped. So storing does not fail and raises no SIGBUS, unless somebody truncates a
@@ -48,6 +49,9 @@ public final class MappedDirectory implements MemoryDirectory {
   /** How files are mapped. Except on DAX, it may change before the first file is opened. */
   private MappedFile.Kind kind;
 
+  /** The name of the file system where it is one that lives in memory; null elsewhere. */
+  private final String inMemory;
+
   private final int descriptor;
   private final Map<SegmentMemory, String> opened = new ConcurrentHashMap<>();
   private final ReadAhead readAhead;
@@ -55,10 +59,11 @@ public final class MappedDirectory implements MemoryDirectory {
   private boolean closed;
 
   private MappedDirectory(
-      Path directory, MappedFile.Kind kind, int descriptor, ReadAhead readAhead) {
+      Path directory, boolean dax, Mode mode, int descriptor, ReadAhead readAhead) {
     this.readAhead = readAhead;
     this.directory = directory;
-    this.kind = kind;
+    this.inMemory = MappedFile.inMemory(descriptor);
+    this.kind = dax ? MappedFile.Kind.DAX : kind(mode);
     this.descriptor = descriptor;
   }
 
@@ -84,9 +89,9 @@ public final class MappedDirectory implements MemoryDirectory {
     int descriptor = Libc.check("open", Libc.open(absolute, flags), absolute);
     boolean done = false;
     try {
-      MappedFile.Kind kind = MappedFile.isDax(absolute) ? MappedFile.Kind.DAX : kind(mode);
+      boolean dax = MappedFile.isDax(absolute);
       done = true;
-      return new MappedDirectory(absolute, kind, descriptor, readAhead);
+      return new MappedDirectory(absolute, dax, mode, descriptor, readAhead);
     } finally {
       if (!done) {
         Libc.close(descriptor);
@@ -218,11 +223,10 @@ public final class MappedDirectory implements MemoryDirectory {
     return true;
   }
 
-  private static MappedFile.Kind kind(Mode mode) {
-    return switch (mode) {
-      case PAGE_CACHE -> MappedFile.Kind.PAGE_CACHE;
-      case SYNCED -> MappedFile.Kind.SYNCED;
-    };
+  private MappedFile.Kind kind(Mode mode) {
+    return mode == Mode.SYNCED && inMemory == null
+        ? MappedFile.Kind.SYNCED
+        : MappedFile.Kind.PAGE_CACHE;
   }
 
   @Override
@@ -235,7 +239,7 @@ public final class MappedDirectory implements MemoryDirectory {
     return kind.survives();
   }
 
-  /** {@inheritDoc} On ordinary files each can be had; on DAX nothing changes. */
+  /** {@inheritDoc} On a disk each can be had; on DAX, and in memory, nothing changes. */
   @Override
   public Survives promise(Survives wanted) {
     requireOpen();
@@ -246,6 +250,11 @@ public final class MappedDirectory implements MemoryDirectory {
       kind = kind(wanted == Survives.POWER_FAILURE ? Mode.SYNCED : Mode.PAGE_CACHE);
     }
     return survives();
+  }
+
+  @Override
+  public String transience() {
+    return directory + " is on " + inMemory + ", which is gone when the machine stops";
   }
 
   /** fsync(2) of every file, of the directory and of those above it in the same file system. */

@@ -19,6 +19,10 @@ final class MappedFile {
   /** Bytes that are allocated in one call, so that a signal does not undo all of them. */
   private static final long STEP = 256L << 20;
 
+  // Of linux/magic.h.
+  private static final long TMPFS = 0x01021994L;
+  private static final long RAMFS = 0x858458f6L;
+
   private static final int ZEROS = 1 << 20;
   private static final int SET_GROUP_ID = 02000;
   private static final int STICKY = 01000;
@@ -133,6 +137,12 @@ final class MappedFile {
             + usableBytes(file.getParent())
             + " usable bytes",
         e);
+  }
+
+  /** The name of the file system of an open file where that lives in memory; null elsewhere. */
+  static String inMemory(int descriptor) {
+    long type = Libc.fileSystemType(descriptor);
+    return type == TMPFS ? "tmpfs" : type == RAMFS ? "ramfs" : null;
   }
 
   /** See {@link MemoryDirectory#boot}. */

@@ -116,6 +116,14 @@ public interface MemoryDirectory extends AutoCloseable {
   }
 
   /**
+   * Why nothing here survives power failure, in words for a user: for where {@link #promise} gave
+   * less than was wanted.
+   */
+  default String transience() {
+    return "no disk holds them";
+  }
+
+  /**
    * Gives everything that is here the promise of {@link #survives()}, whoever stored it and
    * whatever was promised then: the bytes of every memory, their names, and the way to this
    * directory. Another process may have left all of that in the page cache. Takes as long as the

@@ -52,6 +52,7 @@ final class MappedDirectoryTest {
       assertEquals(Survives.PROCESS_CRASH, directory.survives());
       assertFalse(directory.create("m", 8).visibleBeforeDurable());
     }
+    assumeOnADisk();
     try (MappedDirectory directory = MappedDirectory.open(files, MappedDirectory.Mode.SYNCED)) {
       assertEquals(Survives.POWER_FAILURE, directory.survives());
       assertTrue(directory.open("m").visibleBeforeDurable());
@@ -61,6 +62,7 @@ final class MappedDirectoryTest {
   @Test
   void thePromiseCanBeChosenWhileNothingIsOpen() throws Exception {
     assumeTrue(!MappedFile.isDax(files), "this file system has MAP_SYNC");
+    assumeOnADisk();
     try (MappedDirectory directory = MappedDirectory.open(files)) {
       assertEquals(Survives.POWER_FAILURE, directory.promise(Survives.POWER_FAILURE));
       PersistentMemory memory = directory.create("m", 8);
@@ -72,6 +74,28 @@ final class MappedDirectoryTest {
       assertEquals(Survives.PROCESS_CRASH, directory.open("m").survives());
       directory.makeDurable();
     }
+  }
+
+  @Test
+  void memoryThatIsMountedSurvivesNoPowerFailure() throws Exception {
+    Path memory = Path.of("/dev/shm");
+    assumeTrue(isTmpfs(memory), "no tmpfs is mounted there");
+    Path there = Files.createTempDirectory(memory, "erda-test");
+    try (MappedDirectory directory = MappedDirectory.open(there, MappedDirectory.Mode.SYNCED)) {
+      assertEquals(Survives.PROCESS_CRASH, directory.survives());
+      assertEquals(Survives.PROCESS_CRASH, directory.promise(Survives.POWER_FAILURE));
+      assertTrue(directory.transience().contains(there + " is on tmpfs"), directory.transience());
+    } finally {
+      Files.delete(there);
+    }
+  }
+
+  private void assumeOnADisk() throws IOException {
+    assumeTrue(!isTmpfs(files), "files for tests are in memory here");
+  }
+
+  private static boolean isTmpfs(Path directory) throws IOException {
+    return Files.isDirectory(directory) && Files.getFileStore(directory).type().equals("tmpfs");
   }
 
   @Test

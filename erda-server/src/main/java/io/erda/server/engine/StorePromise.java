@@ -77,7 +77,10 @@ final class StorePromise {
     boolean power = promise == Promise.POWER;
     Survives survives = directory.promise(power ? Survives.POWER_FAILURE : Survives.PROCESS_CRASH);
     if (power && survives != Survives.POWER_FAILURE) {
-      throw new ErdaException.Unusable("these files can't keep the promise of power");
+      throw new ErdaException.Unusable(
+          "these files can't keep the promise of power: %s; use a directory of a disk, or say"
+                  .formatted(directory.transience())
+              + " --promise process");
     }
     return min(survives == Survives.POWER_FAILURE ? Promise.POWER : Promise.PROCESS, strongest);
   }
