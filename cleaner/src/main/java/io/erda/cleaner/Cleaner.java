@@ -397,6 +397,18 @@ public final class Cleaner {
     return cleaning == null ? null : cleaning.victim();
   }
 
+  /**
+   * Whether something could be cleaned for those who wait or ask if there were room for the file of
+   * another region, which its copies need, and there is none.
+   */
+  public boolean blocked() {
+    return options.enabled()
+        && files.regionsAtHand() == 0
+        && linked.freeRegions() > 0
+        && live.known()
+        && victims.best(gainMin(GAIN_SHARE_URGENT), region -> !mayBegin(region)) != null;
+  }
+
   /** Regions cleaned so far. */
   public long cleanings() {
     return cleanings;

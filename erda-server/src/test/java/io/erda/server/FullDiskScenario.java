@@ -77,6 +77,7 @@ final class FullDiskScenario {
       case "writer" -> scenario.writer();
       case "unlimited" -> scenario.unlimited();
       case "cleaned" -> scenario.cleaned();
+      case "blocked" -> scenario.blocked();
       case "reader" -> scenario.reader();
       case "limited-server" -> scenario.limitedServer();
       case "limited-client" -> scenario.limitedClient();
@@ -201,6 +202,42 @@ final class FullDiskScenario {
       // What is overwritten would not fill it: its space is cleaned. New keys do.
       fillAndDelete(client);
     }
+  }
+
+  /** One large region, and no room for a second until other files are removed. */
+  private void blocked() throws Exception {
+    ServerOptions options = OPTIONS.withCleaning(true).withRegionBytes(4 << 20);
+    try (ErdaServer server = ErdaServer.start(data, options);
+        ErdaClient client = ErdaClient.connect(server.uri())) {
+      long usable = Files.getFileStore(directory).getUsableSpace();
+      Path room = Files.write(directory.resolve("room"), new byte[(int) usable - (6 << 20)]);
+      putUntilFull(client);
+      for (int i = 0; i < keys; i++) {
+        if (i % 20 != 0) {
+          client.delete(key(i));
+        }
+      }
+      Map<String, Long> figures = clean(client);
+      require(figures.get("cleaner.cleanings") == 0, figures.toString());
+      require(figures.get("cleaner.blocked") == 1, figures.toString());
+      Files.delete(room);
+      long untilNs = System.nanoTime() + PATIENCE_NS;
+      while (figures.get("cleaner.cleanings") == 0) {
+        require(System.nanoTime() - untilNs < 0, figures.toString());
+        figures = clean(client);
+      }
+      require(figures.get("cleaner.blocked") == 0, figures.toString());
+      put(client, keys);
+    }
+  }
+
+  private static Map<String, Long> clean(ErdaClient client) throws InterruptedException {
+    Map<String, Long> figures = client.clean(-1);
+    while (figures.get("cleaner.asked") != 0) {
+      Thread.sleep(1);
+      figures = client.stats();
+    }
+    return figures;
   }
 
   /** Something lives in every region: only copies make room. */

@@ -51,6 +51,11 @@ class FullDiskTest {
   }
 
   @Test
+  void aDiskWithoutRoomForAnotherRegionSaysThatItCantBeCleaned() throws Exception {
+    runOnASmallDisk("blocked");
+  }
+
+  @Test
   void aStoppedClientHoldsNoDiskSpace() throws Exception {
     runOnASmallDisk("stopped-client");
   }

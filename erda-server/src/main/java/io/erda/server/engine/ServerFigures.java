@@ -74,6 +74,7 @@ final class ServerFigures {
     figures.add("cleaner.victim.head", () -> victim(Region::head));
     figures.add("cleaner.victim.region", () -> victim(Region::index));
     figures.add("cleaner.asked", () -> cleaner.asked() ? 1 : 0);
+    figures.add("cleaner.blocked", () -> cleaner.blocked() ? 1 : 0);
     figures.add("cleaner.cleanings", cleaner::cleanings);
     figures.add("cleaner.givenup", cleaner::givenUp);
     figures.add("cleaner.bytes.copied", cleaner::bytesCopied);

@@ -359,6 +359,11 @@ public final class FigureCatalogue {
         .gauge("cleaner.victim.head", "head of the region that is cleaned; −1: none")
         .gauge("cleaner.victim.region", "region that is cleaned; −1: none")
         .gauge("cleaner.asked", FLAG, "1 until what `./erda clean` asked for is done")
+        .gauge(
+            "cleaner.blocked",
+            FLAG,
+            "1 when something could be cleaned and the file system has no room for the file of"
+                + " another region, which the copies need")
         .counter("cleaner.cleanings", "regions that were cleaned")
         .counter("cleaner.givenup", "regions whose cleaning ended without freeing them")
         .counter(

@@ -45,8 +45,29 @@ public final class CleanCommand implements Callable<Integer> {
         after = client.stats();
       }
       report(before, after);
+      String obstacle = obstacle(before, after);
+      if (obstacle != null) {
+        throw new UserError(obstacle, 1);
+      }
     }
     return 0;
+  }
+
+  /** Why nothing was cleaned although there was something to gain; null where that is not so. */
+  static String obstacle(Map<String, Long> before, Map<String, Long> after) {
+    boolean nothing = gain("cleaner.cleanings", before, after) == 0;
+    if (!nothing || after.getOrDefault("cleaner.blocked", 0L) == 0) {
+      return null;
+    }
+    long free = after.getOrDefault("disk.bytes.free", -1L);
+    return "nothing was cleaned: what lives is copied into the file of another region first, and"
+        + " the file system has no room for one"
+        + (free < 0 ? "" : " (%s bytes are free)".formatted(Table.count(free)))
+        + ". Remove other files, or make it larger, and clean again";
+  }
+
+  private static long gain(String name, Map<String, Long> before, Map<String, Long> after) {
+    return after.getOrDefault(name, 0L) - before.getOrDefault(name, 0L);
   }
 
   private void report(Map<String, Long> before, Map<String, Long> after) {
@@ -54,7 +75,7 @@ public final class CleanCommand implements Callable<Integer> {
     Table table = new Table("figure", "value");
     for (String name :
         new String[] {"cleaner.cleanings", "cleaner.bytes.copied", "cleaner.bytes.reclaimed"}) {
-      table.row(name, Table.count(after.getOrDefault(name, 0L) - before.getOrDefault(name, 0L)));
+      table.row(name, Table.count(gain(name, before, after)));
     }
     table.row("log.bytes.linked", Table.count(after.getOrDefault("log.bytes.linked", 0L)));
     out.print(table);
