@@ -86,6 +86,11 @@ record OpenedStore(
           e.what(), e.getMessage() + ProcessLimits.explain(options.regionBytes()));
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
+    } catch (ErdaException.Unusable e) {
+      if (e.getCause() instanceof AccessDeniedException denied) {
+        throw new ErdaException.Unusable("can't open " + data + ": " + reason(denied), e);
+      }
+      throw e;
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     } finally {
@@ -138,11 +143,27 @@ record OpenedStore(
   /** The JDK says with the type alone what was wrong with a file. */
   static String reason(IOException e) {
     return switch (e) {
-      case AccessDeniedException denied -> "permission denied: " + denied.getFile();
+      case AccessDeniedException denied ->
+          "permission denied: " + denied.getFile() + ofAnotherUser(Path.of(denied.getFile()));
       case FileAlreadyExistsException exists -> "not a directory: " + exists.getFile();
       case NoSuchFileException missing -> "no such file or directory: " + missing.getFile();
       default -> e.getMessage();
     };
+  }
+
+  /** What mends it where a file is another user's, as those are that the superuser made. */
+  private static String ofAnotherUser(Path file) {
+    try {
+      Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+      Path directory = file.getParent();
+      return directory == null || Files.getAttribute(file, "unix:uid").equals(self)
+          ? ""
+          : " belongs to the user %s; as the superuser: chown -R %s %s"
+              .formatted(
+                  Files.getOwner(file).getName(), System.getProperty("user.name"), directory);
+    } catch (IOException e) {
+      return "";
+    }
   }
 
   private static MemoryDirectory decorated(

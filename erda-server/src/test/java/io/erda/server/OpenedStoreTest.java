@@ -13,6 +13,7 @@ import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -52,6 +53,23 @@ class OpenedStoreTest {
 
   private static byte[] key(int i) {
     return ("a-key-that-is-named-" + i).getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** The superuser's files in a store keep its owner out, who is told whose they are. */
+  @Test
+  void aFileOfAnotherUserIsToldWithItsOwner() throws IOException {
+    boolean superuser = Files.getAttribute(data, "unix:uid").equals(0);
+    Path file = superuser ? Files.createFile(data.resolve("theirs")) : Path.of("/etc/passwd");
+    if (superuser) {
+      Files.setAttribute(file, "unix:uid", 65_534);
+    }
+    String owner = Files.getOwner(file).getName();
+    String reason = OpenedStore.reason(new AccessDeniedException(file.toString()));
+    assertTrue(reason.contains(file + " belongs to the user " + owner), reason);
+    assertTrue(reason.contains("chown -R ") && reason.endsWith(" " + file.getParent()), reason);
+    Path own = Files.createFile(data.resolve("own"));
+    assertEquals(
+        "permission denied: " + own, OpenedStore.reason(new AccessDeniedException(own.toString())));
   }
 
   private static String refusal(Class<? extends ErdaException> type, Runnable opening) {

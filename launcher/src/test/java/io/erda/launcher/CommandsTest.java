@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.server.ErdaServer;
@@ -266,6 +267,19 @@ class CommandsTest {
     // Before the work, not after it.
     assertFails(
         1, "no such file", "quickstart", "--json", data.resolve("nowhere/x.json").toString());
+  }
+
+  /** What the superuser made there, its owner could not open. */
+  @Test
+  void theSuperuserServesNoStoreOfAnotherUser() throws Exception {
+    Files.createDirectories(data);
+    assumeTrue(Files.getAttribute(data, "unix:uid").equals(0), "only the superuser has others");
+    Files.setAttribute(data, "unix:uid", 65_534);
+    String owner = Files.getOwner(data).getName();
+    assertFails(1, "sudo -u " + owner + " ./erda server", "server", "--data", data.toString());
+    try (Stream<Path> files = Files.list(data)) {
+      assertEquals(0, files.count(), "something was made");
+    }
   }
 
   @Test

@@ -256,6 +256,7 @@ public final class ServerCommand implements Callable<Integer> {
     if (listen == null && (secretFile != null || tlsCertificate != null || tlsKey != null)) {
       throw new UserError("--secret-file, --tls-cert and --tls-key go with --listen", 2);
     }
+    StoreOwner.require(data);
     PrintWriter out = spec.commandLine().getOut();
     if (child) {
       out.println("opening " + data);
