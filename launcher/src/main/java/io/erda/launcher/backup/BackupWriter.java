@@ -7,15 +7,21 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
 /**
- * Writes a backup into a directory. The file gets its name when it is whole and on the disk; one
- * that was not finished is removed. Owns the file. One thread.
+ * Writes a backup into a directory. The file gets its name when it is whole and on the disk. One
+ * that was not finished is removed when this is closed, and when a signal ends the JVM. What a
+ * SIGKILL or a power failure left, the next backup into the directory removes: whoever writes a
+ * file holds its lock, so a lock that can be had proves that nobody does. Owns the file. One
+ * thread; a JVM makes one backup at a time, because such a lock is a process's.
  */
 public final class BackupWriter implements AutoCloseable {
   /** What a backup's file is called in its directory. */
@@ -35,6 +41,7 @@ public final class BackupWriter implements AutoCloseable {
 
   private final FileChannel file;
   private final OutputStream out;
+  private final Thread atExit = new Thread(this::removeAtExit, "remove-unfinished-backup");
   private final byte[] recordHeaderBytes = new byte[BackupFormat.RECORD_HEADER_BYTES];
   private final ByteBuffer recordHeader = BackupFormat.over(recordHeaderBytes);
   private final BackupFormat.RecordChecksum checksum = new BackupFormat.RecordChecksum();
@@ -61,11 +68,8 @@ public final class BackupWriter implements AutoCloseable {
   public static BackupWriter begin(
       Path directory, UUID store, long beganMs, int keyBytesMax, int valueBytesMax)
       throws IOException {
-    // Of its user alone, and a file that was not there before.
-    Path unfinished = Files.createTempFile(directory, FILE + ".", UNFINISHED);
-    FileChannel file =
-        FileChannel.open(unfinished, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-    BackupWriter writer = new BackupWriter(directory, unfinished, file);
+    removeLeft(directory);
+    BackupWriter writer = create(directory);
     byte[] headerBytes = new byte[BackupFormat.HEADER_BYTES];
     ByteBuffer header = BackupFormat.over(headerBytes);
     header.putLong(0, BackupFormat.MAGIC).putInt(8, BackupFormat.VERSION);
@@ -77,6 +81,7 @@ public final class BackupWriter implements AutoCloseable {
     header.putInt(BackupFormat.CHECKSUM_OFFSET, BackupFormat.headerChecksum(header));
     boolean begun = false;
     try {
+      Runtime.getRuntime().addShutdownHook(writer.atExit);
       writer.write(headerBytes);
       begun = true;
       return writer;
@@ -84,6 +89,56 @@ public final class BackupWriter implements AutoCloseable {
       if (!begun) {
         writer.close();
       }
+    }
+  }
+
+  /** Removes files of backups that no process makes any more. */
+  private static void removeLeft(Path directory) throws IOException {
+    try (DirectoryStream<Path> files =
+        Files.newDirectoryStream(directory, FILE + ".[0-9]*" + UNFINISHED)) {
+      for (Path file : files) {
+        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+          removeIfLeft(file);
+        }
+      }
+    }
+  }
+
+  private static void removeIfLeft(Path path) {
+    try (FileChannel file =
+        FileChannel.open(path, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      if (file.tryLock() != null) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException | OverlappingFileLockException e) {
+      // It is another user's, or gone, or its file system has no locks: it is no hindrance.
+    }
+  }
+
+  private static BackupWriter create(Path directory) throws IOException {
+    while (true) {
+      // Of its user alone, and a file that was not there before.
+      Path unfinished = Files.createTempFile(directory, FILE + ".", UNFINISHED);
+      try {
+        FileChannel file =
+            FileChannel.open(unfinished, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        // Until it is locked, a backup that begins just now takes it for one that was left.
+        if (isLockable(file) && Files.exists(unfinished)) {
+          return new BackupWriter(directory, unfinished, file);
+        }
+        file.close();
+      } catch (NoSuchFileException e) {
+        // That backup was quicker.
+      }
+    }
+  }
+
+  /** False when another process looks at it. Where there are no locks, none removes it either. */
+  private static boolean isLockable(FileChannel file) {
+    try {
+      return file.tryLock() != null;
+    } catch (IOException e) {
+      return true;
     }
   }
 
@@ -134,12 +189,25 @@ public final class BackupWriter implements AutoCloseable {
     DirectoryWay.sync(directory);
   }
 
+  private void removeAtExit() {
+    try {
+      Files.deleteIfExists(unfinished);
+    } catch (IOException e) {
+      // The next backup tries it again.
+    }
+  }
+
   @Override
   public void close() throws IOException {
     try {
       Files.deleteIfExists(unfinished);
     } finally {
       file.close();
+    }
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException e) {
+      // The JVM is ending: the hook runs, and finds nothing left to do.
     }
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -116,10 +117,15 @@ class BackupTest {
   }
 
   @Test
-  void whatAnInterruptedOneLeftIsNoHindrance() throws IOException {
-    Files.write(directory.resolve("erda.backup.1.unfinished"), new byte[100_000]);
+  void whatAnInterruptedOneLeftIsRemoved() throws IOException {
+    Path left = Files.write(directory.resolve("erda.backup.1.unfinished"), new byte[100_000]);
+    Path others = Files.write(directory.resolve("erda.backup.of-monday"), new byte[1]);
+    Path another = Files.createDirectory(directory.resolve("erda.backup.2.unfinished"));
     write();
     assertEquals(KEYS, read());
+    assertFalse(Files.exists(left));
+    assertTrue(Files.exists(others));
+    assertTrue(Files.exists(another));
   }
 
   @Test
