@@ -24,8 +24,16 @@ record CommandShell(Path directory, String uri) {
   record Ended(int exitCode, byte[] out, String err) {}
 
   Ended run(String line) throws IOException, InterruptedException {
-    List<String> words = new ArrayList<>(LaunchSettings.load().jvmFlags());
-    words.addFirst(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    return run(line, List.of());
+  }
+
+  /**
+   * @param starter what starts the JVM of each command, with its arguments
+   */
+  Ended run(String line, List<String> starter) throws IOException, InterruptedException {
+    List<String> words = new ArrayList<>(starter);
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    words.addAll(LaunchSettings.load().jvmFlags());
     words.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path")));
     StringBuilder erda = new StringBuilder("erda() {");
     words.forEach(word -> erda.append(" '").append(word).append('\''));

@@ -3,14 +3,19 @@ package io.erda.launcher;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.erda.client.ErdaClient;
 import io.erda.server.ErdaServer;
 import io.erda.server.ServerOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -63,6 +68,98 @@ class DoctorCommandTest {
     String kernel = text(ended).lines().skip(1).findFirst().orElseThrow();
     String found = finding(ended, "mappings").get("found").asText();
     assertEquals(kernel, found.split(":", 2)[0]);
+  }
+
+  /** It said that all was well, and the server was refused the first file. */
+  @Test
+  void aStoreWithFilesOfSomebodyElse() throws Exception {
+    requireRoot();
+    Path data = directory.resolve("data");
+    ErdaServer.start(data, ServerOptions.DEFAULTS.withCapacityBytes(2 << 20)).close();
+    run("chown", "-R", "65534", data.toString());
+    run("chown", "root", data.toString());
+    JsonNode wrong = finding(doctorBoundByPermissions(data), "directory");
+    assertEquals("wrong", wrong.get("state").asText(), wrong::toString);
+    String file = "can't open " + data.resolve("regions");
+    assertTrue(wrong.get("found").asText().contains(file), wrong::toString);
+    doWhatMends(wrong, "chown -R root ");
+    JsonNode mended = finding(doctorBoundByPermissions(data), "directory");
+    assertEquals(data + " holds a store", mended.get("found").asText());
+  }
+
+  /** It advised to make the directory, again and again, when it was there. */
+  @Test
+  void aDirectoryBelowOneThatCantBeEntered() throws Exception {
+    requireRoot();
+    Path around = Files.createDirectory(directory.resolve("around"));
+    Path data = around.resolve("data");
+    run("chown", "65534", around.toString());
+    run("chmod", "700", around.toString());
+    JsonNode wrong = finding(doctorBoundByPermissions(data), "directory");
+    String found = wrong.get("found").asText();
+    assertTrue(found.startsWith(around + " can't be entered by user root"), found);
+    assertTrue(wrong.get("mend").asText().contains("chmod a+x " + around), wrong::toString);
+    run("chmod", "a+x", around.toString());
+    doWhatMends(finding(doctorBoundByPermissions(data), "directory"), "install -d ");
+    JsonNode mended = finding(doctorBoundByPermissions(data), "directory");
+    assertEquals(data + " is empty", mended.get("found").asText());
+  }
+
+  /** What it advised was a store in which no value had room. */
+  @Test
+  void aStoreOfTheAdvisedSizeCanBeUsedOnASmallDisk() throws Exception {
+    requireRoot();
+    Path disk = Files.createDirectory(directory.resolve("disk"));
+    run("mount", "-t", "tmpfs", "-o", "size=10m", "tmpfs", disk.toString());
+    try {
+      Path data = disk.resolve("data");
+      JsonNode wrong = finding(doctor("--json --data '" + data + "'"), "disk space");
+      Matcher advised =
+          Pattern.compile("--capacity ([0-9]+)M --buckets ([0-9]+)$")
+              .matcher(wrong.get("mend").asText());
+      assertTrue(advised.find(), wrong::toString);
+      ServerOptions options =
+          ServerOptions.DEFAULTS
+              .withCapacityBytes(Long.parseLong(advised.group(1)) << 20)
+              .withBuckets(Long.parseLong(advised.group(2)));
+      try (ErdaServer server = ErdaServer.start(data, options);
+          ErdaClient client = ErdaClient.connect(server.uri())) {
+        byte[] value = new byte[50_000];
+        for (int i = 0; i < 200; i++) {
+          client.put(("key " + i % 10).getBytes(UTF_8), value);
+        }
+        for (int i = 0; i < 20_000; i++) {
+          client.put(("small " + i).getBytes(UTF_8), new byte[1]);
+        }
+      }
+    } finally {
+      run("umount", disk.toString());
+    }
+  }
+
+  private static void requireRoot() throws IOException {
+    assumeTrue(
+        Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0),
+        "only the superuser has other users");
+  }
+
+  /** The superuser without what makes him one: permissions count. */
+  private CommandShell.Ended doctorBoundByPermissions(Path data) throws Exception {
+    return new CommandShell(directory, "")
+        .run(
+            "erda doctor --json --data '" + data + "'",
+            List.of("setpriv", "--bounding-set=-all", "--inh-caps=-all"));
+  }
+
+  private static void doWhatMends(JsonNode finding, String begins) throws Exception {
+    String mend = finding.get("mend").asText();
+    assertTrue(mend.startsWith(begins), mend);
+    run(mend.substring(0, mend.indexOf(" (as the superuser)")).split(" "));
+  }
+
+  private static void run(String... command) throws Exception {
+    Process process = new ProcessBuilder(command).inheritIO().start();
+    assertEquals(0, process.waitFor(), String.join(" ", command));
   }
 
   private JsonNode finding(CommandShell.Ended ended, String name) throws IOException {

@@ -1,5 +1,8 @@
 package io.erda.launcher.doctor;
 
+import io.erda.logstore.LogFiles;
+import io.erda.protocol.Protocol;
+import io.erda.server.engine.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,14 +19,14 @@ final class DirectoryFindings {
   /** What an interrupted creation may leave besides, once it has made the file of regions. */
   private static final Set<String> MADE_AFTER_REGIONS = Set.of("root", "table-1", "superblock.new");
 
-  /** A store of the default size with its first objects: table, one region, and what is beside. */
-  private static final long BYTES_OF_NEW_STORE = (9L << 20) + (64L << 20);
-
   /** A store without clients takes so much: its files, two regions more, queue files made ahead. */
   private static final long FILES_OF_NEW_STORE = 64;
 
   static List<Finding> of(Surroundings surroundings) {
-    return List.of(directory(surroundings), space(surroundings), files(surroundings));
+    return List.of(
+        directory(surroundings),
+        SpaceFinding.of(surroundings, room(surroundings)),
+        files(surroundings));
   }
 
   private static Finding directory(Surroundings surroundings) {
@@ -32,29 +35,79 @@ final class DirectoryFindings {
     if (!Files.isDirectory(nearest)) {
       return Finding.wrong("directory", nearest + " is no directory", "--data DIR names another");
     }
-    if (!Files.isWritable(nearest) || !Files.isExecutable(nearest)) {
+    Mount mount = FileSystemFindings.mount(surroundings, nearest);
+    if (mount != null && mount.isReadOnly()) {
       return Finding.wrong(
           "directory",
-          nearest + " can't be written by user " + System.getProperty("user.name"),
-          mendOwner(data));
+          nearest + " can't be written: " + mount.at() + " is mounted read-only",
+          mount.mendReadOnly() + ", or --data DIR names another");
+    }
+    if (!nearest.equals(data) && !Files.isExecutable(nearest)) {
+      return Finding.wrong(
+          "directory",
+          nearest + " can't be entered by user " + user() + ", so neither can " + data,
+          "--data DIR names a directory elsewhere, or chmod a+x " + nearest + " (as its owner)");
+    }
+    if (!Files.isWritable(nearest) || !Files.isExecutable(nearest)) {
+      return Finding.wrong(
+          "directory", nearest + " can't be written by user " + user(), mendOwner(data));
     }
     if (!Files.exists(data)) {
       return Finding.ok("directory", data + " is not there and can be made");
     }
-    if (Files.exists(data.resolve("superblock"))) {
-      return Finding.ok("directory", data + " holds a store");
+    if (Surroundings.holdsStore(data)) {
+      return notOpened(data)
+          .map(file ->
+              Finding.wrong(
+                  "directory",
+                  data + " holds a store, and user " + user() + " can't open " + file,
+                  mendOwner(data)))
+          .orElseGet(() -> Finding.ok("directory", data + " holds a store"));
     }
     return stranger(data)
         .map(name -> occupied(data, name, surroundings.chosen()))
         .orElseGet(() -> Finding.ok("directory", data + " is empty"));
   }
 
-  /** A directory of the system's must not change hands because somebody wants one in it. */
+  /**
+   * A directory of the system's must not change hands because somebody wants one in it. That of a
+   * store does with all its files; whether it is one can't be seen from outside.
+   */
   static String mendOwner(Path data) {
-    String user = System.getProperty("user.name");
-    return Files.exists(data)
-        ? "chown " + user + " " + data + " (as the superuser), or --data DIR names another"
-        : "install -d -m 700 -o " + user + " " + data + " (as the superuser)";
+    String install = "install -d -m 700 -o " + user() + " " + data + " (as the superuser)";
+    if (!Files.exists(data)) {
+      return install;
+    }
+    String files = "chown -R " + user() + " " + data + " (as the superuser)";
+    String other = ", or --data DIR names another";
+    if (Surroundings.holdsStore(data)) {
+      return files + other;
+    }
+    return Files.isExecutable(data)
+        ? "chown " + user() + " " + data + " (as the superuser)" + other
+        : files + " where it is a store's" + other;
+  }
+
+  private static String user() {
+    return System.getProperty("user.name");
+  }
+
+  /** The first of a store's files that this user may not read and write; a server maps all. */
+  private static Optional<Path> notOpened(Path data) {
+    return Surroundings.entries(data).stream()
+        .filter(file -> isOfStore(file.getFileName().toString()))
+        .filter(file -> !Files.isReadable(file) || !Files.isWritable(file))
+        .findFirst();
+  }
+
+  private static boolean isOfStore(String name) {
+    return name.equals(Protocol.SHM_DIRECTORY)
+        || name.equals(StoreFiles.SUPERBLOCK)
+        || name.equals(StoreFiles.ROOT)
+        || name.equals(StoreFiles.STOPPED)
+        || name.equals(LogFiles.REGIONS)
+        || StoreFiles.isTable(name)
+        || LogFiles.isRegion(name);
   }
 
   /** Nobody asked for the current directory: that it is none for a store is no failure. */
@@ -85,27 +138,6 @@ final class DirectoryFindings {
     } catch (IOException e) {
       return null;
     }
-  }
-
-  private static Finding space(Surroundings surroundings) {
-    Room room = room(surroundings);
-    if (room == null || room.totalBytes() == 0) {
-      return Finding.ok("disk space", "the file system does not tell");
-    }
-    String found = Sizes.of(room.usableBytes()) + " of " + Sizes.of(room.totalBytes()) + " free";
-    boolean stored = Files.exists(surroundings.data().resolve("superblock"));
-    if (!stored && room.usableBytes() < BYTES_OF_NEW_STORE) {
-      return Finding.wrong(
-          "disk space",
-          found + ": a new store takes " + Sizes.of(BYTES_OF_NEW_STORE) + " with its first value",
-          "free some, or a smaller store: ./erda server --data DIR --capacity 64M");
-    }
-    return room.usableBytes() < room.totalBytes() / 10
-        ? Finding.note(
-            "disk space",
-            found + ": when it is full puts are refused, reads and deletes go on",
-            "free some, or delete keys; ./erda clean gives space back to the file system")
-        : Finding.ok("disk space", found);
   }
 
   private static Finding files(Surroundings surroundings) {

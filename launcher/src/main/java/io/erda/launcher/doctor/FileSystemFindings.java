@@ -44,8 +44,7 @@ final class FileSystemFindings {
     String type = mount.type();
     String is = type + " at " + mount.at();
     if (mount.isReadOnly()) {
-      return Finding.wrong(
-          "file system", is + " is mounted read-only", "mount -o remount,rw " + mount.at());
+      return Finding.wrong("file system", is + " is mounted read-only", mount.mendReadOnly());
     }
     if (TRIED.contains(type)) {
       return Finding.ok("file system", is);
@@ -87,6 +86,11 @@ final class FileSystemFindings {
 
   private static Finding dax(Mount mount) {
     String option = mount.option("dax");
+    if (IN_MEMORY.contains(mount.type())) {
+      return Finding.ok(
+          "dax",
+          "no: puts survive a kill of any process; in memory nothing survives a power failure");
+    }
     if (!mount.isDax()) {
       return Finding.ok(
           "dax", "no: puts survive a kill of any process, and power failures with --promise power");

@@ -78,6 +78,10 @@ record Mount(Path at, String type, String source, List<String> options) {
     return options.contains("ro");
   }
 
+  String mendReadOnly() {
+    return "mount -o remount,rw " + at;
+  }
+
   /** What an option says, {@code huge=always} for example; null where it is not there. */
   String option(String name) {
     for (String each : options) {

@@ -1,5 +1,6 @@
 package io.erda.launcher.doctor;
 
+import io.erda.server.engine.StoreFiles;
 import io.erda.verbs.DeviceAbilities;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -107,6 +108,11 @@ public record Surroundings(
     }
     all.sort(null);
     return all;
+  }
+
+  /** Whether a server would open what is there, and not create a store. */
+  static boolean holdsStore(Path data) {
+    return Files.exists(data.resolve(StoreFiles.SUPERBLOCK));
   }
 
   /** The directory of the store, or the nearest one above it that is there. */

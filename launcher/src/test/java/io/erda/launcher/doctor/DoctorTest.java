@@ -188,7 +188,19 @@ class DoctorTest {
   @Test
   void space() throws IOException {
     room = new Room(GIB, 50 << 20, 1000, 900);
-    assertFound("disk space", State.WRONG, "50 MiB of 1 GiB free: a new store", "--capacity");
+    assertFound(
+        "disk space",
+        State.WRONG,
+        "50 MiB of 1 GiB free: a new store",
+        "--capacity 16M --buckets 131072");
+    room = new Room(GIB, 7 << 20, 1000, 900);
+    assertFound("disk space", State.WRONG, "7 MiB of 1 GiB free", "too small for any store");
+    room = new Room(GIB, 100 << 20, 1000, 900);
+    assertFound(
+        "disk space", State.NOTE, "one region of 64 MiB and not for two", "--capacity 32M ");
+    room = new Room(GIB, 150 << 20, 1000, 900);
+    assertFound("disk space", State.OK, "150 MiB of 1 GiB free", null);
+    room = new Room(GIB, 50 << 20, 1000, 900);
     Files.createFile(data.resolve("superblock"));
     assertFound("disk space", State.NOTE, "puts are refused", "./erda clean");
     room = new Room(0, 0, 0, 0);
@@ -222,6 +234,7 @@ class DoctorTest {
     }
     mounted("ext4", "ro");
     assertFound("file system", State.WRONG, "read-only", "mount -o remount,rw");
+    assertFound("directory", State.WRONG, "/ is mounted read-only", "mount -o remount,rw /");
     Files.delete(directory.resolve("proc/self/mountinfo"));
     assertFound("file system", State.NOTE, "not told", "ext4 or xfs");
   }
@@ -250,7 +263,9 @@ class DoctorTest {
     mounted("xfs", "rw,dax=inode");
     assertFound("dax", State.NOTE, "marked for it", "dax=always");
     mounted("xfs", "rw,dax=never");
-    assertFound("dax", State.OK, "no: ", null);
+    assertFound("dax", State.OK, "with --promise power", null);
+    mounted("tmpfs", "rw");
+    assertFound("dax", State.OK, "nothing survives a power failure", null);
   }
 
   @Test

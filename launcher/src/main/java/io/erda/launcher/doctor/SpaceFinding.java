@@ -1,0 +1,91 @@
+package io.erda.launcher.doctor;
+
+import io.erda.hashtable.HashTable;
+import io.erda.server.ServerOptions;
+
+/** How much room the disk has, and which store fits there. */
+final class SpaceFinding {
+  private static final String NAME = "disk space";
+  private static final ServerOptions DEFAULTS = ServerOptions.DEFAULTS;
+
+  /** What lies in {@code shm/}: the registry, and a queue file for each of some clients. */
+  private static final long BESIDE_BYTES = 6L << 20;
+
+  /** A value must fit a region, of which a log has sixteen or more. */
+  private static final long CAPACITY_MIN = 1L << 20;
+
+  /** There are as many buckets as objects of so many bytes, which are small ones. */
+  private static final long BYTES_OF_BUCKET = 128;
+
+  /**
+   * @param room null where it is not told
+   */
+  static Finding of(Surroundings surroundings, Room room) {
+    if (room == null || room.totalBytes() == 0) {
+      return Finding.ok(NAME, "the file system does not tell");
+    }
+    String found = Sizes.of(room.usableBytes()) + " of " + Sizes.of(room.totalBytes()) + " free";
+    if (!Surroundings.holdsStore(surroundings.data())) {
+      String region = Sizes.of(DEFAULTS.regionBytes());
+      if (room.usableBytes() < bytesOfDefault(1)) {
+        return Finding.wrong(
+            NAME,
+            found
+                + ": a new store takes "
+                + Sizes.of(bytesOfDefault(1))
+                + " with its first value, of which a region is "
+                + region,
+            mend(room));
+      }
+      if (room.usableBytes() < bytesOfDefault(2)) {
+        return Finding.note(
+            NAME,
+            found
+                + ": a new store has room for one region of "
+                + region
+                + " and not for two, so what was deleted there is never cleaned away",
+            mend(room));
+      }
+    }
+    return room.usableBytes() < room.totalBytes() / 10
+        ? Finding.note(
+            NAME,
+            found + ": when it is full puts are refused, reads and deletes go on",
+            "free some, or delete keys; ./erda clean gives space back to the file system")
+        : Finding.ok(NAME, found);
+  }
+
+  /** What a new store of the default size takes when its log has so many regions. */
+  private static long bytesOfDefault(int regions) {
+    return BESIDE_BYTES + HashTable.bytesFor(DEFAULTS.buckets()) + regions * DEFAULTS.regionBytes();
+  }
+
+  private static String mend(Room room) {
+    ServerOptions fitting = fitting(room.usableBytes());
+    if (fitting == null) {
+      return "it is too small for any store: free some, or --data DIR names a directory of another"
+          + " disk";
+    }
+    return "free some, or a smaller store, whose values have less than "
+        + Sizes.of(fitting.segmentBytes())
+        + ": ./erda server --data DIR --capacity "
+        + (fitting.capacityBytes() >> 20)
+        + "M --buckets "
+        + fitting.buckets();
+  }
+
+  /**
+   * The largest store that fits with all of its log, and with the table that takes the place of its
+   * first one; null where none does.
+   */
+  static ServerOptions fitting(long usableBytes) {
+    long half = (usableBytes - BESIDE_BYTES) / 2;
+    if (half < CAPACITY_MIN) {
+      return null;
+    }
+    long capacity = Long.highestOneBit(half);
+    return DEFAULTS.withCapacityBytes(capacity).withBuckets(capacity / BYTES_OF_BUCKET);
+  }
+
+  private SpaceFinding() {}
+}
