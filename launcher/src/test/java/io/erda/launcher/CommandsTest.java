@@ -3,6 +3,7 @@ package io.erda.launcher;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -267,6 +268,20 @@ class CommandsTest {
     // Before the work, not after it.
     assertFails(
         1, "no such file", "quickstart", "--json", data.resolve("nowhere/x.json").toString());
+  }
+
+  @Test
+  void whatAServerCannotBeIsRefused() {
+    assertServerFails("it is process or power", "--promise", "atomic");
+    assertServerFails("it is process or power", "--promise", "forever");
+    assertServerFails("--group goes with --mode", "--group", "users");
+    assertServerFails("must be at most 32: 33", "--operations-per-client", "33");
+    assertServerFails("must be at most 65536: 99999999", "--connections", "99999999");
+    assertFalse(Files.exists(data), "nothing was opened");
+  }
+
+  private void assertServerFails(String part, String option, String value) {
+    assertFails(2, part, "server", "--data", data.toString(), option, value);
   }
 
   /** What the superuser made there, its owner could not open. */

@@ -140,6 +140,14 @@ class CompletionTest {
   }
 
   @Test
+  void noPromiseIsOfferedThatIsRefused() {
+    assertTrue(script("fish").contains(" -a 'process power'"));
+    assertTrue(script("zsh").contains("(process power)"));
+    assertTrue(
+        List.of("bash", "zsh", "fish").stream().noneMatch(each -> script(each).contains("ATOMIC")));
+  }
+
+  @Test
   void fishIsToldEveryCommandAndOptionInItsPlace() {
     List<String> lines = script("fish").lines().toList();
     for (Class<?> type : ErdaCommand.SUBCOMMANDS) {

@@ -1,5 +1,6 @@
 package io.erda.launcher.commands;
 
+import io.erda.protocol.Protocol;
 import io.erda.server.Quotas;
 import picocli.CommandLine.Option;
 
@@ -53,7 +54,10 @@ final class QuotaOptions {
         (int) atLeastOne("--connections-per-user", connectionsPerUser),
         atLeastOne("--leased-bytes-per-client", leasedBytesPerClient),
         atLeastOne("--leased-bytes-per-user", leasedBytesPerUser),
-        (int) atLeastOne("--operations-per-client", operationsPerClient),
+        ServerCommand.atMost(
+            "--operations-per-client",
+            Protocol.REQUESTS_MAX,
+            (int) atLeastOne("--operations-per-client", operationsPerClient)),
         (int) atLeastOne("--operations-per-user", operationsPerUser));
   }
 

@@ -45,6 +45,9 @@ import picocli.CommandLine.Spec;
 public final class ServerCommand implements Callable<Integer> {
   private static final Duration METRICS_WAIT_MAX = Duration.ofSeconds(3);
 
+  /** Each client of this host is a file that is mapped, and the kernel maps no more by default. */
+  private static final int CONNECTIONS_MAX = 65_536;
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -169,6 +172,8 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--promise",
       paramLabel = "PROMISE",
+      converter = PromiseChoice.class,
+      completionCandidates = PromiseChoice.class,
       description =
           "What an acknowledgement must mean: process (survives a kill of any process) or power"
               + " (survives power failure; on ordinary files every put then waits for the device)."
@@ -196,7 +201,7 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--connections",
       paramLabel = "N",
-      description = "The most clients at a time; 1024 by default.")
+      description = "The most clients at a time, 1 to " + CONNECTIONS_MAX + "; 1024 by default.")
   private Integer connections;
 
   @Mixin private QuotaOptions quotas;
@@ -255,6 +260,9 @@ public final class ServerCommand implements Callable<Integer> {
     }
     if (listen == null && (secretFile != null || tlsCertificate != null || tlsKey != null)) {
       throw new UserError("--secret-file, --tls-cert and --tls-key go with --listen", 2);
+    }
+    if (group != null && mode == null) {
+      throw new UserError("--group goes with --mode 770 or 750", 2);
     }
     StoreOwner.require(data);
     PrintWriter out = spec.commandLine().getOut();
@@ -362,7 +370,8 @@ public final class ServerCommand implements Callable<Integer> {
     options =
         connections == null
             ? options
-            : options.withConnectionsMax(atLeastOne("--connections", connections));
+            : options.withConnectionsMax(
+                atMost("--connections", CONNECTIONS_MAX, atLeastOne("--connections", connections)));
     if (livePercent != null) {
       options = withLivePercent(options, livePercent);
     }
@@ -432,6 +441,13 @@ public final class ServerCommand implements Callable<Integer> {
   private static int atLeastOne(String flag, int value) {
     if (value < 1) {
       throw new UserError(flag + " must be at least 1: " + value, 2);
+    }
+    return value;
+  }
+
+  static int atMost(String flag, int most, int value) {
+    if (value > most) {
+      throw new UserError(flag + " must be at most " + most + ": " + value, 2);
     }
     return value;
   }
