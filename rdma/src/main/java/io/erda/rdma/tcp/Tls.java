@@ -10,11 +10,17 @@ import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.SignatureException;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
+import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.Collection;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
@@ -49,7 +55,13 @@ public final class Tls {
     try {
       Certificate[] chain = certificates(certificates).toArray(Certificate[]::new);
       KeyStore store = emptyStore();
-      store.setKeyEntry("server", privateKey(key, chain[0]), new char[0], chain);
+      PublicKey ofCertificate = chain[0].getPublicKey();
+      PrivateKey ours = privateKey(key, ofCertificate.getAlgorithm());
+      if (ours == null || !isPair(ours, ofCertificate)) {
+        throw new IOException(
+            key + " is not the private key of the (first) certificate in " + certificates);
+      }
+      store.setKeyEntry("server", ours, new char[0], chain);
       KeyManagerFactory keys =
           KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
       keys.init(store, new char[0]);
@@ -58,7 +70,7 @@ public final class Tls {
       return new Tls(context, false);
     } catch (GeneralSecurityException e) {
       throw new IOException(
-          "no certificate and key for TLS in " + certificates + " and " + key + ": " + e, e);
+          "no TLS with " + certificates + " and " + key + ": " + e.getMessage(), e);
     }
   }
 
@@ -85,7 +97,7 @@ public final class Tls {
       context.init(null, trust.getTrustManagers(), null);
       return new Tls(context, true);
     } catch (GeneralSecurityException e) {
-      throw new IOException("no certificates to trust in " + authorities + ": " + e, e);
+      throw new IOException("no TLS with " + authorities + ": " + e.getMessage(), e);
     }
   }
 
@@ -97,25 +109,62 @@ public final class Tls {
 
   private static Collection<? extends Certificate> certificates(Path file)
       throws GeneralSecurityException, IOException {
-    Collection<? extends Certificate> all =
-        CertificateFactory.getInstance("X.509")
-            .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(file)));
+    ByteArrayInputStream bytes = new ByteArrayInputStream(Files.readAllBytes(file));
+    Collection<? extends Certificate> all = List.of();
+    CertificateException wrong = null;
+    try {
+      all = CertificateFactory.getInstance("X.509").generateCertificates(bytes);
+    } catch (CertificateException e) {
+      wrong = e;
+    }
     if (all.isEmpty()) {
-      throw new IOException(file + " holds no certificate (PEM)");
+      throw new IOException(file + " holds no certificate (PEM)", wrong);
     }
     return all;
   }
 
-  private static PrivateKey privateKey(Path file, Certificate of)
+  /** The key in a file; null when it is none of an algorithm. */
+  private static PrivateKey privateKey(Path file, String algorithm)
       throws GeneralSecurityException, IOException {
     SecretFile.requireOwnersOrGroups(file);
-    Matcher pem = PRIVATE_KEY.matcher(Files.readString(file, StandardCharsets.US_ASCII));
+    Matcher pem = PRIVATE_KEY.matcher(Files.readString(file, StandardCharsets.ISO_8859_1));
     if (!pem.find()) {
-      throw new IOException(file + " holds no PRIVATE KEY (PKCS#8, PEM)");
+      throw new IOException(file + " holds no PRIVATE KEY (PKCS#8, PEM, without a password)");
     }
-    byte[] bytes = Base64.getMimeDecoder().decode(pem.group(1));
-    return KeyFactory.getInstance(of.getPublicKey().getAlgorithm())
-        .generatePrivate(new PKCS8EncodedKeySpec(bytes));
+    try {
+      byte[] bytes = Base64.getMimeDecoder().decode(pem.group(1));
+      return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(bytes));
+    } catch (InvalidKeySpecException | IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  /** Whether what one signs is what the other believes; also where the JDK can't try that. */
+  private static boolean isPair(PrivateKey ours, PublicKey theirs) throws GeneralSecurityException {
+    String algorithm =
+        switch (theirs.getAlgorithm()) {
+          case "EC" -> "SHA256withECDSA";
+          case "RSA" -> "SHA256withRSA";
+          case "EdDSA" -> "EdDSA";
+          default -> null;
+        };
+    if (algorithm == null) {
+      return true;
+    }
+    byte[] text = {1, 2, 3};
+    Signature signing = Signature.getInstance(algorithm);
+    signing.initSign(ours);
+    signing.update(text);
+    byte[] signature = signing.sign();
+    Signature verifying = Signature.getInstance(algorithm);
+    verifying.initVerify(theirs);
+    verifying.update(text);
+    try {
+      return verifying.verify(signature);
+    } catch (SignatureException e) {
+      // It is not even as long as one of the other's would be.
+      return false;
+    }
   }
 
   /**

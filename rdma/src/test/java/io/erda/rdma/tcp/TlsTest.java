@@ -22,9 +22,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPairGenerator;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -149,6 +151,41 @@ final class TlsTest {
     } finally {
       Files.setPosixFilePermissions(ours.key(), PosixFilePermissions.fromString("rw-------"));
     }
+  }
+
+  @Test
+  void filesThatHoldSomethingElseAreNamed() throws Exception {
+    assertNoTls(ours.key() + " holds no certificate (PEM)", ours.key(), ours.certificate());
+    Path cut = directory.resolve("cut.crt");
+    Files.writeString(cut, "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n");
+    assertNoTls(cut + " holds no certificate (PEM)", cut, ours.key());
+    Path copy = ownersAlone("copy.crt", Files.readString(ours.certificate()));
+    assertNoTls(
+        copy + " holds no PRIVATE KEY (PKCS#8, PEM, without a password)", ours.certificate(), copy);
+    String isNot = " is not the private key of the (first) certificate in ";
+    KeyPairGenerator rsa = KeyPairGenerator.getInstance("RSA");
+    Path another = ownersAlone("rsa.key", pem(rsa.generateKeyPair().getPrivate().getEncoded()));
+    Path noKey = ownersAlone("no.key", pem(new byte[] {1, 2, 3}));
+    for (Path key : List.of(strangers.key(), another, noKey)) {
+      assertNoTls(key + isNot + ours.certificate(), ours.certificate(), key);
+    }
+    IOException e = assertThrows(IOException.class, () -> Tls.client(ours.key()));
+    assertEquals(ours.key() + " holds no certificate (PEM)", e.getMessage());
+  }
+
+  private static void assertNoTls(String why, Path certificate, Path key) {
+    IOException e = assertThrows(IOException.class, () -> Tls.server(certificate, key));
+    assertEquals(why, e.getMessage());
+  }
+
+  private static String pem(byte[] key) {
+    return "-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----\n"
+        .formatted(Base64.getMimeEncoder().encodeToString(key));
+  }
+
+  private static Path ownersAlone(String name, String text) throws IOException {
+    Path file = Files.writeString(directory.resolve(name), text);
+    return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
   }
 
   @Test
