@@ -149,4 +149,14 @@ final class TcpServerTest {
     }
     start(ANY_PORT).close();
   }
+
+  @Test
+  void aHostThatNobodyKnowsIsNamed() {
+    ErdaException e =
+        assertThrows(
+            ErdaException.Unavailable.class, () -> ErdaClient.connect("erda://host.invalid:7411"));
+    assertTrue(
+        e.getMessage().endsWith("no server is there: no host is known by the name host.invalid"),
+        e.getMessage());
+  }
 }

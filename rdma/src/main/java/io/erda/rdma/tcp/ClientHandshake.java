@@ -50,9 +50,14 @@ final class ClientHandshake {
   }
 
   private InetSocketAddress open() {
-    InetSocketAddress found = null;
+    InetSocketAddress found;
     try {
       found = Sockets.address(address);
+    } catch (IOException e) {
+      failure = e.getMessage();
+      return null;
+    }
+    try {
       channel = SocketChannel.open();
       Sockets.configure(channel);
       channel.connect(found);

@@ -37,7 +37,7 @@ final class Sockets {
       int port = Integer.parseInt(text.substring(colon + 1));
       return new InetSocketAddress(InetAddress.getByName(host), port);
     } catch (UnknownHostException e) {
-      throw new IOException("unknown host: " + host, e);
+      throw new IOException("no host is known by the name " + host, e);
     } catch (IllegalArgumentException e) {
       throw new IOException("no port, 0 to 65535, in " + text, e);
     }
