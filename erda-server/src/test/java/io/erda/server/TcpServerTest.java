@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -148,6 +150,16 @@ final class TcpServerTest {
       assertTrue(e.getMessage().contains("can't listen at " + wrong), e.getMessage());
     }
     start(ANY_PORT).close();
+  }
+
+  @Test
+  void aPortThatIsTakenIsSaidOnce() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      String address = "127.0.0.1:" + taken.getLocalPort();
+      ErdaException e =
+          assertThrows(ErdaException.class, () -> start(Listening.tcp(address)).close());
+      assertEquals("can't listen at " + address + ": Address already in use", e.getMessage());
+    }
   }
 
   @Test

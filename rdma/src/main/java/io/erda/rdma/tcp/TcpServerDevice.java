@@ -136,10 +136,7 @@ public final class TcpServerDevice implements Device {
       io = new IoThread(this, network.device(counted, extraWriteLatencyNs), INNER_ADDRESS, channel);
       String taken = Sockets.text((InetSocketAddress) channel.getLocalAddress());
       return new TcpListener(this, requests, io, taken);
-    } catch (IOException e) {
-      Sockets.close(channel);
-      throw new IOException("can't listen at " + address + ": " + e.getMessage(), e);
-    } catch (RuntimeException e) {
+    } catch (IOException | RuntimeException e) {
       Sockets.close(channel);
       throw e;
     }
