@@ -65,7 +65,7 @@ record OpenedStore(
     boolean done = false;
     try {
       if (!directory.lock()) {
-        throw new ErdaException.Unusable("store is in use by another process: " + data);
+        throw inUse(data);
       }
       requireStoreOrEmpty(data);
       StoreAccess.set(data, options);
@@ -138,6 +138,12 @@ record OpenedStore(
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     }
+  }
+
+  /** Somebody has it locked; whether that is this process, the lock does not tell. */
+  static ErdaException.Unusable inUse(Path data) {
+    return new ErdaException.Unusable(
+        "store is in use by another process, or is open in this one already: " + data);
   }
 
   /** The JDK says with the type alone what was wrong with a file. */

@@ -60,7 +60,7 @@ public final class StoreVerifier {
       Path data, Progress progress, LongFunction<? extends KeyHashing> hashings) {
     try (OverlayDirectory directory = OverlayDirectory.open(data)) {
       if (!directory.lock()) {
-        throw new ErdaException.Unusable("store is in use by another process: " + data);
+        throw OpenedStore.inUse(data);
       }
       requireSuperblock(data, directory);
       try (StoreEngine engine = StoreOpening.look(directory, new SecureRandom())) {

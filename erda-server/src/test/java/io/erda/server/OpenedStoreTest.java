@@ -86,10 +86,9 @@ class OpenedStoreTest {
   void inUse() {
     try (ErdaStore store = ErdaStore.open(data, SMALL)) {
       assertNotNull(store.promise());
-      assertTrue(unusable().contains("in use"));
-      assertTrue(
-          refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data))
-              .contains("in use"));
+      String said = "store is in use by another process, or is open in this one already: " + data;
+      assertEquals(said, unusable());
+      assertEquals(said, refusal(ErdaException.Unusable.class, () -> StoreVerifier.verify(data)));
     }
   }
 
