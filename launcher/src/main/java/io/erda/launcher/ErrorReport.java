@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -25,6 +26,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class ErrorReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
   static final int FAILED = 1;
   private static final int WRONG_USAGE = 2;
+
+  private static final Pattern LINE_END = Pattern.compile("\\s*\\R\\s*");
+  private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
 
   private final boolean trace;
 
@@ -47,7 +51,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     CommandLine commandLine = failure.getCommandLine();
     PrintWriter err = commandLine.getErr();
     String name = commandLine.getCommandSpec().qualifiedName();
-    err.println("erda: " + usage(failure) + " (see " + name + " --help)");
+    err.println("erda: " + oneLine(usage(failure)) + " (see " + name + " --help)");
     if (trace || verbose(args)) {
       failure.printStackTrace(err);
     }
@@ -68,13 +72,13 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
             + (similar.isEmpty() ? "" : "; did you mean " + similar.getFirst() + "?");
       }
     }
-    return oneLine(failure.getMessage());
+    return failure.getMessage();
   }
 
   /** Reports what a command threw. */
   int failed(Throwable failure, PrintWriter err, boolean verbose) {
     Throwable cause = unwrapped(failure);
-    err.println("erda: " + ProgramName.in(message(cause)));
+    err.println("erda: " + ProgramName.in(oneLine(message(cause))));
     if (trace || verbose) {
       failure.printStackTrace(err);
     }
@@ -114,12 +118,11 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
       case AccessDeniedException e -> "permission denied: " + e.getFile();
       case FileAlreadyExistsException e -> "exists already: " + e.getFile();
       case NotDirectoryException e -> "not a directory: " + e.getFile();
-      case FileSystemException e -> oneLine(e.getMessage());
+      case FileSystemException e -> e.getMessage();
       case InterruptedException e -> "interrupted";
-      case Throwable e when isOurs(e) && e.getMessage() != null -> oneLine(e.getMessage());
-      case IOException e when e.getMessage() != null -> oneLine(e.getMessage());
-      case Throwable e ->
-          "internal error: " + oneLine(e.toString()) + " (ERDA_TRACE=1 shows where it happened)";
+      case Throwable e when isOurs(e) && e.getMessage() != null -> e.getMessage();
+      case IOException e when e.getMessage() != null -> e.getMessage();
+      case Throwable e -> "internal error: " + e + " (ERDA_TRACE=1 shows where it happened)";
     };
   }
 
@@ -127,7 +130,11 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     return e.getClass().getName().startsWith("io.erda.");
   }
 
+  /** What a user, a file or a peer said may be in it: a terminal is to obey none of that. */
   private static String oneLine(String message) {
-    return message.strip().replaceAll("\\s*\\R\\s*", "; ");
+    String line = LINE_END.matcher(message.strip()).replaceAll("; ");
+    return CONTROL
+        .matcher(line)
+        .replaceAll(found -> "\\\\u%04x".formatted((int) found.group().charAt(0)));
   }
 }

@@ -65,6 +65,17 @@ class MainTest {
     assertOneLine("erda: no such file or directory: /a/b");
   }
 
+  /** Found by a review: what a line of an import said was obeyed by the terminal. */
+  @Test
+  void noTerminalObeysAMessage() {
+    assertEquals(1, report(new UserError("'\u001b[2J\u009b\u0007' is not known"), false));
+    assertOneLine("erda: '\\u001b[2J\\u009b\\u0007' is not known");
+    assertEquals(1, report(new NoSuchFileException("/a/\nb\u001b[2J"), false));
+    assertOneLine("no such file or directory: /a/; b\\u001b[2J");
+    assertEquals(2, run("\u001b[2J"));
+    assertOneLine("no such command: '\\u001b[2J'");
+  }
+
   @Test
   void aDefectNamesItsTypeAndShowsItsTraceOnlyWhenAsked() {
     assertEquals(1, report(new IllegalStateException("boom"), false));
