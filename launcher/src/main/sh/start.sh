@@ -4,6 +4,13 @@
 # lib/ycsb/, `flags` (two lines: of every JVM, and of a server besides), and, where they could be recorded, the class
 # caches: `short.aot` for commands that are over in a moment, `erda.aot` for the others.
 
+# Where standard input, output or error is closed, the JVM's next file gets its number: its own file of classes would be
+# read as standard input. So there is an empty file, which can't be written, in the place of what is closed. Standard
+# error comes first, because the others' tests put something in its place.
+{ true 3>&2; } || exec 2< /dev/null
+{ true 3<&0; } 2> /dev/null || exec < /dev/null
+{ true 3>&1; } 2> /dev/null || exec 1< /dev/null
+
 # The JVM names files, and writes text, in the locale's characters. In the C locale of cron jobs and services these are
 # ASCII alone, and in an old one they are not what is in the store.
 case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in

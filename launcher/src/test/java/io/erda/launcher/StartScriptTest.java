@@ -1,0 +1,46 @@
+package io.erda.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code start.sh} sees to before there is a JVM. */
+class StartScriptTest {
+  private static final Path START = Path.of("src", "main", "sh", "start.sh").toAbsolutePath();
+
+  /**
+   * Says of the first three descriptors whether they are open, and what can be read and written.
+   */
+  private static final String LOOK =
+      "for d in 0 1 2; do [ -e /proc/self/fd/$d ] || echo $d is closed >&9; done;"
+          + " [ -z \"$(cat)\" ] || echo 0 has something >&9;"
+          + " if echo lost; then echo 1 takes something >&9; fi";
+
+  @TempDir Path directory;
+
+  /** Found by a review: with standard input closed the JVM read its own file, and crashed. */
+  @Test
+  void whatIsClosedIsAnEmptyFile() throws Exception {
+    Path seen = directory.resolve("seen");
+    String script = "exec 9> '" + seen + "' 0<&- 1>&- 2>&-; set -eu; . '" + START + "'; " + LOOK;
+    assertEquals(0, new ProcessBuilder("sh", "-c", script).start().waitFor());
+    assertEquals(List.of(), Files.readAllLines(seen));
+  }
+
+  @Test
+  void whatIsOpenStays() throws Exception {
+    Path in = Files.writeString(directory.resolve("in"), "in");
+    Path out = directory.resolve("out");
+    Path err = directory.resolve("err");
+    ProcessBuilder builder =
+        new ProcessBuilder("sh", "-c", "set -eu; . '" + START + "'; cat; echo err >&2");
+    builder.redirectInput(in.toFile()).redirectOutput(out.toFile()).redirectError(err.toFile());
+    assertEquals(0, builder.start().waitFor());
+    assertEquals("in", Files.readString(out));
+    assertEquals("err\n", Files.readString(err));
+  }
+}
