@@ -4,18 +4,22 @@ import static io.erda.launcher.CommandShell.assertOneLine;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.launcher.CommandShell.Ended;
 import io.erda.server.ErdaServer;
+import io.erda.server.Listening;
+import io.erda.server.Quotas;
 import io.erda.server.ServerOptions;
 import io.erda.server.StoreVerifier;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -189,5 +193,50 @@ class BackupCommandTest {
     assertArrayEquals("1".getBytes(UTF_8), client.get("a".getBytes(UTF_8)));
     Ended endless = shell("head -c 200000000 /dev/zero | erda import");
     assertOneLine(endless, 1, "line 1: it is longer than");
+  }
+
+  /** Found by a review: the line behind it was counted as stored before, and none was named. */
+  @Test
+  void aLineThatTheStoreDoesNotTakeIsNamed() throws Exception {
+    StringBuilder lines = new StringBuilder();
+    for (int i = 1; i <= 5; i++) {
+      String key = i == 4 ? "k".repeat(70_000) : "key " + i;
+      lines.append("{\"key\":\"").append(key).append("\",\"value\":\"\"}\n");
+    }
+    Path file = Files.writeString(directory.resolve("lines"), lines);
+    Ended ended = shell("erda import " + file);
+    assertOneLine(ended, 1, "erda: line 4: key of 70000 bytes");
+    assertOneLine(ended, 1, "; 3 keys were stored before it, and 1 behind it");
+    assertNotNull(client.get(key(3)));
+    assertNotNull(client.get(key(5)));
+  }
+
+  /** Found by a review: over TCP without a secret all clients are one user's, and limited. */
+  @Test
+  void whatAQuotaRefusesIsTriedAgain() throws Exception {
+    for (int i = 0; i < 300; i++) {
+      client.put(key(i), number(i));
+    }
+    String backup = directory.resolve("backup").toString();
+    String lines = directory.resolve("lines").toString();
+    assertEquals(0, shell("erda backup " + backup).exitCode());
+    assertEquals(0, shell("erda export > " + lines).exitCode());
+    there.close();
+    other.close();
+    other =
+        ErdaServer.start(
+            directory.resolve("limited"),
+            SMALL
+                .withQuotas(Quotas.DEFAULTS.withOperationsPerUser(1))
+                .withListening(List.of(Listening.tcp("127.0.0.1:0"))));
+    there = ErdaClient.connect(other.uri());
+    String uri = other.uris().getLast();
+    Ended restored = shell("erda restore --uri " + uri + " " + backup);
+    assertEquals(0, restored.exitCode(), restored.err());
+    Ended imported = shell("erda import --uri " + uri + " " + lines);
+    assertEquals(0, imported.exitCode(), imported.err());
+    for (int i = 0; i < 300; i++) {
+      assertArrayEquals(number(i), there.get(key(i)));
+    }
   }
 }

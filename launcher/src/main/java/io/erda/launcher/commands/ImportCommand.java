@@ -24,8 +24,12 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "",
-      "A line that is none ends it with exit code 1 and the line's number; what stood before is"
-          + " stored. Empty lines say nothing.",
+      "A line that is none, or has a key or value that the store does not take, ends it with exit"
+          + " code 1",
+      "and the line's number; what stood before is stored, and perhaps some of what stood behind."
+          + " Empty lines",
+      "say nothing. What the server refuses for a quota is tried again, until nothing gets through"
+          + " for 10 s.",
       "",
       "  ./erda import --uri erda+shm:/var/lib/erda store.jsonl",
       "  echo '{\"key\":\"greeting\",\"value\":\"hello\"}' | ./erda import --uri"
@@ -75,7 +79,7 @@ public final class ImportCommand implements Callable<Integer> {
 
   private long store(ErdaClient client, InputStream in, TerminalProgress progress)
       throws IOException {
-    Storing storing = new Storing(client);
+    Storing storing = new Storing(client, "line");
     long number = 1;
     try {
       for (int length = readLine(in); length >= 0; length = readLine(in), number++) {
@@ -83,21 +87,18 @@ public final class ImportCommand implements Callable<Integer> {
           continue;
         }
         JsonLines.Entry entry = JsonLines.entry(line, length);
-        storing.add(entry.key(), entry.value());
+        storing.add(number, entry.key(), entry.value());
         if (number % LINES_A_LOOK == 0) {
           progress.at("%,d lines".formatted(number));
         }
       }
     } catch (JsonLines.MalformedException e) {
       storing.flush();
-      throw new UserError("line " + number + ": " + e.getMessage() + stored(storing), 1, e);
+      throw new UserError(
+          "line " + number + ": " + e.getMessage() + Storing.storedBefore(storing.stored()), 1, e);
     }
     storing.flush();
     return storing.stored();
-  }
-
-  private static String stored(Storing storing) {
-    return "; %,d keys were stored before".formatted(storing.stored());
   }
 
   private boolean isBlank(int length) {

@@ -110,10 +110,10 @@ public final class RestoreCommand implements Callable<Integer> {
       Storing.requireEmpty(client);
     }
     progress.step("restore");
-    Storing storing = new Storing(client);
+    Storing storing = new Storing(client, "key number");
     try (BackupReader reader = open()) {
       while (reader.next()) {
-        storing.add(reader.key(), reader.value());
+        storing.add(reader.records(), reader.key(), reader.value());
         if (reader.records() % KEYS_A_LOOK == 0) {
           progress.at("%,d of %,d keys".formatted(reader.records(), records));
         }
