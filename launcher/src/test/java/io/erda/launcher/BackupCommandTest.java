@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -209,6 +210,30 @@ class BackupCommandTest {
     assertOneLine(ended, 1, "; 3 keys were stored before it, and 1 behind it");
     assertNotNull(client.get(key(3)));
     assertNotNull(client.get(key(5)));
+  }
+
+  /** Found by a review: the error had no name in it. */
+  @Test
+  void whatCanNotBeReadIsNamed() throws Exception {
+    assertOneLine(
+        shell("erda import " + directory),
+        1,
+        "can't read " + directory + " from line 1 on: Is a directory; 0 keys were stored");
+  }
+
+  /** Found by a review: the error had no name in it. */
+  @Test
+  void whatCanNotBeWrittenIsNamed() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      client.put(key(i), new byte[100_000]);
+    }
+    Path backup = directory.resolve("backup");
+    // The limit of a process, in blocks of 512 or 1,024 bytes, stands for a full disk.
+    Ended ended = shell("ulimit -f 1000; erda backup " + backup);
+    assertOneLine(ended, 1, backup.resolve("erda.backup") + ": can't be written: File too large");
+    try (Stream<Path> files = Files.list(backup)) {
+      assertEquals(List.of(), files.toList());
+    }
   }
 
   /** Found by a review: over TCP without a secret all clients are one user's, and limited. */

@@ -9,6 +9,7 @@ import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -160,8 +161,21 @@ public final class BackupWriter implements AutoCloseable {
   }
 
   private void write(byte[] what) throws IOException {
-    out.write(what);
+    try {
+      out.write(what);
+    } catch (IOException e) {
+      throw named(e);
+    }
     bytes += what.length;
+  }
+
+  /** What fails at an open file has no name in it. */
+  private FileSystemException named(IOException e) {
+    FileSystemException named =
+        new FileSystemException(
+            directory.resolve(FILE).toString(), null, "can't be written: " + e.getMessage());
+    named.initCause(e);
+    return named;
   }
 
   /** Keys so far. */
@@ -181,8 +195,12 @@ public final class BackupWriter implements AutoCloseable {
    */
   public void finish() throws IOException {
     record(NOTHING, NOTHING);
-    out.flush();
-    file.force(true);
+    try {
+      out.flush();
+      file.force(true);
+    } catch (IOException e) {
+      throw named(e);
+    }
     // A second name, and not a move: that would take the place of another backup.
     Files.createLink(directory.resolve(FILE), unfinished);
     // The directory may be as new as the file.

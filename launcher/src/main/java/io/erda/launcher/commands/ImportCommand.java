@@ -59,11 +59,10 @@ public final class ImportCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     TerminalProgress progress =
         new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
-    boolean fromStandardInput = file == null || file.toString().equals("-");
     try (ErdaClient client = connection.connect();
         InputStream in =
             new BufferedInputStream(
-                fromStandardInput ? System.in : Files.newInputStream(file), BUFFER_BYTES)) {
+                isStandardInput() ? System.in : Files.newInputStream(file), BUFFER_BYTES)) {
       // Each byte may be written as six, \u0000; more is no line.
       lineBytesMax =
           (int)
@@ -77,8 +76,11 @@ public final class ImportCommand implements Callable<Integer> {
     return 0;
   }
 
-  private long store(ErdaClient client, InputStream in, TerminalProgress progress)
-      throws IOException {
+  private boolean isStandardInput() {
+    return file == null || file.toString().equals("-");
+  }
+
+  private long store(ErdaClient client, InputStream in, TerminalProgress progress) {
     Storing storing = new Storing(client, "line");
     long number = 1;
     try {
@@ -96,6 +98,18 @@ public final class ImportCommand implements Callable<Integer> {
       storing.flush();
       throw new UserError(
           "line " + number + ": " + e.getMessage() + Storing.storedBefore(storing.stored()), 1, e);
+    } catch (IOException e) {
+      storing.flush();
+      throw new UserError(
+          "can't read "
+              + (isStandardInput() ? "standard input" : file)
+              + " from line "
+              + number
+              + " on: "
+              + e.getMessage()
+              + Storing.storedBefore(storing.stored()),
+          1,
+          e);
     }
     storing.flush();
     return storing.stored();
