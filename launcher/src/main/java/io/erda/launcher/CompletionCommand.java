@@ -1,7 +1,11 @@
 package io.erda.launcher;
 
+import io.erda.launcher.commands.ProgramName;
 import io.erda.launcher.commands.UserError;
 import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -23,20 +27,35 @@ import picocli.CommandLine.Spec;
 public final class CompletionCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "SHELL", description = "bash, zsh or fish.")
+  /** Of which there are scripts. */
+  static final class Shells extends ArrayList<String> {
+    private static final long serialVersionUID = 1;
+
+    Shells() {
+      super(List.of("bash", "zsh", "fish"));
+    }
+  }
+
+  @Parameters(
+      paramLabel = "SHELL",
+      description = "bash, zsh or fish.",
+      completionCandidates = Shells.class)
   private String shell;
 
   @Override
   public Integer call() {
     CommandLine all = ErdaCommand.commandLine();
     String name = all.getCommandName();
-    PrintWriter out = spec.commandLine().getOut();
+    StringWriter script = new StringWriter();
+    PrintWriter out = new PrintWriter(script, true);
     switch (shell) {
       case "bash" -> out.print(AutoComplete.bash(name, all));
       case "zsh" -> new ZshCompletion(name, out).print(all.getCommandSpec());
       case "fish" -> new FishCompletion(name, out).print(all.getCommandSpec());
       default -> throw new UserError("no completion for '" + shell + "': bash, zsh or fish", 2);
     }
+    out.flush();
+    spec.commandLine().getOut().print(ProgramName.in(script.toString()));
     return 0;
   }
 }

@@ -12,6 +12,7 @@ import io.erda.launcher.commands.GetCommand;
 import io.erda.launcher.commands.ImportCommand;
 import io.erda.launcher.commands.KeysCommand;
 import io.erda.launcher.commands.PingCommand;
+import io.erda.launcher.commands.ProgramName;
 import io.erda.launcher.commands.PutCommand;
 import io.erda.launcher.commands.QuickstartCommand;
 import io.erda.launcher.commands.RestoreCommand;

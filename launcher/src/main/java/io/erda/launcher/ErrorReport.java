@@ -1,5 +1,6 @@
 package io.erda.launcher;
 
+import io.erda.launcher.commands.ProgramName;
 import io.erda.launcher.commands.UserError;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;

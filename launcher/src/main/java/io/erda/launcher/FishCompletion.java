@@ -8,6 +8,7 @@ import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** Completion for the fish shell, which picocli makes no script for: a line for each word. */
 final class FishCompletion {
@@ -30,6 +31,21 @@ final class FishCompletion {
     for (OptionSpec option : command.options()) {
       if (!option.hidden()) {
         printOption(option, condition(path, List.of()));
+      }
+    }
+    for (PositionalParamSpec parameter : command.positionalParameters()) {
+      if (parameter.completionCandidates() != null) {
+        List<String> words = new ArrayList<>();
+        parameter.completionCandidates().forEach(words::add);
+        out.println(
+            "complete -c "
+                + name
+                + " -f"
+                + condition(path, words)
+                + " -a '"
+                + String.join(" ", words)
+                + "'"
+                + description(parameter.description()));
       }
     }
     List<String> names = List.copyOf(command.subcommands().keySet());

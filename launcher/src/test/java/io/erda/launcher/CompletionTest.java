@@ -54,6 +54,7 @@ class CompletionTest {
   void bashCompletesCommandsAndOptions() throws IOException, InterruptedException {
     assertEquals(Set.of("export", "exists"), completed("erda", "ex"));
     assertEquals(Set.of("run"), completed("erda", "eval", "r"));
+    assertEquals(Set.of("bash", "zsh", "fish"), completed("erda", "completion", "''"));
     Set<String> options = completed("erda", "get", "--");
     assertTrue(options.containsAll(List.of("--uri", "--hex", "--key-file")), options.toString());
   }
@@ -115,6 +116,7 @@ class CompletionTest {
     assertEquals("erda get -n --base64", completedByZsh(false, "erda get -n --b"));
     assertEquals("erda backup /usr/", completedByZsh(false, "erda backup /us"));
     assertEquals("erda exists", completedByZsh(true, "erda exi"));
+    assertEquals("erda completion fish", completedByZsh(true, "erda completion f"));
   }
 
   @Test
@@ -161,6 +163,12 @@ class CompletionTest {
                 line.startsWith(
                     "complete -c erda -n '__fish_seen_subcommand_from get' -l key-file -r -F"
                         + " -d 'Take the key")));
+    assertTrue(
+        lines.stream()
+            .anyMatch(line ->
+                line.startsWith(
+                    "complete -c erda -f -n '__fish_seen_subcommand_from completion; and not"
+                        + " __fish_seen_subcommand_from bash zsh fish' -a 'bash zsh fish' -d")));
     assertTrue(
         lines.stream()
             .anyMatch(line ->

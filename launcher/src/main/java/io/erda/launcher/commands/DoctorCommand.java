@@ -61,7 +61,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
   private static String line(Finding finding) {
     String line = "%-5s  %-14s  %s".formatted(word(finding), finding.name(), finding.found());
-    return finding.mend() == null ? line : line + ". To mend it: " + finding.mend();
+    return finding.mend() == null ? line : line + ". To mend it: " + mend(finding);
   }
 
   private static ObjectNode json(Path directory, List<Finding> findings) {
@@ -74,9 +74,13 @@ public final class DoctorCommand implements Callable<Integer> {
           .put("name", each.name())
           .put("state", word(each))
           .put("found", each.found())
-          .put("mend", each.mend());
+          .put("mend", mend(each));
     }
     return node;
+  }
+
+  private static String mend(Finding finding) {
+    return finding.mend() == null ? null : ProgramName.in(finding.mend());
   }
 
   private static String word(Finding finding) {
