@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -68,7 +69,8 @@ final class ErdaCommand implements Runnable {
           SimulateCommand.class,
           ClasspathCommand.class,
           ShellCommand.class,
-          CompletionCommand.class);
+          CompletionCommand.class,
+          HelpCommand.class);
 
   private static final String SUFFIX = "Command";
 
@@ -89,11 +91,15 @@ final class ErdaCommand implements Runnable {
   /**
    * The command line to parse {@code args} with. When they begin with the name of a command it has
    * that one alone: to read the annotations of all of them takes longer than most commands run.
+   * Only {@code help} tells of the others.
    */
   static CommandLine commandLine(String... args) {
     CommandLine commandLine = new CommandLine(new ErdaCommand());
     List<Class<?>> named =
-        SUBCOMMANDS.stream().filter(type -> args.length > 0 && name(type).equals(args[0])).toList();
+        SUBCOMMANDS.stream()
+            .filter(type -> args.length > 0 && name(type).equals(args[0]))
+            .filter(type -> type != HelpCommand.class)
+            .toList();
     for (Class<?> type : named.isEmpty() ? SUBCOMMANDS : named) {
       commandLine.addSubcommand(type);
     }

@@ -3,7 +3,9 @@ package io.erda.launcher;
 import io.erda.launcher.commands.ProgramName;
 import io.erda.launcher.commands.UserError;
 import io.erda.protocol.ErdaException;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
@@ -19,6 +21,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -30,6 +33,13 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   private static final Pattern LINE_END = Pattern.compile("\\s*\\R\\s*");
   private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
+
+  /** What libraries say, and the JDK, when a process may open no more files. */
+  private static final String LINUX_TOO_MANY_FILES = "Too many open files";
+
+  private static final String TOO_MANY_FILES =
+      "too many open files: a process may have more with ulimit -n 4096 (a service:"
+          + " LimitNOFILE=4096)";
 
   private final boolean trace;
 
@@ -60,12 +70,18 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   }
 
   private static String usage(ParameterException failure) {
+    CommandLine commandLine = failure.getCommandLine();
+    List<String> unknown = commandLine.getUnmatchedArguments();
+    // What is missing may be what an unknown option was meant to be.
+    if (failure instanceof MissingParameterException && !unknown.isEmpty()) {
+      return usage(new UnmatchedArgumentException(commandLine, unknown));
+    }
     if (failure instanceof UnmatchedArgumentException unmatched) {
       String first = unmatched.getUnmatched().getFirst();
       if (unmatched.isUnknownOption()) {
         return "unknown option '" + first + "'; behind -- an argument may begin with -";
       }
-      if (failure.getCommandLine().getParent() == null) {
+      if (commandLine.getParent() == null) {
         List<String> similar = unmatched.getSuggestions();
         return "no such command: '"
             + first
@@ -79,7 +95,8 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   /** Reports what a command threw. */
   int failed(Throwable failure, PrintWriter err, boolean verbose) {
     Throwable cause = unwrapped(failure);
-    err.println("erda: " + ProgramName.in(oneLine(message(cause))));
+    String message = lacksFiles(failure) ? TOO_MANY_FILES : oneLine(message(cause));
+    err.println("erda: " + ProgramName.in(message));
     if (trace || verbose) {
       failure.printStackTrace(err);
     }
@@ -125,6 +142,30 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
       case IOException e when e.getMessage() != null -> e.getMessage();
       case Throwable e -> "internal error: " + e + " (ERDA_TRACE=1 shows where it happened)";
     };
+  }
+
+  /**
+   * Whether it failed because this process may open no more files. A part of the JVM that can't be
+   * loaded for that does not say so; then no file can be opened now either.
+   */
+  private static boolean lacksFiles(Throwable failure) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (saysTooManyFiles(each)) {
+        return true;
+      }
+    }
+    if (!(unwrapped(failure) instanceof LinkageError)) {
+      return false;
+    }
+    try (InputStream _ = new FileInputStream("/dev/null")) {
+      return false;
+    } catch (IOException e) {
+      return saysTooManyFiles(e);
+    }
+  }
+
+  private static boolean saysTooManyFiles(Throwable failure) {
+    return failure.getMessage() != null && failure.getMessage().contains(LINUX_TOO_MANY_FILES);
   }
 
   private static boolean isOurs(Throwable e) {

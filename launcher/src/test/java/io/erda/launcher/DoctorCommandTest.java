@@ -60,6 +60,31 @@ class DoctorCommandTest {
     assertTrue(finding.get("mend").asText().contains("ulimit -n"), finding::toString);
   }
 
+  /**
+   * A part of the JVM that can't be loaded for want of descriptors was called a defect of ours. How
+   * many are too few for which part depends on the class path, so several limits are tried; with
+   * the fewest the JVM itself does not start.
+   */
+  @Test
+  void tooFewOpenFilesAreNamed() throws Exception {
+    int named = 0;
+    for (int limit = 32; limit < 100; limit += 4) {
+      String line =
+          "ulimit -n %d; erda server --child --capacity 2M --data '%s' < /dev/null"
+              .formatted(limit, directory.resolve("data"));
+      CommandShell.Ended ended = new CommandShell(directory, "").run(line);
+      if (ended.exitCode() == 0) {
+        break;
+      }
+      if (ended.err().startsWith("erda: ")) {
+        CommandShell.assertOneLine(ended, 1, "too many open files: ");
+        assertTrue(ended.err().contains("ulimit -n "), ended.err());
+        named++;
+      }
+    }
+    assertTrue(named > 0, "no limit was too low");
+  }
+
   /** A number in /proc/sys is one digit to who reads it in small pieces. */
   @Test
   void whatTheKernelSaysIsReadWhole() throws Exception {

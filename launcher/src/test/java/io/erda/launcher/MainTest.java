@@ -16,6 +16,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -33,6 +34,34 @@ class MainTest {
     assertEquals(0, run("classpath", "--help"));
     assertTrue(out.toString().contains("Usage: erda classpath"), out::toString);
     assertEquals("", err.toString());
+  }
+
+  @Test
+  void helpIsACommandToo() {
+    assertEquals(0, run("--help"));
+    String all = out.toString();
+    out.getBuffer().setLength(0);
+    assertEquals(0, run("help"));
+    assertEquals(all, out.toString());
+    out.getBuffer().setLength(0);
+    assertEquals(0, run("get", "--help"));
+    String get = out.toString();
+    out.getBuffer().setLength(0);
+    assertEquals(0, run("help", "get"));
+    assertEquals(get, out.toString());
+    assertEquals("", err.toString());
+    assertEquals(2, run("help", "no-such-command"));
+    assertOneLine("no-such-command");
+  }
+
+  @Test
+  void anUnknownOptionIsNamedBeforeWhatIsMissing() {
+    assertEquals(2, run("get", "--nosuch", "key"));
+    assertOneLine("unknown option '--nosuch'");
+    assertEquals(2, run("server", "--dta", "here"));
+    assertOneLine("unknown option '--dta'");
+    assertEquals(2, run("get", "key"));
+    assertOneLine("--uri");
   }
 
   @Test
@@ -94,7 +123,10 @@ class MainTest {
   void aCommandIsFoundByItsNameAloneAsAmongAllOfThem() {
     Map<String, CommandLine> all = ErdaCommand.commandLine().getSubcommands();
     assertEquals(ErdaCommand.SUBCOMMANDS.size(), all.size());
-    all.forEach((name, among) -> {
+    assertEquals(all.keySet(), ErdaCommand.commandLine("help", "get").getSubcommands().keySet());
+    Map<String, CommandLine> others = new TreeMap<>(all);
+    others.remove("help");
+    others.forEach((name, among) -> {
       Map<String, CommandLine> one = ErdaCommand.commandLine(name).getSubcommands();
       assertEquals(Set.of(name), one.keySet());
       assertEquals(among.getUsageMessage(), one.get(name).getUsageMessage());

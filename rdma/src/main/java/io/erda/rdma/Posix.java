@@ -50,6 +50,7 @@ final class Posix {
   private static final int EACCES = 13;
   private static final int EEXIST = 17;
   private static final int ENOTDIR = 20;
+  private static final int EMFILE = 24;
   private static final int EFBIG = 27;
   private static final int ENOSPC = 28;
   private static final int ENOTEMPTY = 39;
@@ -294,6 +295,7 @@ final class Posix {
       case ELOOP ->
           new UntrustedFileException(name, "is a symbolic link, which is not followed here");
       case ENOSPC, EDQUOT -> new OutOfSpaceException(name + ": no space left", null);
+      case EMFILE -> new FileSystemException(name, null, "Too many open files");
       default -> new FileSystemException(name, null, reason);
     };
   }
