@@ -12,6 +12,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -72,6 +73,9 @@ class MainTest {
     assertEquals(0, run("classpath", "--flags"));
     assertTrue(out.toString().contains("--enable-native-access=ALL-UNNAMED"), out::toString);
     assertEquals(1, out.toString().lines().count());
+    out.getBuffer().setLength(0);
+    assertEquals(0, run("classpath", "--java"));
+    assertTrue(Files.isExecutable(Path.of(out.toString().strip())), out::toString);
   }
 
   @Test

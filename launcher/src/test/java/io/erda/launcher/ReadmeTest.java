@@ -14,6 +14,7 @@ import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -37,6 +38,30 @@ class ReadmeTest {
   void theEmbeddedStore() throws Exception {
     Path data = directory.resolve("data");
     assertEquals(List.of("hello", "true", "null"), run("Embedded", data.toString()));
+  }
+
+  /** It named the java of the PATH, which may be too old for the flags. */
+  @Test
+  void theLinesThatRunItFromASourceTree() throws Exception {
+    Matcher lines =
+        Pattern.compile("(?m)^    java=.*\\n    .* Embedded\\.java data$")
+            .matcher(Files.readString(README));
+    assertTrue(lines.find());
+    Files.writeString(directory.resolve("Embedded.java"), examples().get("Embedded"));
+    Path older = Files.createDirectory(directory.resolve("older"));
+    Path java = Files.writeString(older.resolve("java"), "#!/bin/sh\nexit 1\n");
+    Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwxr-xr-x"));
+    CommandShell.Ended ended =
+        new CommandShell(directory, "")
+            .run(
+                "set -e; cd '"
+                    + directory
+                    + "'; PATH='"
+                    + older
+                    + "':$PATH\n"
+                    + lines.group().replace("./erda", "erda"));
+    assertEquals(0, ended.exitCode(), ended.err());
+    assertEquals("hello\ntrue\nnull\n", new String(ended.out(), StandardCharsets.UTF_8));
   }
 
   @Test
