@@ -57,6 +57,16 @@ find_command() {
   command=
 }
 
+# Adds the flags in $1. A collector among them gives way to one that the user asks for, since a JVM takes no two.
+add_flags() {
+  for flag in $1; do
+    case "$flag ${ERDA_JAVA_OPTS:-}" in
+      -XX:+Use*GC' '*-XX:+Use*GC*) ;;
+      *) flags="$flags $flag" ;;
+    esac
+  done
+}
+
 # Adds YCSB from the build in $1 when the command $2 measures with it, or tells the class path. What YCSB needs is old
 # and has known holes, so no server has it. Behind the others, because a class cache is bound to what it began with.
 add_ycsb() {
@@ -88,13 +98,12 @@ become_erda() {
   # classes of a server.
   case $command in
     '' | help | get | put | delete | exists | keys | ping | stats | top | shell | classpath | completion | doctor)
-      flags="$flags -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+      add_flags '-XX:+UseSerialGC -XX:TieredStopAtLevel=1'
       [ ! -r "$build/short.aot" ] || cache=$build/short.aot
       ;;
     # What comments state of the code is asserted there.
-    simulate) flags="$flags -ea" ;;
-    # Who asks for another collector gets it.
-    server) case ${ERDA_JAVA_OPTS:-} in *-XX:+Use*GC*) ;; *) flags="$flags $server_flags" ;; esac ;;
+    simulate) add_flags -ea ;;
+    server) add_flags "$server_flags" ;;
   esac
   set -- -cp "$classpath" io.erda.launcher.Main "$@"
   if [ -r "$build/peers/classpath" ]; then

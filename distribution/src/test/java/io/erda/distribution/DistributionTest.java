@@ -217,6 +217,16 @@ class DistributionTest {
     assertEquals(4, different.size(), different::toString);
   }
 
+  /** A JVM takes no two collectors. */
+  @Test
+  void aCollectorOfTheUsersTakesThePlaceOfOurs() throws Exception {
+    Map<String, String> another = Map.of("ERDA_JAVA_OPTS", "-XX:+UseParallelGC");
+    for (String line : List.of("--version", "get --help", "server --help", "verify --help")) {
+      UnpackedTree.Ended ended = tree.run(another, line.split(" "));
+      assertEquals(0, ended.exitCode(), ended::toString);
+    }
+  }
+
   private static String flags(UnpackedTree.Ended said) {
     return said.out().substring(0, said.out().indexOf("io.erda.launcher.Main"));
   }
