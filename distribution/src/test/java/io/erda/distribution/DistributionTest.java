@@ -227,6 +227,36 @@ class DistributionTest {
     }
   }
 
+  @Test
+  void whatThePagesLinkToIsPacked() throws IOException {
+    Pattern link = Pattern.compile("\\]\\(([^):#\\s]+)(#[^)]*)?\\)");
+    int count = 0;
+    Set<String> missing = new TreeSet<>();
+    for (String name : filesAtFirst.keySet()) {
+      if (name.endsWith(".md")) {
+        Path page = tree.resolve(name);
+        Matcher links = link.matcher(Files.readString(page));
+        while (links.find()) {
+          count++;
+          if (!Files.exists(page.resolveSibling(links.group(1)))) {
+            missing.add(name + ": " + links.group(1));
+          }
+        }
+      }
+    }
+    assertTrue(count > 100, "links found: " + count);
+    assertEquals(Set.of(), missing);
+  }
+
+  @Test
+  void completionsHaveTheInstalledName() throws IOException {
+    for (String shell : List.of("bash", "zsh", "fish")) {
+      String script = Files.readString(tree.resolve("completions/erda." + shell));
+      assertTrue(script.contains("erda"), shell);
+      assertFalse(script.contains("./erda"), shell);
+    }
+  }
+
   private static String flags(UnpackedTree.Ended said) {
     return said.out().substring(0, said.out().indexOf("io.erda.launcher.Main"));
   }
