@@ -235,7 +235,10 @@ public final class FigureCatalogue {
                 + " device is waited for in it. Of an embedded store those alone that the server's"
                 + " thread does")
         .gauge("requests.time.put.p99.ns", NANOSECONDS, "that 99% of them took at most, as above")
-        .counter("requests.refused.full", "requests refused because log, table or disk was full")
+        .counter(
+            "requests.refused.full",
+            "requests refused because log, table or disk was full: of puts, which failed, and those"
+                + " for space of deletes, which are done without it then")
         .counter(
             "requests.refused.quota",
             "requests refused because their client, or its user, has all that the server gives one"
