@@ -1,6 +1,8 @@
 package io.erda.server;
 
+import io.erda.hashtable.HashTable;
 import io.erda.logstore.LogFiles;
+import io.erda.logstore.LogGeometry;
 import io.erda.pmem.AvailableMemory;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.DelayedDirectory;
@@ -30,6 +32,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -68,6 +71,7 @@ record OpenedStore(
         throw inUse(data);
       }
       requireStoreOrEmpty(data);
+      requireRoom(data, directory, creation);
       StoreAccess.set(data, options);
       shm = takeOver(data.resolve(Protocol.SHM_DIRECTORY), options, purpose);
       StoreOpening.requirePutMode(directory, options.putMode());
@@ -220,6 +224,35 @@ record OpenedStore(
                 + " and no "
                 + StoreFiles.SUPERBLOCK);
       }
+    }
+  }
+
+  /**
+   * A new store needs room for its table, a region for each head and one more: without that one,
+   * which a cleaning copies to, a full store stays full whatever is deleted.
+   */
+  private static void requireRoom(Path data, MemoryDirectory directory, StoreGeometry creation) {
+    if (directory.exists(StoreFiles.SUPERBLOCK)) {
+      return;
+    }
+    LogGeometry log = creation.geometry();
+    int regions = Math.min(log.heads() + 1, log.regionsMax());
+    long table = HashTable.bytesFor(creation.buckets());
+    long needed = table + regions * log.regionBytes();
+    long usable = directory.usableBytes();
+    if (usable < needed) {
+      throw new ErdaException.Full(
+          ErdaException.Full.What.DISK,
+          String.format(
+              Locale.ROOT,
+              "no room for a new store in %s: a table of %,d bytes and %d regions of %,d take %,d,"
+                  + " the file system has %,d; choose smaller regions (--region-bytes)",
+              data,
+              table,
+              regions,
+              log.regionBytes(),
+              needed,
+              usable));
     }
   }
 

@@ -78,6 +78,7 @@ final class FullDiskScenario {
       case "unlimited" -> scenario.unlimited();
       case "cleaned" -> scenario.cleaned();
       case "blocked" -> scenario.blocked();
+      case "created" -> scenario.created();
       case "reader" -> scenario.reader();
       case "limited-server" -> scenario.limitedServer();
       case "limited-client" -> scenario.limitedClient();
@@ -202,6 +203,23 @@ final class FullDiskScenario {
       // What is overwritten would not fill it: its space is cleaned. New keys do.
       fillAndDelete(client);
     }
+  }
+
+  /** A region fits, and the second one that a cleaning needs does not. */
+  private void created() throws Exception {
+    try {
+      ErdaServer.start(data, OPTIONS.withRegionBytes(8 << 20)).close();
+      throw new AssertionError("there is room for one region alone");
+    } catch (Full e) {
+      require(e.what() == Full.What.DISK, e.toString());
+      System.out.println("refused: " + e.getMessage());
+    }
+    try (Stream<Path> files = Files.list(data)) {
+      require(files.findAny().isEmpty(), "something was made");
+    }
+    ErdaServer.start(data, OPTIONS.withRegionBytes(4 << 20)).close();
+    fillUp();
+    ErdaServer.start(data, OPTIONS.withRegionBytes(4 << 20)).close();
   }
 
   /** One large region, and no room for a second until other files are removed. */

@@ -56,6 +56,12 @@ class FullDiskTest {
   }
 
   @Test
+  void noStoreIsCreatedThatCouldNotBeCleaned() throws Exception {
+    String output = runOnASmallDisk("created");
+    assertTrue(output.contains("refused: ") && output.contains("--region-bytes"), output);
+  }
+
+  @Test
   void aStoppedClientHoldsNoDiskSpace() throws Exception {
     runOnASmallDisk("stopped-client");
   }

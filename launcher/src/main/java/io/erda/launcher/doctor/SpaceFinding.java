@@ -8,8 +8,17 @@ final class SpaceFinding {
   private static final String NAME = "disk space";
   private static final ServerOptions DEFAULTS = ServerOptions.DEFAULTS;
 
+  /** One for what is stored first, and one that a cleaning copies to. */
+  private static final int REGIONS_OF_DEFAULT = 2;
+
   /** What lies in {@code shm/}: the registry, and a queue file for each of some clients. */
   private static final long BESIDE_BYTES = 6L << 20;
+
+  /** A new store of the default size takes so much; with less a server refuses to make one. */
+  private static final long BYTES_OF_DEFAULT =
+      BESIDE_BYTES
+          + HashTable.bytesFor(DEFAULTS.buckets())
+          + REGIONS_OF_DEFAULT * DEFAULTS.regionBytes();
 
   /** A value must fit a region, of which a log has sixteen or more. */
   private static final long CAPACITY_MIN = 1L << 20;
@@ -26,24 +35,15 @@ final class SpaceFinding {
     }
     String found = Sizes.of(room.usableBytes()) + " of " + Sizes.of(room.totalBytes()) + " free";
     if (!Surroundings.holdsStore(surroundings.data())) {
-      String region = Sizes.of(DEFAULTS.regionBytes());
-      if (room.usableBytes() < bytesOfDefault(1)) {
+      if (room.usableBytes() < BYTES_OF_DEFAULT) {
         return Finding.wrong(
             NAME,
             found
                 + ": a new store takes "
-                + Sizes.of(bytesOfDefault(1))
-                + " with its first value, of which a region is "
-                + region,
-            mend(room));
-      }
-      if (room.usableBytes() < bytesOfDefault(2)) {
-        return Finding.note(
-            NAME,
-            found
-                + ": a new store has room for one region of "
-                + region
-                + " and not for two, so what was deleted there is never cleaned away",
+                + Sizes.of(BYTES_OF_DEFAULT)
+                + ", of which two regions are "
+                + Sizes.of(REGIONS_OF_DEFAULT * DEFAULTS.regionBytes())
+                + ", the second one for cleaning",
             mend(room));
       }
     }
@@ -53,11 +53,6 @@ final class SpaceFinding {
             found + ": when it is full puts are refused, reads and deletes go on",
             "free some, or delete keys; ./erda clean gives space back to the file system")
         : Finding.ok(NAME, found);
-  }
-
-  /** What a new store of the default size takes when its log has so many regions. */
-  private static long bytesOfDefault(int regions) {
-    return BESIDE_BYTES + HashTable.bytesFor(DEFAULTS.buckets()) + regions * DEFAULTS.regionBytes();
   }
 
   private static String mend(Room room) {

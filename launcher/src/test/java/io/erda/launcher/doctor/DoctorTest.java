@@ -196,8 +196,7 @@ class DoctorTest {
     room = new Room(GIB, 7 << 20, 1000, 900);
     assertFound("disk space", State.WRONG, "7 MiB of 1 GiB free", "too small for any store");
     room = new Room(GIB, 100 << 20, 1000, 900);
-    assertFound(
-        "disk space", State.NOTE, "one region of 64 MiB and not for two", "--capacity 32M ");
+    assertFound("disk space", State.WRONG, "100 MiB of 1 GiB free: a new store", "--capacity 32M ");
     room = new Room(GIB, 150 << 20, 1000, 900);
     assertFound("disk space", State.OK, "150 MiB of 1 GiB free", null);
     room = new Room(GIB, 50 << 20, 1000, 900);
