@@ -34,18 +34,17 @@ final class SpaceFinding {
       return Finding.ok(NAME, "the file system does not tell");
     }
     String found = Sizes.of(room.usableBytes()) + " of " + Sizes.of(room.totalBytes()) + " free";
-    if (!Surroundings.holdsStore(surroundings.data())) {
-      if (room.usableBytes() < BYTES_OF_DEFAULT) {
-        return Finding.wrong(
-            NAME,
-            found
-                + ": a new store takes "
-                + Sizes.of(BYTES_OF_DEFAULT)
-                + ", of which two regions are "
-                + Sizes.of(REGIONS_OF_DEFAULT * DEFAULTS.regionBytes())
-                + ", the second one for cleaning",
-            mend(room));
-      }
+    boolean stored = Surroundings.holdsStore(surroundings.data());
+    if (!stored && room.usableBytes() < BYTES_OF_DEFAULT) {
+      return Finding.wrong(
+          NAME,
+          found
+              + ": a new store takes "
+              + Sizes.of(BYTES_OF_DEFAULT)
+              + ", of which two regions are "
+              + Sizes.of(REGIONS_OF_DEFAULT * DEFAULTS.regionBytes())
+              + ", the second one for cleaning",
+          mend(room));
     }
     return room.usableBytes() < room.totalBytes() / 10
         ? Finding.note(
