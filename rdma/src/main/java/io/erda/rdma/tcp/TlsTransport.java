@@ -59,24 +59,29 @@ final class TlsTransport implements Transport {
     if (NO_TLS.equals(e.getMessage())) {
       return "the server has no TLS; leave tls-ca out of the URI";
     }
-    Throwable cause = e;
-    while (cause.getCause() != null) {
-      cause = cause.getCause();
-    }
+    Throwable cause = root(e);
     return cause instanceof GeneralSecurityException
         ? "the server's certificate is not believed: " + cause.getMessage()
         : cause.getMessage();
   }
 
+  private static Throwable root(Throwable e) {
+    Throwable cause = e;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
   /** Why there is no TLS with a client, in words for who runs the server. */
   static String whyAtServer(SSLException e) {
-    String said = String.valueOf(e.getMessage());
-    if (NO_TLS.equals(said)) {
+    if (NO_TLS.equals(e.getMessage())) {
       return "it has no TLS, and this server has";
     }
+    String said = String.valueOf(root(e).getMessage());
     return DISBELIEF.stream().anyMatch(said::contains)
-        ? "it does not believe this server's certificate (" + said + ")"
-        : "there is no TLS with it (" + said + ")";
+        ? "it does not believe this server's certificate: " + said
+        : "there is no TLS with it: " + said;
   }
 
   @Override

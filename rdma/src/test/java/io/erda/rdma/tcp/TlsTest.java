@@ -129,7 +129,7 @@ final class TlsTest {
 
   @Test
   void aCertificateOfAStrangersOrOfAnotherHostIsNotBelieved() throws IOException {
-    String why = "it does not believe this server's certificate (";
+    String why = "it does not believe this server's certificate: ";
     assertNotAgreed("is not believed: ", why, server(strangers), client(ours));
     assertNotAgreed("is not believed: No subject", why, server(strangers), client(strangers));
   }
@@ -225,7 +225,7 @@ final class TlsTest {
       String noTls = "tcp.refused.tls: it has no TLS, and this server has";
       assertEquals(List.of(noTls, noTls), refused.subList(0, 2));
       assertTrue(
-          refused.get(2).startsWith("tcp.refused.tls: there is no TLS with it ("), refused.get(2));
+          refused.get(2).startsWith("tcp.refused.tls: there is no TLS with it: "), refused.get(2));
       assertEquals("tcp.refused.tls: it left before TLS was agreed on", refused.get(3));
       assertEquals(4, fixture.server().figures().get("tcp.refused.tls").getAsLong());
     }
