@@ -54,14 +54,14 @@ public final class DoctorCommand implements Callable<Integer> {
     if (json) {
       out.println(json(directory, findings));
     } else {
-      findings.forEach(each -> out.println(line(each)));
+      findings.forEach(each -> out.println(ProgramName.in(line(each))));
     }
     return findings.stream().anyMatch(each -> each.state() == State.WRONG) ? 1 : 0;
   }
 
   private static String line(Finding finding) {
     String line = "%-5s  %-14s  %s".formatted(word(finding), finding.name(), finding.found());
-    return finding.mend() == null ? line : line + ". To mend it: " + mend(finding);
+    return finding.mend() == null ? line : line + ". To mend it: " + finding.mend();
   }
 
   private static ObjectNode json(Path directory, List<Finding> findings) {
@@ -73,14 +73,10 @@ public final class DoctorCommand implements Callable<Integer> {
       all.addObject()
           .put("name", each.name())
           .put("state", word(each))
-          .put("found", each.found())
-          .put("mend", mend(each));
+          .put("found", ProgramName.in(each.found()))
+          .put("mend", each.mend() == null ? null : ProgramName.in(each.mend()));
     }
     return node;
-  }
-
-  private static String mend(Finding finding) {
-    return finding.mend() == null ? null : ProgramName.in(finding.mend());
   }
 
   private static String word(Finding finding) {
