@@ -183,7 +183,8 @@ public final class ServerOptions {
    * a new one promises the strongest that the files have without being synchronised. {@link
    * Promise#POWER} on ordinary files synchronises them at every put, and is remembered: it holds
    * for all that the store contains, until somebody asks for {@link Promise#PROCESS}. From then on
-   * a power failure may damage the store and take puts of any age.
+   * a power failure may damage the store and take puts of any age. Files in memory (tmpfs, ramfs)
+   * can't have it.
    */
   public Promise promise() {
     return promise;

@@ -63,7 +63,7 @@ public final class CleanCommand implements Callable<Integer> {
     return "nothing was cleaned: what lives is copied into the file of another region first, and"
         + " the file system has no room for one"
         + (free < 0 ? "" : " (%s bytes are free)".formatted(Table.count(free)))
-        + ". Remove other files, or make it larger, and clean again";
+        + ". Remove other files, or make it larger, and clean again a second later";
   }
 
   private static long gain(String name, Map<String, Long> before, Map<String, Long> after) {
