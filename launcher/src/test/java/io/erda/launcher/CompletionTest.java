@@ -95,8 +95,11 @@ class CompletionTest {
     return Files.readString(out).stripTrailing();
   }
 
-  private static String answer(String... command) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+  /** fish leaves a file where a session has its own, or for want of that in /tmp. */
+  private String answer(String... command) throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("XDG_RUNTIME_DIR", directory.toString());
+    Process process = builder.start();
     String answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertEquals(0, process.waitFor(), answer);
     return answer;

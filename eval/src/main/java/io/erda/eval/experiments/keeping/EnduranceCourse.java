@@ -159,12 +159,14 @@ final class EnduranceCourse {
         .curve("client", minutes(), values(s -> s.client().descriptors()))
         .panel("files, MB")
         .curve("files", minutes(), values(s -> s.fileBytes() / 1e6))
-        .panel("latency, us")
-        .curve("get, p50", minutes(), values(s -> s.get().p50Us()))
-        .curve("get, p99", minutes(), values(s -> s.get().p99Us()))
-        .curve("put, p50", minutes(), values(s -> s.put().p50Us()))
-        .curve("put, p99", minutes(), values(s -> s.put().p99Us()))
-        .curve("wake-up, p50", minutes(), values(s -> s.wake().p50Us()));
+        .panel("median, us")
+        .curve("get", minutes(), values(s -> s.get().p50Us()))
+        .curve("put", minutes(), values(s -> s.put().p50Us()))
+        .curve("wake-up", minutes(), values(s -> s.wake().p50Us()))
+        .panel("99th percentile, us")
+        .curve("get", minutes(), values(s -> s.get().p99Us()))
+        .curve("put", minutes(), values(s -> s.put().p99Us()))
+        .curve("wake-up", minutes(), values(s -> s.wake().p99Us()));
   }
 
   private double[] minutes() {
