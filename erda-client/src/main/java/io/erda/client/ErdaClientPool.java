@@ -338,6 +338,11 @@ public final class ErdaClientPool implements AutoCloseable {
     return slots.count();
   }
 
+  /** The identity of the store; null before the first connection. */
+  UUID storeId() {
+    return store.get();
+  }
+
   /** How many clients are connected, or were when they were used last. */
   public int clients() {
     return slots.open();

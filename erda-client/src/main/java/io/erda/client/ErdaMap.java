@@ -2,12 +2,11 @@ package io.erda.client;
 
 import io.erda.protocol.ErdaException;
 import java.util.AbstractMap;
-import java.util.AbstractSet;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentMap;
@@ -30,18 +29,67 @@ import java.util.function.Function;
  * ErdaException.OutcomeUnknown} the change may have been made or not; a method does not begin anew
  * then.
  *
- * <p>Whatever goes over all entries ({@link #size()}, {@link #containsValue}, iterators, {@code
- * equals}) reads all keys of the store, and is no snapshot: it shows each entry that is there all
- * the time, and may or may not show what is added or removed meanwhile. {@link #putAll} and {@link
- * #clear()} are as many operations as there are keys.
+ * <p><b>A function that changes the key it computes</b> through a map, of whichever pool of the
+ * store, gets {@link IllegalStateException} ("Recursive update"), as from a {@code
+ * ConcurrentHashMap}; it may read the key, and change others. Where it changes the key by other
+ * ways, a client's or a future's, that counts as somebody else's change: the function is called
+ * again.
+ *
+ * <p><b>What can't be decoded.</b> A method that needs an object of bytes that its serializer does
+ * not read throws {@link UndecodableException}, which names the key, and has changed nothing of it.
+ * {@link #set}, {@link #delete}, {@code keySet().remove(key)}, {@link #clear()}, {@link
+ * #containsKey}, {@link #size()} and whatever goes over keys alone need no value. Entries decode
+ * when they are asked, so that {@code entrySet().removeIf} may try an entry's value and remove the
+ * entry where that throws. An iterator whose {@code next()} throws has come to that entry: {@code
+ * remove()} removes it, and the next call passes it over.
+ *
+ * <p><b>Whatever goes over all entries</b> ({@link #size()}, {@link #containsValue}, iterators,
+ * streams, {@code equals}) reads all keys of the store, and is no snapshot: it shows each entry
+ * that is there all the time, and may or may not show what is added or removed meanwhile. Iterators
+ * and streams read as they go, a few keys first and then ever more at once, so that the first key
+ * costs little; spliterators do not know their size. {@link #putAll} and {@link #clear()} are as
+ * many operations as there are keys.
+ *
+ * <p><b>Removals and replacements of what was seen.</b> Where a method shows something and then
+ * removes or replaces it, it does so if it is still there. In the table <em>the key</em> means
+ * whatever its value is by then, and <em>the value</em> means only this one; a value that went and
+ * came back, equal in its bytes, is still there.
+ *
+ * <table>
+ *   <caption>What is removed or replaced, beside {@code java.util.concurrent.ConcurrentHashMap}
+ *   </caption>
+ *   <tr><th>method</th><th>here</th><th>ConcurrentHashMap</th></tr>
+ *   <tr><td>{@code compute}, {@code computeIfPresent}, {@code merge}, {@code replaceAll}</td>
+ *       <td>the value that the function was given; else again with the new one</td>
+ *       <td>the same, under a lock: the function is called once</td></tr>
+ *   <tr><td>{@code computeIfAbsent}</td><td>stores where there is still no value, else returns the
+ *       other one</td><td>the same, under a lock</td></tr>
+ *   <tr><td>{@code put}, {@code replace(key, value)}, {@code remove(key)}</td>
+ *       <td>the value that is returned; else again</td><td>the same</td></tr>
+ *   <tr><td>{@code replace(key, old, new)}, {@code remove(key, value)}, {@code
+ *       entrySet().remove(entry)}, {@code entrySet().removeAll}</td>
+ *       <td>a value that equals the given one</td><td>the same</td></tr>
+ *   <tr><td>{@code entrySet().removeIf}, {@code values().removeIf}</td><td>the value</td>
+ *       <td>the value</td></tr>
+ *   <tr><td>{@code values().remove}, {@code removeAll} and {@code retainAll} of values, {@code
+ *       retainAll} of entries</td><td>the value</td><td>the key</td></tr>
+ *   <tr><td>{@code remove()} of iterators over entries and values</td><td>the value; else nothing
+ *       happens</td><td>the key</td></tr>
+ *   <tr><td>{@code Entry.setValue}</td><td>the value; else {@link IllegalStateException}, and
+ *       nothing is stored</td><td>the key, which is put again where it is gone</td></tr>
+ *   <tr><td>{@code keySet()}: {@code remove}, {@code removeIf}, {@code removeAll}, {@code
+ *       retainAll}, iterators; {@link #clear()}</td><td>the key</td><td>the key</td></tr>
+ * </table>
+ *
+ * <p>What such a call says of itself (<em>true</em>: it has changed something) counts what it did
+ * remove.
  */
 public final class ErdaMap<K, V> extends AbstractMap<K, V> implements ConcurrentMap<K, V> {
-  /** How many values an iterator fetches at once. */
-  private static final int FETCHED = 16;
-
-  private final MapStore store;
-  private final Serializer<K> keys;
-  private final Serializer<V> values;
+  private final UpdateGuard store;
+  private final MapBytes<K, V> bytes;
+  private final MapView.Keys<K, V> keyView = new MapView.Keys<>(this);
+  private final MapView.Values<K, V> valueView = new MapView.Values<>(this);
+  private final MapView.Entries<K, V> entryView = new MapView.Entries<>(this);
 
   /**
    * The store of a pool as a map. The pool stays the caller's, who closes it.
@@ -55,70 +103,60 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   }
 
   ErdaMap(MapStore store, Serializer<K> keys, Serializer<V> values) {
-    this.store = Objects.requireNonNull(store, "store");
-    this.keys = Objects.requireNonNull(keys, "keys");
-    this.values = Objects.requireNonNull(values, "values");
-  }
-
-  @SuppressWarnings("unchecked") // a key of another class is a ClassCastException, as Map says
-  private byte[] keyBytes(Object key) {
-    return keys.toBytes((K) Objects.requireNonNull(key, "key"));
-  }
-
-  private byte[] valueBytes(V value) {
-    return values.toBytes(Objects.requireNonNull(value, "value"));
-  }
-
-  private V value(byte[] bytes) {
-    return bytes == null
-        ? null
-        : Objects.requireNonNull(values.fromBytes(bytes), "a serializer made null of a value");
+    this.store = new UpdateGuard(store);
+    bytes = new MapBytes<>(keys, values);
   }
 
   // One key.
 
   @Override
   public V get(Object key) {
-    return value(store.get(keyBytes(key)));
+    byte[] keyBytes = bytes.ofKey(key);
+    return bytes.value(keyBytes, store.get(keyBytes));
   }
 
   @Override
   public boolean containsKey(Object key) {
-    return store.get(keyBytes(key)) != null;
+    return store.get(bytes.ofKey(key)) != null;
   }
 
   /** Stores a value without telling what was there before. */
   public void set(K key, V value) {
-    store.put(keyBytes(key), valueBytes(value));
+    store.put(bytes.ofKey(key), bytes.ofValue(value));
   }
 
   /** Removes a key without telling its value. Returns whether it had one. */
   public boolean delete(K key) {
-    return store.delete(keyBytes(key));
+    return deleteKey(key);
+  }
+
+  boolean deleteKey(Object key) {
+    return store.delete(bytes.ofKey(key));
   }
 
   @Override
   public V put(K key, V value) {
-    byte[] bytes = keyBytes(key);
-    byte[] newBytes = valueBytes(value);
+    byte[] keyBytes = bytes.ofKey(key);
+    byte[] newBytes = bytes.ofValue(value);
     while (true) {
-      byte[] now = store.get(bytes);
-      if (swap(bytes, now, newBytes)) {
-        return now == null ? null : value(now);
+      byte[] now = store.get(keyBytes);
+      V before = bytes.value(keyBytes, now);
+      if (swap(keyBytes, now, newBytes)) {
+        return before;
       }
     }
   }
 
   @Override
   public V putIfAbsent(K key, V value) {
-    byte[] bytes = keyBytes(key);
-    byte[] newBytes = valueBytes(value);
+    byte[] keyBytes = bytes.ofKey(key);
+    byte[] newBytes = bytes.ofValue(value);
     while (true) {
-      byte[] now = store.get(bytes);
+      byte[] now = store.get(keyBytes);
       if (now != null) {
-        return value(now);
+        return bytes.value(keyBytes, now);
       }
-      if (store.putIfAbsent(bytes, newBytes)) {
+      if (store.putIfAbsent(keyBytes, newBytes)) {
         return null;
       }
     }
@@ -126,24 +164,25 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
 
   @Override
   public V remove(Object key) {
-    byte[] bytes = keyBytes(key);
+    byte[] keyBytes = bytes.ofKey(key);
     while (true) {
-      byte[] now = store.get(bytes);
-      if (now == null || store.compareAndDelete(bytes, now)) {
-        return now == null ? null : value(now);
+      byte[] now = store.get(keyBytes);
+      V before = bytes.value(keyBytes, now);
+      if (now == null || store.compareAndDelete(keyBytes, now)) {
+        return before;
       }
     }
   }
 
   @Override
   public boolean remove(Object key, Object value) {
-    byte[] bytes = keyBytes(key);
+    byte[] keyBytes = bytes.ofKey(key);
     while (true) {
-      byte[] now = store.get(bytes);
-      if (now == null || !value(now).equals(value)) {
+      byte[] now = store.get(keyBytes);
+      if (now == null || !bytes.value(keyBytes, now).equals(value)) {
         return false;
       }
-      if (store.compareAndDelete(bytes, now)) {
+      if (store.compareAndDelete(keyBytes, now)) {
         return true;
       }
     }
@@ -152,14 +191,14 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   @Override
   public boolean replace(K key, V oldValue, V newValue) {
     Objects.requireNonNull(oldValue, "oldValue");
-    byte[] bytes = keyBytes(key);
-    byte[] newBytes = valueBytes(newValue);
+    byte[] keyBytes = bytes.ofKey(key);
+    byte[] newBytes = bytes.ofValue(newValue);
     while (true) {
-      byte[] now = store.get(bytes);
-      if (now == null || !value(now).equals(oldValue)) {
+      byte[] now = store.get(keyBytes);
+      if (now == null || !bytes.value(keyBytes, now).equals(oldValue)) {
         return false;
       }
-      if (store.compareAndSet(bytes, now, newBytes)) {
+      if (store.compareAndSet(keyBytes, now, newBytes)) {
         return true;
       }
     }
@@ -167,23 +206,25 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
 
   @Override
   public V replace(K key, V value) {
-    byte[] bytes = keyBytes(key);
-    byte[] newBytes = valueBytes(value);
+    byte[] keyBytes = bytes.ofKey(key);
+    byte[] newBytes = bytes.ofValue(value);
     while (true) {
-      byte[] now = store.get(bytes);
-      if (now == null || store.compareAndSet(bytes, now, newBytes)) {
-        return now == null ? null : value(now);
+      byte[] now = store.get(keyBytes);
+      V before = bytes.value(keyBytes, now);
+      if (now == null || store.compareAndSet(keyBytes, now, newBytes)) {
+        return before;
       }
     }
   }
 
   @Override
   public V computeIfAbsent(K key, Function<? super K, ? extends V> function) {
+    Objects.requireNonNull(function, "function");
     V now = get(key);
     if (now != null) {
       return now;
     }
-    V made = function.apply(key);
+    V made = store.computing(bytes.ofKey(key), () -> function.apply(key));
     if (made == null) {
       return null;
     }
@@ -194,26 +235,16 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   @Override
   public V computeIfPresent(K key, BiFunction<? super K, ? super V, ? extends V> function) {
     Objects.requireNonNull(function, "function");
-    return compute(key, (k, now) -> now == null ? null : function.apply(k, now));
+    byte[] keyBytes = bytes.ofKey(key);
+    byte[] now = store.get(keyBytes);
+    return now == null ? null : compute(key, keyBytes, now, false, function);
   }
 
   @Override
   public V compute(K key, BiFunction<? super K, ? super V, ? extends V> function) {
     Objects.requireNonNull(function, "function");
-    byte[] bytes = keyBytes(key);
-    while (true) {
-      byte[] now = store.get(bytes);
-      V made = function.apply(key, now == null ? null : value(now));
-      boolean done;
-      if (made == null) {
-        done = now == null || store.compareAndDelete(bytes, now);
-      } else {
-        done = swap(bytes, now, valueBytes(made));
-      }
-      if (done) {
-        return made;
-      }
-    }
+    byte[] keyBytes = bytes.ofKey(key);
+    return compute(key, keyBytes, store.get(keyBytes), true, function);
   }
 
   @Override
@@ -221,6 +252,44 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     Objects.requireNonNull(value, "value");
     Objects.requireNonNull(function, "function");
     return compute(key, (k, now) -> now == null ? value : function.apply(now, value));
+  }
+
+  @Override
+  public void replaceAll(BiFunction<? super K, ? super V, ? extends V> function) {
+    Objects.requireNonNull(function, "function");
+    BiFunction<K, V, V> notNull =
+        (key, now) -> Objects.requireNonNull(function.apply(key, now), "the function made null");
+    iterator(entry -> entry)
+        .forEachRemaining(
+            entry -> compute(entry.getKey(), entry.keyBytes(), entry.valueBytes(), false, notNull));
+  }
+
+  /**
+   * Stores what a function makes of a value, or removes the key where it makes null.
+   *
+   * @param first the value that was seen, null when there was none
+   * @param ofAbsent whether the function is called, too, when there is no value any more
+   */
+  private V compute(
+      K key,
+      byte[] keyBytes,
+      byte[] first,
+      boolean ofAbsent,
+      BiFunction<? super K, ? super V, ? extends V> function) {
+    for (byte[] now = first; now != null || ofAbsent; now = store.get(keyBytes)) {
+      V before = bytes.value(keyBytes, now);
+      V made = store.computing(keyBytes, () -> function.apply(key, before));
+      boolean done;
+      if (made == null) {
+        done = now == null || store.compareAndDelete(keyBytes, now);
+      } else {
+        done = swap(keyBytes, now, bytes.ofValue(made));
+      }
+      if (done) {
+        return made;
+      }
+    }
+    return null;
   }
 
   /** Stores a value in the place of the one that was seen, if it is still there. */
@@ -237,11 +306,11 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
    */
   @Override
   public void putAll(Map<? extends K, ? extends V> map) {
-    List<byte[]> allKeys = new ArrayList<>(map.size());
-    List<byte[]> allValues = new ArrayList<>(map.size());
+    List<byte[]> allKeys = new ArrayList<>();
+    List<byte[]> allValues = new ArrayList<>();
     for (Entry<? extends K, ? extends V> each : map.entrySet()) {
-      allKeys.add(keyBytes(each.getKey()));
-      allValues.add(valueBytes(each.getValue()));
+      allKeys.add(bytes.ofKey(each.getKey()));
+      allValues.add(bytes.ofValue(each.getValue()));
     }
     store.putAll(allKeys, allValues);
   }
@@ -261,125 +330,35 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     return !store.keys().hasNext();
   }
 
+  /** Removes every key that it comes to, whatever its value is then. */
   @Override
   public void clear() {
     store.keys().forEachRemaining(store::delete);
   }
 
   @Override
+  public Set<K> keySet() {
+    return keyView;
+  }
+
+  @Override
+  public Collection<V> values() {
+    return valueView;
+  }
+
+  @Override
   public Set<Entry<K, V>> entrySet() {
-    return new Entries();
+    return entryView;
   }
 
-  /** A view of the map. */
-  private final class Entries extends AbstractSet<Entry<K, V>> {
-    @Override
-    public Iterator<Entry<K, V>> iterator() {
-      return new EntryIterator();
-    }
-
-    @Override
-    public int size() {
-      return ErdaMap.this.size();
-    }
-
-    @Override
-    public boolean isEmpty() {
-      return ErdaMap.this.isEmpty();
-    }
-
-    @Override
-    public void clear() {
-      ErdaMap.this.clear();
-    }
-
-    @Override
-    public boolean contains(Object other) {
-      if (!(other instanceof Entry<?, ?> entry) || entry.getKey() == null) {
-        return false;
-      }
-      V now = ErdaMap.this.get(entry.getKey());
-      return now != null && now.equals(entry.getValue());
-    }
-
-    @Override
-    public boolean remove(Object other) {
-      return other instanceof Entry<?, ?> entry
-          && entry.getKey() != null
-          && ErdaMap.this.remove(entry.getKey(), entry.getValue());
-    }
+  MapIterator<K> keyIterator() {
+    return new MapIterator.OfKeys<>(store, bytes);
   }
 
-  /** Fetches the values of some keys at once; keys that are gone by then are passed over. */
-  private final class EntryIterator implements Iterator<Entry<K, V>> {
-    private final Iterator<byte[]> left = store.keys();
-    private List<byte[]> someKeys = List.of();
-    private List<byte[]> someValues = List.of();
-    private int next;
-
-    /** The key of the entry that was returned last, until it is removed. */
-    private byte[] last;
-
-    @Override
-    public boolean hasNext() {
-      while (true) {
-        while (next < someKeys.size()) {
-          if (someValues.get(next) != null) {
-            return true;
-          }
-          next++;
-        }
-        if (!left.hasNext()) {
-          return false;
-        }
-        fetch();
-      }
-    }
-
-    private void fetch() {
-      List<byte[]> wanted = new ArrayList<>(FETCHED);
-      while (wanted.size() < FETCHED && left.hasNext()) {
-        wanted.add(left.next());
-      }
-      someValues = store.getAll(wanted);
-      someKeys = wanted;
-      next = 0;
-    }
-
-    @Override
-    public Entry<K, V> next() {
-      if (!hasNext()) {
-        throw new NoSuchElementException();
-      }
-      byte[] bytes = someKeys.get(next);
-      byte[] valueBytes = someValues.get(next);
-      next++;
-      last = bytes;
-      return new MapEntry(keys.fromBytes(bytes.clone()), value(valueBytes));
-    }
-
-    @Override
-    public void remove() {
-      if (last == null) {
-        throw new IllegalStateException("next() was not called, or the entry was removed before");
-      }
-      store.delete(last);
-      last = null;
-    }
-  }
-
-  /** An entry as it was when it was fetched; what is set goes to the store. */
-  private final class MapEntry extends SimpleEntry<K, V> {
-    private static final long serialVersionUID = 1L;
-
-    MapEntry(K key, V value) {
-      super(key, value);
-    }
-
-    @Override
-    public V setValue(V value) {
-      set(getKey(), value);
-      return super.setValue(value);
-    }
+  /**
+   * @param shown what the iterator returns of an entry
+   */
+  <T> MapIterator<T> iterator(Function<MapEntry<K, V>, T> shown) {
+    return new MapIterator.OfEntries<>(store, bytes, shown);
   }
 }

@@ -9,6 +9,9 @@ import java.util.List;
  * those of {@link ErdaClient}.
  */
 interface MapStore {
+  /** What two of these have in common that are of one store, by {@code equals}. */
+  Object identity();
+
   /** The value of a key, or null. */
   byte[] get(byte[] key);
 

@@ -3,6 +3,7 @@ package io.erda.client;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 
 /** The store of a pool's clients, for {@link ErdaMap}. */
 final class PoolStore implements MapStore {
@@ -10,6 +11,13 @@ final class PoolStore implements MapStore {
 
   PoolStore(ErdaClientPool pool) {
     this.pool = Objects.requireNonNull(pool, "pool");
+  }
+
+  /** The pool itself before its first connection, which every method but this one makes. */
+  @Override
+  public Object identity() {
+    UUID store = pool.storeId();
+    return store == null ? pool : store;
   }
 
   @Override

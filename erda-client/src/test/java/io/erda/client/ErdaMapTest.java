@@ -8,18 +8,26 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.testing.Threads;
+import java.util.AbstractSet;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Random;
+import java.util.Set;
+import java.util.Spliterator;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.FutureTask;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** The map over a store in memory. */
 class ErdaMapTest {
@@ -36,12 +44,23 @@ class ErdaMapTest {
     private final TreeMap<String, byte[]> entries = new TreeMap<>();
     Runnable beforeChange = () -> {};
 
+    /** How many values were read, and how many keys an iteration was asked for. */
+    int gets;
+
+    int keysAsked;
+
     private static String text(byte[] bytes) {
       return new String(bytes, UTF_8);
     }
 
     @Override
+    public Object identity() {
+      return this;
+    }
+
+    @Override
     public synchronized byte[] get(byte[] key) {
+      gets++;
       byte[] now = entries.get(text(key));
       return now == null ? null : now.clone();
     }
@@ -103,7 +122,10 @@ class ErdaMapTest {
 
     @Override
     public synchronized Iterator<byte[]> keys() {
-      return entries.keySet().stream().map(key -> key.getBytes(UTF_8)).toList().iterator();
+      return entries.keySet().stream().toList().stream()
+          .peek(key -> keysAsked++)
+          .map(key -> key.getBytes(UTF_8))
+          .iterator();
     }
   }
 
@@ -271,6 +293,335 @@ class ErdaMapTest {
       left++;
     }
     assertTrue(left < 16, "those that were fetched with the first: " + left);
+  }
+
+  // Removals and replacements of what was seen.
+
+  private void expired() {
+    map.set("a", -1);
+  }
+
+  /** Stands for another thread, which stores another value as soon as this one was looked at. */
+  private boolean refreshed(int seen) {
+    assertEquals(-1, seen);
+    map.set("a", 1);
+    return true;
+  }
+
+  /** Has, or does not have, everything that it is asked for, which is refreshed meanwhile. */
+  private final class RefreshingSet extends AbstractSet<Object> {
+    private final boolean has;
+
+    RefreshingSet(boolean has) {
+      this.has = has;
+    }
+
+    @Override
+    public boolean contains(Object asked) {
+      refreshed((Integer) (asked instanceof Map.Entry<?, ?> entry ? entry.getValue() : asked));
+      return has;
+    }
+
+    @Override
+    public Iterator<Object> iterator() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int size() {
+      return 1;
+    }
+  }
+
+  @Test
+  void bulkRemovalsRemoveWhatTheySawAndNothingElse() {
+    Map<String, BooleanSupplier> removals =
+        Map.of(
+            "entrySet().removeIf",
+            () -> map.entrySet().removeIf(entry -> refreshed(entry.getValue())),
+            "values().removeIf",
+            () -> map.values().removeIf(this::refreshed),
+            "values().removeAll",
+            () -> map.values().removeAll(new RefreshingSet(true)),
+            "values().retainAll",
+            () -> map.values().retainAll(new RefreshingSet(false)),
+            "entrySet().retainAll",
+            () -> map.entrySet().retainAll(new RefreshingSet(false)),
+            "iterator of entries",
+            () -> {
+              Iterator<Map.Entry<String, Integer>> entries = map.entrySet().iterator();
+              refreshed(entries.next().getValue());
+              entries.remove();
+              return false;
+            },
+            "iterator of values",
+            () -> {
+              Iterator<Integer> values = map.values().iterator();
+              refreshed(values.next());
+              values.remove();
+              return false;
+            });
+    removals.forEach((what, removal) -> {
+      expired();
+      assertFalse(removal.getAsBoolean(), what + " has removed nothing");
+      assertEquals(1, map.get("a"), what + " removed what was stored meanwhile");
+    });
+  }
+
+  @Test
+  void anEntryStoresInThePlaceOfWhatItShows() {
+    map.set("a", 1);
+    Iterator<Map.Entry<String, Integer>> iterator = map.entrySet().iterator();
+    Map.Entry<String, Integer> entry = iterator.next();
+    map.set("a", 2);
+    assertThrows(IllegalStateException.class, () -> entry.setValue(3));
+    assertEquals(2, map.get("a"), "nothing was stored");
+    map.delete("a");
+    assertThrows(IllegalStateException.class, () -> entry.setValue(3));
+    assertNull(map.get("a"), "what was removed stays removed");
+    map.set("a", 1);
+    assertEquals(1, entry.setValue(3), "it is back");
+    assertEquals(3, entry.setValue(4));
+    assertEquals(4, entry.getValue());
+    iterator.remove();
+    assertNull(map.get("a"), "what was set through the entry is what was seen last");
+  }
+
+  @Test
+  void replacingAllTakesNewerValuesAndLeavesWhatIsGone() {
+    for (int i = 0; i < 40; i++) {
+      map.set("key" + i, i);
+    }
+    store.beforeChange =
+        () -> {
+          map.delete("key1");
+          map.set("key0", 100);
+        };
+    map.replaceAll((key, value) -> value + 1);
+    assertEquals(101, map.get("key0"));
+    assertNull(map.get("key1"));
+    assertEquals(40, map.get("key39"));
+    assertThrows(NullPointerException.class, () -> map.replaceAll((key, value) -> null));
+    assertEquals(39, map.size());
+  }
+
+  @Test
+  void keysAreRemovedWithoutALookAtOthers() {
+    for (int i = 0; i < 100; i++) {
+      map.set("key" + i, i);
+    }
+    assertTrue(map.keySet().remove("key7"));
+    assertFalse(map.keySet().remove("key7"));
+    assertTrue(map.keySet().removeAll(List.of("key8", "none")));
+    assertFalse(map.keySet().removeAll(List.of("none")));
+    assertEquals(0, store.keysAsked);
+    assertTrue(map.keySet().removeIf(key -> key.equals("key9")));
+    assertTrue(map.keySet().retainAll(Set.of("key1", "key2")));
+    assertEquals(Set.of("key1", "key2"), map.keySet());
+    assertEquals(0, store.gets, "keys don't touch values");
+  }
+
+  // Streams.
+
+  @Test
+  void streamsDoNotKnowTheirSize() {
+    for (int i = 0; i < 100; i++) {
+      map.set("key" + i, i);
+    }
+    for (Collection<?> view : List.of(map.keySet(), map.values(), map.entrySet())) {
+      assertFalse(view.spliterator().hasCharacteristics(Spliterator.SIZED));
+      assertTrue(view.spliterator().hasCharacteristics(Spliterator.CONCURRENT));
+      assertEquals(100, view.stream().toList().size());
+      assertEquals(100, view.parallelStream().filter(each -> true).toArray().length);
+      assertEquals(100, view.toArray().length);
+      assertEquals(100, view.toArray(new Object[0]).length);
+      assertEquals(100, view.toArray(Object[]::new).length);
+    }
+    List<String> shown = map.keySet().stream().peek(key -> map.delete("key99")).toList();
+    assertTrue(shown.size() >= 99);
+    map.set("key99", 99);
+    assertTrue(
+        map.values().stream().peek(value -> map.set("new" + value, value)).toArray().length >= 100);
+  }
+
+  @Test
+  void whoWantsTheFirstReadsLittleMore() {
+    for (int i = 0; i < 100; i++) {
+      map.set("key" + i, i);
+    }
+    assertEquals("key0", map.keySet().stream().findFirst().orElseThrow());
+    assertTrue(store.keysAsked <= 2, () -> "keys: " + store.keysAsked);
+    assertEquals(0, map.values().stream().findFirst().orElseThrow());
+    assertEquals(1, store.gets);
+    assertTrue(store.keysAsked <= 4, () -> "keys: " + store.keysAsked);
+  }
+
+  // Functions that change what they compute.
+
+  private static void assertRecursive(Executable call) {
+    IllegalStateException thrown = assertThrows(IllegalStateException.class, call);
+    assertEquals("Recursive update", thrown.getMessage());
+  }
+
+  @Test
+  void functionsDoNotChangeTheKeyTheyCompute() {
+    ErdaMap<String, Integer> same = new ErdaMap<>(store, Serializer.utf8(), NUMBERS);
+    List<Consumer<Integer>> changes =
+        List.of(
+            next -> map.compute("a", (key, now) -> next),
+            next -> map.merge("a", 1, (one, two) -> next),
+            next -> map.put("a", next),
+            next -> map.set("a", next),
+            next -> map.delete("a"),
+            next -> map.remove("a"),
+            next -> map.replace("a", next),
+            next -> map.putAll(Map.of("b", 1, "a", next)),
+            next -> map.replaceAll((key, now) -> next),
+            next -> map.entrySet().iterator().next().setValue(next),
+            next -> map.keySet().removeIf(key -> true),
+            next -> map.clear(),
+            next -> same.put("a", next),
+            next -> map.compute("b", (key, now) -> same.put("a", next)));
+    for (Consumer<Integer> change : changes) {
+      map.set("a", 0);
+      int[] calls = {0};
+      assertRecursive(() ->
+          map.compute(
+              "a",
+              (key, now) -> {
+                assertTrue(calls[0] < 10, "it goes round and round");
+                change.accept(++calls[0]);
+                return 0;
+              }));
+      assertRecursive(() -> map.merge("a", 1, (one, two) -> accepted(change)));
+      assertRecursive(() -> map.computeIfPresent("a", (key, now) -> accepted(change)));
+      assertRecursive(() -> map.replaceAll((key, now) -> accepted(change)));
+      assertEquals(0, map.get("a"));
+    }
+    map.clear();
+    assertRecursive(() -> map.computeIfAbsent("a", key -> map.computeIfAbsent("a", again -> 1)));
+    assertRecursive(() -> map.computeIfAbsent("a", key -> map.put("a", 1)));
+    assertNull(map.get("a"));
+    // Others may be changed, and the key may be read.
+    assertEquals(
+        3,
+        map.computeIfAbsent(
+            "a", key -> map.get("a") == null ? map.merge("b", 3, Integer::sum) : 0));
+    assertEquals(4, map.compute("a", (key, now) -> map.computeIfAbsent("a", again -> 9) + 1));
+    assertEquals(3, map.get("b"));
+    map.set("a", 7); // nothing is left behind
+  }
+
+  private static Integer accepted(Consumer<Integer> change) {
+    change.accept(5);
+    return 0;
+  }
+
+  // What can't be decoded.
+
+  private static void bad(MemoryStore in) {
+    in.put("bad".getBytes(UTF_8), "no number".getBytes(UTF_8));
+  }
+
+  private static UndecodableException assertUndecodable(Executable call) {
+    UndecodableException thrown = assertThrows(UndecodableException.class, call);
+    assertFalse(thrown.isOfKey());
+    assertEquals("bad", new String(thrown.key(), UTF_8));
+    assertTrue(thrown.getMessage().contains("key 'bad', 9 bytes"), thrown::getMessage);
+    assertTrue(thrown.getCause() instanceof NumberFormatException);
+    return thrown;
+  }
+
+  @Test
+  void aMethodThatCannotDecodeHasChangedNothing() {
+    bad(store);
+    assertUndecodable(() -> map.get("bad"));
+    assertUndecodable(() -> map.put("bad", 1));
+    assertUndecodable(() -> map.putIfAbsent("bad", 1));
+    assertUndecodable(() -> map.replace("bad", 1));
+    assertUndecodable(() -> map.replace("bad", 1, 2));
+    assertUndecodable(() -> map.remove("bad"));
+    assertUndecodable(() -> map.remove("bad", 1));
+    assertUndecodable(() -> map.compute("bad", (key, now) -> 1));
+    assertUndecodable(() -> map.computeIfAbsent("bad", key -> 1));
+    assertUndecodable(() -> map.computeIfPresent("bad", (key, now) -> 1));
+    assertUndecodable(() -> map.merge("bad", 1, Integer::sum));
+    assertUndecodable(() -> map.replaceAll((key, now) -> 1));
+    assertUndecodable(() -> map.values().removeIf(value -> true));
+    assertUndecodable(() -> map.containsValue(1));
+    assertUndecodable(() -> map.entrySet().iterator().next().setValue(1));
+    assertEquals("no number", new String(store.get("bad".getBytes(UTF_8)), UTF_8));
+  }
+
+  @Test
+  void keysAreToldRemovedAndReplacedWhateverTheirValues() {
+    bad(store);
+    map.set("good", 1);
+    assertEquals(Set.of("bad", "good"), map.keySet());
+    assertEquals(2, map.size());
+    assertTrue(map.containsKey("bad"));
+    assertTrue(map.keySet().contains("bad"));
+    assertTrue(map.keySet().remove("bad"));
+    bad(store);
+    map.set("bad", 2);
+    assertEquals(2, map.get("bad"));
+    bad(store);
+    assertTrue(map.delete("bad"));
+    bad(store);
+    map.clear();
+    assertTrue(map.isEmpty());
+  }
+
+  @Test
+  void whatCannotBeDecodedIsRemovedOrPassedOver() {
+    bad(store);
+    map.set("after", 1);
+    map.set("good", 2);
+    Set<Integer> shown = new HashSet<>();
+    for (Iterator<Integer> values = map.values().iterator(); values.hasNext(); ) {
+      try {
+        shown.add(values.next());
+      } catch (UndecodableException e) {
+        shown.add(-1);
+      }
+    }
+    assertEquals(Set.of(1, -1, 2), shown);
+    Iterator<Integer> values = map.values().iterator();
+    assertEquals(1, values.next());
+    assertUndecodable(values::next);
+    values.remove();
+    assertEquals(2, values.next());
+    assertEquals(Set.of("after", "good"), map.keySet());
+    bad(store);
+    assertTrue(
+        map.entrySet()
+            .removeIf(entry -> {
+              try {
+                return entry.getValue() == 2;
+              } catch (UndecodableException e) {
+                return true;
+              }
+            }));
+    assertEquals(Map.of("after", 1), map);
+  }
+
+  @Test
+  void keysThatCannotBeDecodedAreRemovedOrPassedOver() {
+    ErdaMap<Integer, Integer> numbered = new ErdaMap<>(store, NUMBERS, NUMBERS);
+    numbered.set(1, 1);
+    store.put("a".getBytes(UTF_8), "2".getBytes(UTF_8));
+    store.put("b".getBytes(UTF_8), "3".getBytes(UTF_8));
+    Iterator<Integer> keys = numbered.keySet().iterator();
+    assertEquals(1, keys.next());
+    UndecodableException thrown = assertThrows(UndecodableException.class, keys::next);
+    assertTrue(thrown.isOfKey());
+    assertTrue(thrown.getMessage().contains("key 'a'"), thrown::getMessage);
+    keys.remove();
+    thrown = assertThrows(UndecodableException.class, keys::next);
+    assertEquals("b", new String(thrown.key(), UTF_8));
+    assertFalse(keys.hasNext());
+    assertEquals(2, numbered.size());
+    assertEquals(Set.of(1, 3), Set.copyOf(numbered.values()));
   }
 
   @Test

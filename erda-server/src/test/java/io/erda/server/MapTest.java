@@ -11,6 +11,7 @@ import io.erda.client.ErdaClient;
 import io.erda.client.ErdaClientPool;
 import io.erda.client.ErdaMap;
 import io.erda.client.Serializer;
+import io.erda.client.UndecodableException;
 import io.erda.protocol.ErdaException;
 import io.erda.testing.Threads;
 import java.io.UncheckedIOException;
@@ -152,7 +153,28 @@ class MapTest {
       assertThrows(ErdaException.BadArgument.class, () -> map.put("half \ud800", 1));
       assertFalse(map.containsKey("half ?"));
       pool.put(new byte[] {(byte) 0xff}, new byte[] {'1'});
-      assertThrows(UncheckedIOException.class, () -> map.keySet().iterator().next());
+      Throwable thrown =
+          assertThrows(UndecodableException.class, () -> map.keySet().iterator().next());
+      assertTrue(thrown.getCause() instanceof UncheckedIOException, thrown::toString);
+    }
+  }
+
+  @Test
+  void functionsDoNotChangeTheirKeyThroughAnotherPool() {
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
+        ErdaClientPool one = ErdaClientPool.of(server.uri(), CLIENTS);
+        ErdaClientPool two = ErdaClientPool.of(server.uri(), CLIENTS)) {
+      int[] calls = {0};
+      assertThrows(
+          IllegalStateException.class,
+          () ->
+              map(one)
+                  .compute(
+                      "a",
+                      (key, now) -> {
+                        assertTrue(calls[0] < 10, "it goes round and round");
+                        return map(two).merge("a", ++calls[0], Integer::sum);
+                      }));
     }
   }
 }

@@ -1,0 +1,51 @@
+package io.erda.client;
+
+import java.util.Objects;
+
+/**
+ * Keys and values of an {@link ErdaMap} as bytes, and back. What a serializer throws while it reads
+ * becomes an {@link UndecodableException}; what it throws while it writes is the caller's own.
+ */
+final class MapBytes<K, V> {
+  private final Serializer<K> keys;
+  private final Serializer<V> values;
+
+  MapBytes(Serializer<K> keys, Serializer<V> values) {
+    this.keys = Objects.requireNonNull(keys, "keys");
+    this.values = Objects.requireNonNull(values, "values");
+  }
+
+  @SuppressWarnings("unchecked") // a key of another class is a ClassCastException, as Map says
+  byte[] ofKey(Object key) {
+    return keys.toBytes((K) Objects.requireNonNull(key, "key"));
+  }
+
+  byte[] ofValue(V value) {
+    return values.toBytes(Objects.requireNonNull(value, "value"));
+  }
+
+  /** The key that bytes were made of. They stay the caller's. */
+  K key(byte[] key) {
+    try {
+      return Objects.requireNonNull(keys.fromBytes(key.clone()), "it made null of it");
+    } catch (Exception | LinkageError e) {
+      throw UndecodableException.ofKey(key, e);
+    }
+  }
+
+  /**
+   * The value that bytes were made of. They stay the caller's.
+   *
+   * @param value null where there is none
+   */
+  V value(byte[] key, byte[] value) {
+    if (value == null) {
+      return null;
+    }
+    try {
+      return Objects.requireNonNull(values.fromBytes(value.clone()), "it made null of it");
+    } catch (Exception | LinkageError e) {
+      throw UndecodableException.ofValue(key, value.length, e);
+    }
+  }
+}
