@@ -270,7 +270,8 @@ final class Session implements CompletionHandler {
   private void onOther(long wrId, int opcode, int status) {
     switch (opcode) {
       case Opcode.CONNECT -> onConnect(status);
-      case Opcode.DISCONNECT -> state.disconnect("the server at " + context.address() + " is gone");
+      case Opcode.DISCONNECT ->
+          state.disconnect("the server at " + context.address() + " is gone" + more());
       case Opcode.READ -> listener.onReadFailed(WorkId.slot(wrId), WorkId.serial(wrId), status);
       case Opcode.WRITE -> {
         if (status == Status.REMOTE_ACCESS

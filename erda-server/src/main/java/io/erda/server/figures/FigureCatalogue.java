@@ -273,8 +273,14 @@ public final class FigureCatalogue {
             "processor time of the thread that executes clients' READs and WRITEs")
         .counter(
             "tcp.refused.garbage",
-            "connections ended because what they sent is none of this protocol, or of another"
-                + " version of it")
+            "connections ended because what they sent is none of this protocol")
+        .counter(
+            "tcp.refused.versions",
+            "connections ended because their client has another version of the frames over TCP")
+        .counter(
+            "tcp.refused.damaged",
+            "connections ended because what came did not have its checksum: bits changed on the way"
+                + " from the client to the server")
         .counter(
             "tcp.refused.secret",
             "connections ended because they did not prove the secret, or showed a proof that was"

@@ -17,6 +17,8 @@ final class ClientHandshake {
   /** Not yet a status. */
   static final int UNDECIDED = -1;
 
+  private static final String DAMAGED = "what the server sent was damaged on its way";
+
   private enum Step {
     SOCKET,
     HELLO,
@@ -105,8 +107,7 @@ final class ClientHandshake {
             options.tls() == null
                 ? new Transport.Plain(channel)
                 : options.tls().wrap(channel, target.getHostString(), target.getPort());
-        Hello.put(out.memory(), out.at(), options.secret() != null, nonce);
-        out.add(Hello.BYTES);
+        out.addHello(options.secret() != null, nonce);
         step = Step.HELLO;
       }
       out.flush(transport);
@@ -137,12 +138,24 @@ final class ClientHandshake {
       return Status.ENCRYPTION;
     }
     if (in.available() >= Long.BYTES && !Hello.begins(in.memory(), in.at())) {
-      return Status.INCOMPATIBLE;
+      return Hello.isDamagedMagic(in.memory(), in.at()) ? damaged() : Status.INCOMPATIBLE;
     }
     if (in.available() < Hello.BYTES) {
       return UNDECIDED;
     }
-    if (!Hello.isOurVersion(in.memory(), in.at())) {
+    if (!in.isHelloSound()) {
+      return damaged();
+    }
+    int version = Hello.version(in.memory(), in.at());
+    if (version != Hello.VERSION) {
+      failure =
+          "the server has version "
+              + version
+              + " of the frames over TCP, this client version "
+              + Hello.VERSION;
+      return Status.INCOMPATIBLE;
+    }
+    if (!Hello.isOurs(in.memory(), in.at())) {
       return Status.INCOMPATIBLE;
     }
     if (Hello.hasSecret(in.memory(), in.at()) != (options.secret() != null)) {
@@ -162,8 +175,7 @@ final class ClientHandshake {
         out.at() + Frame.PRIVATE_DATA,
         privateDataOut.length);
     int payload = Hello.PROOF_BYTES + privateDataOut.length;
-    Frame.put(memory, out.at(), payload, Frame.CONNECT, 0, 0, 0, 0);
-    out.add(Frame.HEADER_BYTES + Frame.padded(payload));
+    out.addFrame(payload, Frame.CONNECT, 0, 0, 0, 0);
     step = Step.ANSWER;
     return UNDECIDED;
   }
@@ -172,6 +184,9 @@ final class ClientHandshake {
     int bytes = in.frame(Frame.HANDSHAKE_BYTES_MAX);
     if (bytes == 0) {
       return UNDECIDED;
+    }
+    if (bytes == Frame.DAMAGED) {
+      return damaged();
     }
     if (bytes == Frame.WRONG) {
       return Status.INCOMPATIBLE;
@@ -203,6 +218,17 @@ final class ClientHandshake {
     }
     privateData = data;
     return type == Frame.ACCEPT ? Status.SUCCESS : Status.REJECTED;
+  }
+
+  /** The bytes changed on their way: another attempt may find them whole. */
+  private int damaged() {
+    failure = DAMAGED;
+    return Status.UNREACHABLE;
+  }
+
+  /** Says that a frame of the connection, which was made, was damaged. */
+  void onDamaged() {
+    failure = DAMAGED;
   }
 
   private byte[] proof(Secret.Prover prover, MemorySegment data) throws IOException {

@@ -2,14 +2,17 @@ package io.erda.rdma.tcp;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
 
 /**
- * Where what lies in a frame: a header of 24 bytes and a payload that is padded to a multiple of 8,
- * so that in a buffer every frame begins 8-aligned. See {@code FORMAT-tcp.md}.
+ * Where what lies in a frame: a header of 32 bytes and a payload that is padded to a multiple of 8,
+ * so that in a buffer every frame begins 8-aligned. Header and payload have a CRC32C each. See
+ * {@code FORMAT-tcp.md}.
  */
 final class Frame {
-  static final int HEADER_BYTES = 24;
+  static final int HEADER_BYTES = 32;
 
   /** A WRITE's payload has so many bytes before its data. */
   static final int WRITE_HEADER_BYTES = 24;
@@ -64,6 +67,8 @@ final class Frame {
   private static final int RESERVED = 7;
   private static final int ENDED = 8;
   private static final int CONSUMED = 16;
+  static final int PAYLOAD_CHECKSUM = 24;
+  static final int HEADER_CHECKSUM = 28;
 
   // Offsets of payloads, from the beginning of the frame.
   static final int KEY = HEADER_BYTES;
@@ -88,6 +93,9 @@ final class Frame {
 
   /** A length that no frame has. */
   static final int WRONG = -1;
+
+  /** Bytes that are not those that were sent. */
+  static final int DAMAGED = -2;
 
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -130,6 +138,39 @@ final class Frame {
         memory.set(ValueLayout.JAVA_BYTE, pad, (byte) 0);
       }
     }
+  }
+
+  /**
+   * Stores the checksums of a frame that is complete.
+   *
+   * @param bytes the same memory; its position and limit change
+   */
+  static void seal(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
+    memory.set(INT, at + PAYLOAD_CHECKSUM, payloadChecksum(checksum, memory, bytes, at));
+    memory.set(INT, at + HEADER_CHECKSUM, checksum(checksum, bytes, at, HEADER_CHECKSUM));
+  }
+
+  /** Whether a frame's header is as it was sent. REQUIRES: all of the header is there. */
+  static boolean isHeaderSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
+    return memory.get(INT, at + HEADER_CHECKSUM) == checksum(checksum, bytes, at, HEADER_CHECKSUM);
+  }
+
+  /** Whether a frame's payload is as it was sent. REQUIRES: all of the frame is there. */
+  static boolean isPayloadSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
+    return memory.get(INT, at + PAYLOAD_CHECKSUM) == payloadChecksum(checksum, memory, bytes, at);
+  }
+
+  private static int payloadChecksum(
+      CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
+    int payload = padded(payload(memory, at));
+    return payload == 0 ? 0 : checksum(checksum, bytes, at + HEADER_BYTES, payload);
+  }
+
+  /** The CRC32C of some bytes; the buffer's position and limit change. */
+  static int checksum(CRC32C checksum, ByteBuffer bytes, int from, int length) {
+    checksum.reset();
+    checksum.update(bytes.limit(from + length).position(from));
+    return (int) checksum.getValue();
   }
 
   static int payload(MemorySegment memory, long at) {

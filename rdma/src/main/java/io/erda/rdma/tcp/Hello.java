@@ -2,19 +2,26 @@ package io.erda.rdma.tcp;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
 
-/** The first 64 bytes of either end: who speaks, which version, and a nonce for the proofs. */
+/**
+ * The first 64 bytes of either end: who speaks, which version, and a nonce for the proofs. The
+ * layout is the same in all versions.
+ */
 final class Hello {
   static final int BYTES = 64;
   static final int NONCE_BYTES = 32;
   static final int PROOF_BYTES = 32;
-  static final int VERSION = 1;
+  static final int VERSION = 2;
 
   /** Flag: this end has a secret, and wants a proof of it. */
   static final int HAS_SECRET = 1;
 
   /** "ERDATCP\0". */
   static final long MAGIC = 0x00_50_43_54_41_44_52_45L;
+
+  private static final int FLIPPED_MAX = 4;
 
   /** How records of TLS begin: their kind, and a version. */
   private static final byte TLS_ALERT = 21;
@@ -26,21 +33,58 @@ final class Hello {
   private static final int FLAGS_AT = 12;
   private static final int NONCE_AT = 16;
   private static final int ZEROS_AT = 48;
+  private static final int CHECKSUM_AT = 60;
+
+  /** Version 1 had zeros in the place of the checksum. */
+  private static final int VERSION_WITHOUT_CHECKSUM = 1;
 
   private Hello() {}
 
-  static void put(MemorySegment memory, long at, boolean hasSecret, byte[] nonce) {
+  /**
+   * @param bytes the same memory; its position and limit change
+   */
+  static void put(
+      CRC32C checksum,
+      MemorySegment memory,
+      ByteBuffer bytes,
+      int at,
+      boolean hasSecret,
+      byte[] nonce) {
     Frame.putLong(memory, at, MAGIC);
     Frame.putInt(memory, at + VERSION_AT, VERSION);
     Frame.putInt(memory, at + FLAGS_AT, hasSecret ? HAS_SECRET : 0);
     MemorySegment.copy(nonce, 0, memory, ValueLayout.JAVA_BYTE, at + NONCE_AT, NONCE_BYTES);
     Frame.putLong(memory, at + ZEROS_AT, 0);
-    Frame.putLong(memory, at + ZEROS_AT + 8, 0);
+    Frame.putInt(memory, at + ZEROS_AT + 8, 0);
+    Frame.putInt(memory, at + CHECKSUM_AT, Frame.checksum(checksum, bytes, at, CHECKSUM_AT));
+  }
+
+  /**
+   * Whether a HELLO of whatever version is as it was sent. REQUIRES: all of it is there.
+   *
+   * @param bytes the same memory; its position and limit change
+   */
+  static boolean isSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
+    int said = Frame.getInt(memory, at + CHECKSUM_AT);
+    return said == Frame.checksum(checksum, bytes, at, CHECKSUM_AT)
+        || said == 0 && version(memory, at) == VERSION_WITHOUT_CHECKSUM;
+  }
+
+  static int version(MemorySegment memory, long at) {
+    return Frame.getInt(memory, at + VERSION_AT);
   }
 
   /** Whether the bytes that are there, 8 at least, may begin a HELLO. */
   static boolean begins(MemorySegment memory, long at) {
     return Frame.getLong(memory, at) == MAGIC;
+  }
+
+  /**
+   * Whether 8 bytes that don't begin a HELLO began one before some bits of them changed on the way:
+   * no other protocol begins with a word that is so near.
+   */
+  static boolean isDamagedMagic(MemorySegment memory, long at) {
+    return Long.bitCount(Frame.getLong(memory, at) ^ MAGIC) <= FLIPPED_MAX;
   }
 
   /** Whether the bytes, 2 at least, are of a server that wants TLS and was spoken to without. */
@@ -58,11 +102,12 @@ final class Hello {
         && memory.get(ValueLayout.JAVA_BYTE, at + 1) == TLS_MAJOR;
   }
 
-  static boolean isOurVersion(MemorySegment memory, long at) {
-    return Frame.getInt(memory, at + VERSION_AT) == VERSION
+  /** Whether a HELLO is one of this version, and all of it is as this version has it. */
+  static boolean isOurs(MemorySegment memory, long at) {
+    return version(memory, at) == VERSION
         && (Frame.getInt(memory, at + FLAGS_AT) & ~HAS_SECRET) == 0
         && Frame.getLong(memory, at + ZEROS_AT) == 0
-        && Frame.getLong(memory, at + ZEROS_AT + 8) == 0;
+        && Frame.getInt(memory, at + ZEROS_AT + 8) == 0;
   }
 
   static boolean hasSecret(MemorySegment memory, long at) {

@@ -3,6 +3,7 @@ package io.erda.rdma.tcp;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
 
 /**
  * What has arrived and was not used yet. Whatever is taken out is a multiple of 8 bytes long, so
@@ -13,6 +14,11 @@ final class InBuffer {
   private ByteBuffer bytes;
   private int from;
   private int to;
+  private final CRC32C checksum = new CRC32C();
+
+  // What was found of the frame that is next, so that it is found once.
+  private boolean headerSound;
+  private boolean payloadSound;
 
   InBuffer(MemorySegment memory) {
     this.memory = memory;
@@ -67,17 +73,37 @@ final class InBuffer {
   void take(int taken) {
     assert (taken & 7) == 0 && taken <= available() : taken + " bytes of " + available();
     from += taken;
+    headerSound = false;
+    payloadSound = false;
+  }
+
+  /** Whether the HELLO that is next is as it was sent. REQUIRES: all of it is there. */
+  boolean isHelloSound() {
+    return Hello.isSound(checksum, memory, bytes, from);
   }
 
   /**
    * Bytes of the next frame if all of it is there; 0 when it is not, {@link Frame#WRONG} when it
-   * can't be.
+   * can't be, {@link Frame#DAMAGED} when its bytes are not those that were sent.
    */
   int frame(int bytesMax) {
     if (available() < Frame.HEADER_BYTES) {
       return 0;
     }
+    if (!headerSound && !Frame.isHeaderSound(checksum, memory, bytes, from)) {
+      return Frame.DAMAGED;
+    }
+    headerSound = true;
     int length = Frame.bytes(memory, from, bytesMax);
-    return length > available() ? 0 : length;
+    if (length > available()) {
+      return 0;
+    }
+    if (length != Frame.WRONG
+        && !payloadSound
+        && !Frame.isPayloadSound(checksum, memory, bytes, from)) {
+      return Frame.DAMAGED;
+    }
+    payloadSound = true;
+    return length;
   }
 }

@@ -3,6 +3,7 @@ package io.erda.rdma.tcp;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
 
 /** What waits for the socket. Frames are built in place, at {@link #at()}, and then added. */
 final class OutBuffer {
@@ -10,6 +11,7 @@ final class OutBuffer {
   private ByteBuffer bytes;
   private int sent;
   private int filled;
+  private final CRC32C checksum = new CRC32C();
 
   OutBuffer(MemorySegment memory) {
     this.memory = memory;
@@ -49,8 +51,16 @@ final class OutBuffer {
     return memory.byteSize() - filled >= frameBytes;
   }
 
-  void add(int frameBytes) {
-    filled += frameBytes;
+  /** Adds the frame whose payload lies behind the place of its header, at {@link #at()}. */
+  void addFrame(int payload, int type, int flags, int status, long ended, long consumed) {
+    Frame.put(memory, filled, payload, type, flags, status, ended, consumed);
+    Frame.seal(checksum, memory, bytes, filled);
+    filled += Frame.HEADER_BYTES + Frame.padded(payload);
+  }
+
+  void addHello(boolean hasSecret, byte[] nonce) {
+    Hello.put(checksum, memory, bytes, filled, hasSecret, nonce);
+    filled += Hello.BYTES;
   }
 
   int waiting() {

@@ -10,6 +10,8 @@ final class Refusals {
   /** Why a peer is refused. */
   enum Kind {
     GARBAGE("tcp.refused.garbage"),
+    DAMAGED("tcp.refused.damaged"),
+    VERSION("tcp.refused.versions"),
     SECRET("tcp.refused.secret"),
     TLS("tcp.refused.tls"),
     HANDSHAKE("tcp.refused.handshakes");
@@ -20,6 +22,9 @@ final class Refusals {
       this.figure = figure;
     }
   }
+
+  static final String DAMAGED =
+      "what it sent was damaged on its way: a frame does not have its checksum";
 
   static final String GARBAGE = "what it sent is none of the protocol";
 

@@ -315,6 +315,10 @@ final class ServedConnection implements CompletionHandler {
     if (bytes == 0 || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
       return false;
     }
+    if (bytes == Frame.DAMAGED) {
+      refuse(Refusals.Kind.DAMAGED, Refusals.DAMAGED);
+      return false;
+    }
     if (bytes == Frame.WRONG || !onFrame(in.memory(), in.at())) {
       wrong();
       return false;
@@ -553,8 +557,7 @@ final class ServedConnection implements CompletionHandler {
 
   private void add(int payload, int type, int flags, int status) {
     long consumed = exchange.consumed;
-    Frame.put(out.memory(), out.at(), payload, type, flags, status, ended, consumed);
-    out.add(Frame.HEADER_BYTES + Frame.padded(payload));
+    out.addFrame(payload, type, flags, status, ended, consumed);
     exchange.consumedTold = consumed;
     endedTold = ended;
     wantsAck = false;

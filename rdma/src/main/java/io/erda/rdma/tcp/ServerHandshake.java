@@ -72,6 +72,9 @@ final class ServerHandshake {
 
   private Outcome onHello(InBuffer in, OutBuffer out) {
     if (in.available() >= Long.BYTES && !Hello.begins(in.memory(), in.at())) {
+      if (Hello.isDamagedMagic(in.memory(), in.at())) {
+        return refuse(Refusals.Kind.DAMAGED, Refusals.DAMAGED);
+      }
       if (!Hello.isTlsHandshake(in.memory(), in.at())) {
         return refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
       }
@@ -82,13 +85,25 @@ final class ServerHandshake {
     if (in.available() < Hello.BYTES) {
       return Outcome.WAITS;
     }
-    boolean ours = Hello.isOurVersion(in.memory(), in.at());
+    if (!in.isHelloSound()) {
+      return refuse(Refusals.Kind.DAMAGED, Refusals.DAMAGED);
+    }
+    int version = Hello.version(in.memory(), in.at());
+    boolean ours = Hello.isOurs(in.memory(), in.at());
     boolean hasSecret = Hello.hasSecret(in.memory(), in.at());
     nonceThere = Hello.nonce(in.memory(), in.at());
     in.take(Hello.BYTES);
     sayHello(out);
+    if (!ours && version == Hello.VERSION) {
+      return refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
+    }
     if (!ours) {
-      return refuse(Refusals.Kind.GARBAGE, "it speaks another version of the protocol");
+      return refuse(
+          Refusals.Kind.VERSION,
+          "it has version "
+              + version
+              + " of the frames over TCP, this server version "
+              + Hello.VERSION);
     }
     if (hasSecret != (options.secret() != null)) {
       return refuse(
@@ -101,14 +116,16 @@ final class ServerHandshake {
   }
 
   private void sayHello(OutBuffer out) {
-    Hello.put(out.memory(), out.at(), options.secret() != null, nonce);
-    out.add(Hello.BYTES);
+    out.addHello(options.secret() != null, nonce);
   }
 
   private Outcome onConnect(InBuffer in, OutBuffer out) throws IOException {
     int bytes = in.frame(Frame.HANDSHAKE_BYTES_MAX);
     if (bytes == 0) {
       return Outcome.WAITS;
+    }
+    if (bytes == Frame.DAMAGED) {
+      return refuse(Refusals.Kind.DAMAGED, Refusals.DAMAGED);
     }
     MemorySegment memory = in.memory();
     int at = in.at();
@@ -126,8 +143,7 @@ final class ServerHandshake {
             .toArray(ValueLayout.JAVA_BYTE);
     in.take(bytes);
     if (!Secret.same(proof(Secret.Prover.CLIENT, privateData()), said)) {
-      Frame.put(out.memory(), out.at(), 0, Frame.REJECT, 0, Status.SECRET, 0, 0);
-      out.add(Frame.HEADER_BYTES);
+      out.addFrame(0, Frame.REJECT, 0, Status.SECRET, 0, 0);
       return refuse(Refusals.Kind.SECRET, "it did not prove the secret");
     }
     return Outcome.GOES_ON;
@@ -147,7 +163,6 @@ final class ServerHandshake {
     MemorySegment.copy(
         proof, 0, memory, ValueLayout.JAVA_BYTE, out.at() + Frame.PROOF, proof.length);
     MemorySegment.copy(data, 0, memory, out.at() + Frame.PRIVATE_DATA, data.byteSize());
-    Frame.put(memory, out.at(), payload, accepted ? Frame.ACCEPT : Frame.REJECT, 0, 0, 0, 0);
-    out.add(Frame.HEADER_BYTES + Frame.padded(payload));
+    out.addFrame(payload, accepted ? Frame.ACCEPT : Frame.REJECT, 0, 0, 0, 0);
   }
 }

@@ -113,8 +113,7 @@ final class TcpQueuePair implements QueuePair {
   }
 
   private void add(int payload, int type, int flags) {
-    Frame.put(out.memory(), out.at(), payload, type, flags, 0, 0, inbox.tellConsumed());
-    out.add(Frame.HEADER_BYTES + Frame.padded(payload));
+    out.addFrame(payload, type, flags, 0, 0, inbox.tellConsumed());
     if (out.waiting() >= FLUSH_BYTES) {
       flush();
     }
@@ -418,6 +417,11 @@ final class TcpQueuePair implements QueuePair {
     while (phase == Phase.CONNECTED) {
       int bytes = in.frame(Frame.BYTES_MAX);
       if (bytes == 0) {
+        return;
+      }
+      if (bytes == Frame.DAMAGED) {
+        handshake.onDamaged();
+        end();
         return;
       }
       if (bytes == Frame.WRONG || !onFrame(in.memory(), in.at())) {

@@ -9,7 +9,9 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.zip.CRC32C;
 
 /** A peer that sends any bytes: what the protocol says, or not. */
 final class RawPeer implements AutoCloseable {
@@ -27,7 +29,8 @@ final class RawPeer implements AutoCloseable {
 
   static byte[] hello(boolean hasSecret, byte[] nonce) {
     byte[] hello = new byte[Hello.BYTES];
-    Hello.put(MemorySegment.ofArray(hello), 0, hasSecret, nonce);
+    Hello.put(
+        new CRC32C(), MemorySegment.ofArray(hello), ByteBuffer.wrap(hello), 0, hasSecret, nonce);
     return hello;
   }
 
@@ -38,7 +41,44 @@ final class RawPeer implements AutoCloseable {
     MemorySegment.copy(
         payload, 0, memory, ValueLayout.JAVA_BYTE, Frame.HEADER_BYTES, payload.length);
     Frame.put(memory, 0, payload.length, type, flags, status, ended, consumed);
+    Frame.seal(new CRC32C(), memory, ByteBuffer.wrap(frame), 0);
     return frame;
+  }
+
+  /**
+   * Gives what begins with a HELLO, and whatever lies behind it in the form of frames, the
+   * checksums that fit. Changes the array.
+   */
+  static byte[] sealed(byte[] stream) {
+    ByteBuffer bytes = ByteBuffer.wrap(stream);
+    MemorySegment memory = MemorySegment.ofArray(stream);
+    CRC32C checksum = new CRC32C();
+    if (stream.length < Hello.BYTES) {
+      return stream;
+    }
+    int helloEnd = Hello.BYTES - Integer.BYTES;
+    Frame.putInt(memory, helloEnd, Frame.checksum(checksum, bytes, 0, helloEnd));
+    long next = Hello.BYTES;
+    while (stream.length - next >= Frame.HEADER_BYTES) {
+      int at = (int) next;
+      int payload = Frame.payload(memory, at);
+      next += Frame.HEADER_BYTES + (long) Frame.padded(payload);
+      if (payload >= 0 && payload <= stream.length && next <= stream.length) {
+        Frame.seal(checksum, memory, bytes, at);
+      } else {
+        int sealed = Frame.checksum(checksum, bytes, at, Frame.HEADER_CHECKSUM);
+        Frame.putInt(memory, at + Frame.HEADER_CHECKSUM, sealed);
+        return stream;
+      }
+    }
+    return stream;
+  }
+
+  /** Gives the header of a frame the checksum that fits. Changes the array. */
+  static void sealedFrame(byte[] frame) {
+    ByteBuffer bytes = ByteBuffer.wrap(frame);
+    int sealed = Frame.checksum(new CRC32C(), bytes, 0, Frame.HEADER_CHECKSUM);
+    Frame.putInt(MemorySegment.ofArray(frame), Frame.HEADER_CHECKSUM, sealed);
   }
 
   static byte[] request(int type, int flags, byte... payload) {

@@ -17,9 +17,18 @@ import org.junit.jupiter.api.Test;
 final class TcpFormatTest {
   @Test
   void examples() throws IOException {
+    assertExample("hello", RawPeer.hello(true, nonce()));
     assertExample("read", RawPeer.request(Frame.READ, 0, RawPeer.words(0x20000, 64, 8)));
     assertExample("data", RawPeer.frame(Frame.DATA, Frame.LAST, 0, 1, 0, RawPeer.words(42)));
     assertExample("refused", RawPeer.frame(Frame.DONE, 0, Status.REMOTE_ACCESS, 2, 0));
+  }
+
+  private static byte[] nonce() {
+    byte[] nonce = new byte[Hello.NONCE_BYTES];
+    for (int i = 0; i < nonce.length; i++) {
+      nonce[i] = (byte) i;
+    }
+    return nonce;
   }
 
   @Test
@@ -29,6 +38,7 @@ final class TcpFormatTest {
     assertTrue(format.contains("handshake " + (Frame.HANDSHAKE_BYTES_MAX - Frame.HEADER_BYTES)));
     assertTrue(format.contains("at most " + Frame.WINDOW_BYTES + " bytes of messages"));
     assertTrue(format.contains("consumed " + Frame.WINDOW_BYTES / 4));
+    assertTrue(format.contains("version (4) = " + Hello.VERSION));
     byte[] hello = RawPeer.hello(false, new byte[Hello.NONCE_BYTES]);
     assertEquals("ERDATCP\0", new String(hello, 0, 8, StandardCharsets.US_ASCII));
   }

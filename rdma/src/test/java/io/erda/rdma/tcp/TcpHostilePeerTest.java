@@ -149,6 +149,7 @@ final class TcpHostilePeerTest {
     open(PLAIN, PLAIN);
     byte[] hello = RawPeer.hello(false, new byte[Hello.NONCE_BYTES]);
     hello[8] = 9;
+    RawPeer.sealed(hello);
     try (RawPeer peer = new RawPeer(fixture.address())) {
       peer.send(hello);
       byte[] answer = peer.receive(Hello.BYTES);
@@ -156,7 +157,27 @@ final class TcpHostilePeerTest {
       assertTrue(peer.isEnded());
     }
     assertEquals(
-        List.of("tcp.refused.garbage: it speaks another version of the protocol"), refused);
+        List.of(
+            "tcp.refused.versions: it has version 9 of the frames over TCP, this server version 2"),
+        refused);
+  }
+
+  /** Version 1 had no checksum in its HELLO. */
+  @Test
+  void versionOneLearnsOurs() throws IOException {
+    open(PLAIN, PLAIN);
+    byte[] hello = RawPeer.hello(false, new byte[Hello.NONCE_BYTES]);
+    hello[8] = 1;
+    java.util.Arrays.fill(hello, 60, 64, (byte) 0);
+    try (RawPeer peer = new RawPeer(fixture.address())) {
+      peer.send(hello);
+      assertEquals(Hello.VERSION, peer.receive(Hello.BYTES)[8]);
+      assertTrue(peer.isEnded());
+    }
+    assertEquals(
+        List.of(
+            "tcp.refused.versions: it has version 1 of the frames over TCP, this server version 2"),
+        refused);
   }
 
   @Test
@@ -192,10 +213,13 @@ final class TcpHostilePeerTest {
     long key = writable.remoteKey();
     byte[] negative = RawPeer.request(Frame.READ, 0, RawPeer.words(key, 0, 8));
     negative[3] = (byte) 0x80;
+    RawPeer.sealedFrame(negative);
     byte[] tooLong = RawPeer.request(Frame.SEND, 0, new byte[8]);
     tooLong[2] = 1;
+    RawPeer.sealedFrame(tooLong);
     byte[] reserved = RawPeer.request(Frame.CREDIT, 0);
     reserved[7] = 1;
+    RawPeer.sealedFrame(reserved);
     byte[][] wrong = {
       negative,
       tooLong,
