@@ -26,9 +26,19 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The examples of the README compile as they stand there, and print what they say. */
+/**
+ * The examples of the README and of {@code docs/embedding.md} compile as they stand there, and
+ * print what they say.
+ */
 class ReadmeTest {
   private static final Path README = Path.of("..", "README.md");
+  private static final Path DOCS = Path.of("..", "docs");
+  private static final List<Path> PAGES =
+      List.of(
+          README,
+          DOCS.resolve("embedding.md"),
+          DOCS.resolve("installing.md"),
+          DOCS.resolve("README.md"));
   private static final Pattern EXAMPLE = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
   private static final Pattern CLASS = Pattern.compile("public class (\\w+)");
 
@@ -88,7 +98,10 @@ class ReadmeTest {
     int count = 0;
     for (Path page :
         List.of(
-            README, Path.of("..", "docs", "examples.md"), Path.of("..", "docs", "operations.md"))) {
+            DOCS.resolve("embedding.md"),
+            DOCS.resolve("installing.md"),
+            DOCS.resolve("examples.md"),
+            DOCS.resolve("operations.md"))) {
       Matcher named =
           Pattern.compile("(?<![0-9.])0\\.[0-9]+\\.[0-9]+(?:[-~][A-Z]+)?")
               .matcher(Files.readString(page));
@@ -101,14 +114,17 @@ class ReadmeTest {
   }
 
   @Test
-  void everyFileThatItLinksToIsThere() throws IOException {
-    Matcher links = Pattern.compile("\\]\\(([^):#]+)\\)").matcher(Files.readString(README));
+  void everyFileThatTheyLinkToIsThere() throws IOException {
     int count = 0;
-    while (links.find()) {
-      assertTrue(Files.exists(README.resolveSibling(links.group(1))), links.group(1));
-      count++;
+    for (Path page : PAGES) {
+      Matcher links =
+          Pattern.compile("\\]\\(([^):#]+)(?:#[^)]*)?\\)").matcher(Files.readString(page));
+      while (links.find()) {
+        assertTrue(Files.exists(page.resolveSibling(links.group(1))), page + ": " + links.group(1));
+        count++;
+      }
     }
-    assertTrue(count > 5, "links found: " + count);
+    assertTrue(count > 30, "links found: " + count);
   }
 
   private List<String> run(String example, String argument) throws Exception {
@@ -153,11 +169,13 @@ class ReadmeTest {
 
   private static Map<String, String> examples() throws IOException {
     Map<String, String> examples = new TreeMap<>();
-    Matcher matcher = EXAMPLE.matcher(Files.readString(README));
-    while (matcher.find()) {
-      Matcher name = CLASS.matcher(matcher.group(1));
-      assertTrue(name.find(), "an example without a public class");
-      examples.put(name.group(1), matcher.group(1));
+    for (Path page : PAGES) {
+      Matcher matcher = EXAMPLE.matcher(Files.readString(page));
+      while (matcher.find()) {
+        Matcher name = CLASS.matcher(matcher.group(1));
+        assertTrue(name.find(), "an example without a public class");
+        examples.put(name.group(1), matcher.group(1));
+      }
     }
     return examples;
   }
