@@ -81,7 +81,7 @@ abstract class KeyWordLookUp extends ReadOperation {
     step = first;
   }
 
-  final boolean isDoubling() {
+  final boolean isResizing() {
     return map.nextTableKey != RegionMap.NONE;
   }
 
@@ -178,7 +178,7 @@ abstract class KeyWordLookUp extends ReadOperation {
   }
 
   final void postKeyWord() {
-    int all = isDoubling() ? 2 : 1;
+    int all = isResizing() ? 2 : 1;
     for (; posted < all; posted++) {
       boolean old = posted == 0;
       long bucket = Entry.bucket(group.keyWord(), old ? map.buckets : map.nextBuckets);
@@ -234,7 +234,7 @@ abstract class KeyWordLookUp extends ReadOperation {
   }
 
   private long nextAt() {
-    return isDoubling() ? ScanCopy.ENTRIES + Neighbourhood.BYTES : PendingVersions.NO_TABLE;
+    return isResizing() ? ScanCopy.ENTRIES + Neighbourhood.BYTES : PendingVersions.NO_TABLE;
   }
 
   private void readObject(int offset) {

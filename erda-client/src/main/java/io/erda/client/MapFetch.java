@@ -213,10 +213,14 @@ final class MapFetch {
     }
     long nextKey = Message.getLong(memory, base + Message.MAPPED_NEXT_KEY);
     long nextBuckets = Message.getLong(memory, base + Message.MAPPED_NEXT_BUCKETS);
-    if (nextBuckets != (nextKey == RegionMap.NONE ? 0 : 2 * buckets)) {
+    boolean next =
+        nextKey == RegionMap.NONE
+            ? nextBuckets == 0
+            : nextBuckets == 2 * buckets || (nextBuckets > 0 && 2 * nextBuckets == buckets);
+    if (!next) {
       return "a table of "
           + buckets
-          + " buckets that is doubled into one of "
+          + " buckets that is resized into one of "
           + nextBuckets
           + ", remote key "
           + nextKey;

@@ -16,9 +16,7 @@ final class RegionMap {
   final long entriesOffset;
   final long buckets;
 
-  /**
-   * The table that the other one is being doubled into, or {@link #NONE} when no doubling is on.
-   */
+  /** The table that the other one is being resized into, or {@link #NONE} when it is not. */
   final long nextTableKey;
 
   final long nextBuckets;

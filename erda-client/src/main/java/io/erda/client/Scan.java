@@ -77,7 +77,7 @@ final class Scan extends KeyWordLookUp {
     order = from;
     endsWithStretch = ofOneStretch;
     inStretch = false;
-    entries.clear(0);
+    entries.clear(0, null);
     group.close();
     batch.rewind();
     keyLength = 0;
@@ -157,12 +157,12 @@ final class Scan extends KeyWordLookUp {
       order.taken();
     }
     if (order == null) {
-      order = new ScanOrder(map.buckets);
+      order = new ScanOrder(map.buckets, map.nextBuckets);
     }
     if (order.isAtEnd() || (taken && endsWithStretch)) {
       keyLength = END;
       finish();
-    } else if (!order.fits(map.buckets)) {
+    } else if (!order.fits(map.buckets, map.nextBuckets) && !askedForMap) {
       onSmallerTable();
     } else {
       order.take(map.buckets, map.nextBuckets);
@@ -171,27 +171,23 @@ final class Scan extends KeyWordLookUp {
     }
   }
 
-  /** Where the iteration comes from another client, this one's map may be the older of the two. */
+  /**
+   * Where the iteration comes from another client, this one's map may be the older of the two. If
+   * it is not, the table was halved.
+   */
   private void onSmallerTable() {
     if (session.map != map) {
       lookUp();
-    } else if (!askedForMap) {
+    } else {
       askedForMap = true;
       refreshMap();
-    } else {
-      fail(
-          new ErdaException.Unavailable(
-              describe()
-                  + ": the table has "
-                  + map.buckets
-                  + " buckets, fewer than before: an older state of the store was brought back"));
     }
   }
 
   /** No READ of entries reports success: the root's, posted behind them, stands for all. */
   private void postTable() {
     int ofTable = order.ranges(map.buckets);
-    int all = ofTable + (isDoubling() ? order.ranges(map.nextBuckets) : 0);
+    int all = ofTable + (isResizing() ? order.ranges(map.nextBuckets) : 0);
     int bytes = order.slots() * Entry.BYTES;
     for (; posted < all; posted++) {
       boolean old = posted < ofTable;
@@ -212,7 +208,7 @@ final class Scan extends KeyWordLookUp {
     int ofTable = order.ranges(map.buckets);
     int all = posted;
     int slots = order.slots();
-    entries.clear(all * slots);
+    entries.clear(all * slots, order);
     for (int i = 0; i < all; i++) {
       boolean old = i < ofTable;
       entries.collect(

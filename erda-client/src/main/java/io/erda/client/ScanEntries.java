@@ -29,8 +29,12 @@ final class ScanEntries {
   private int mask;
   private int size;
 
-  /** Begins anew, for what so many slots may hold. */
-  void clear(int slots) {
+  /** Says which key words were taken already. */
+  private ScanOrder order;
+
+  /** Begins anew, for what so many slots may hold that belong to a stretch of an order. */
+  void clear(int slots, ScanOrder ofStretch) {
+    order = ofStretch;
     int bits = 64 - Long.numberOfLeadingZeros(2L * slots);
     shift = Long.SIZE - bits;
     mask = (1 << bits) - 1;
@@ -78,7 +82,9 @@ final class ScanEntries {
           keyWord == 0
               || versionWord == 0
               || (!undecided && VersionWord.committed(versionWord) == VersionWord.NONE);
-      if (!valueless && isHome(Entry.bucket(keyWord, buckets) - first, count)) {
+      if (!valueless
+          && isHome(Entry.bucket(keyWord, buckets) - first, count)
+          && !order.isTaken(keyWord)) {
         add(keyWord, undecided ? LOOK_UP : versionWord);
       }
     }

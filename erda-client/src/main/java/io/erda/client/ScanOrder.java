@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 
 /**
@@ -7,6 +8,10 @@ import io.erda.hashtable.Neighbourhood;
  * home buckets of the table had when it began (the <em>base</em>). That order outlives every
  * doubling, because a doubling only adds a bit above: the keys of one bucket are those of two
  * buckets then, as far apart as the old table was long.
+ *
+ * <p>A table that was halved has fewer buckets than the base. Then the order begins anew, with that
+ * table as its base, so that what is left costs no more than the table of now; and it remembers
+ * what was {@link #isTaken taken}, which is a condition on the tag alone and stays so for good.
  *
  * <p>The keys are taken by <em>stretches</em>: {@link #count} home buckets from {@link #first} on,
  * modulo {@link #modulus}. In a table of n buckets a stretch is n / modulus <em>ranges</em> of
@@ -27,7 +32,10 @@ final class ScanOrder {
 
   private static final int PADDING = Neighbourhood.ENTRIES - 1;
 
-  private final long base;
+  private long base;
+
+  /** What was taken in the order of earlier bases. */
+  private Taken taken;
 
   /** The first bucket of the base that was not taken, or not wholly. */
   private long bucket;
@@ -43,10 +51,45 @@ final class ScanOrder {
   private int count;
 
   /**
-   * @param base buckets of the table, of the old one where it is being doubled
+   * @param buckets of the table, the base
    */
-  ScanOrder(long base) {
-    this.base = base;
+  ScanOrder(long buckets) {
+    this(buckets, 0);
+  }
+
+  /**
+   * @param buckets of the table
+   * @param nextBuckets of the table that it is being resized into; 0: of none. The smaller one is
+   *     the base
+   */
+  ScanOrder(long buckets, long nextBuckets) {
+    this.base = fewest(buckets, nextBuckets);
+  }
+
+  /**
+   * What was taken in the order of one base: all buckets below one, and of that some parts.
+   *
+   * @param before what was taken in the orders before; null: nothing
+   */
+  private record Taken(long base, long bucket, int level, long part, Taken before) {
+    boolean has(long keyWord) {
+      long itsBucket = Entry.bucket(keyWord, base);
+      if (itsBucket != bucket || level == 0) {
+        return itsBucket < bucket;
+      }
+      long itsPart = Entry.bucket(keyWord, base << level) / base;
+      return Long.compareUnsigned(Long.reverse(itsPart), Long.reverse(part)) < 0;
+    }
+  }
+
+  /** Whether an entry's key was taken in an order of which only this is remembered. */
+  boolean isTaken(long keyWord) {
+    for (Taken one = taken; one != null; one = one.before) {
+      if (one.has(keyWord)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether all keys were taken. */
@@ -54,24 +97,46 @@ final class ScanOrder {
     return bucket == base;
   }
 
-  /** Whether a table of so many buckets can be one of those that the table has become. */
-  boolean fits(long buckets) {
-    return buckets >= modulus();
+  /**
+   * Whether the order can go on as it is. Where it can't, {@link #take} begins it anew.
+   *
+   * @param buckets of the table
+   * @param nextBuckets of the table that it is being resized into; 0: of none
+   */
+  boolean fits(long buckets, long nextBuckets) {
+    return fewest(buckets, nextBuckets) >= modulus();
+  }
+
+  private static long fewest(long buckets, long nextBuckets) {
+    return nextBuckets == 0 ? buckets : Math.min(buckets, nextBuckets);
   }
 
   /**
    * Decides how long the next stretch is.
    *
-   * @param buckets of the table; it {@link #fits}
-   * @param nextBuckets of the table that it is being doubled into; 0: of none
+   * @param buckets of the table
+   * @param nextBuckets of the table that it is being resized into; 0: of none
    */
   void take(long buckets, long nextBuckets) {
+    if (!fits(buckets, nextBuckets)) {
+      beginAnew(fewest(buckets, nextBuckets));
+    }
     while ((buckets + nextBuckets) / modulus() > RANGES_MAX) {
       level++;
     }
     long ranges = (buckets + nextBuckets) / modulus();
     long fit = Math.min(SLOTS_MAX / ranges - PADDING, countMax);
     count = level > 0 ? 1 : (int) Math.min(fit, base - bucket);
+  }
+
+  private void beginAnew(long buckets) {
+    if (bucket > 0 || level > 0) {
+      taken = new Taken(base, bucket, level, part, taken);
+    }
+    base = buckets;
+    bucket = 0;
+    level = 0;
+    part = 0;
   }
 
   /** The stretch was taken: the next one may be twice as long. */

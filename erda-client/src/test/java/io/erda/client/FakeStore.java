@@ -83,11 +83,12 @@ final class FakeStore implements LongSupplier {
   final MemorySegment root;
   final MemorySegment table;
 
-  /** What the table is being doubled into, or null. */
+  /** What the table is being resized into, or null. */
   MemorySegment next;
 
   private MemoryRegion nextRegion;
-  private boolean doubled;
+  private long nextBuckets;
+  private boolean resized;
   final List<MemorySegment> regions = new ArrayList<>();
   final Map<Long, MemoryRegion> regionKeys = new HashMap<>();
   final List<Integer> requests = new ArrayList<>();
@@ -173,7 +174,17 @@ final class FakeStore implements LongSupplier {
 
   /** Begins to double: an empty table of twice the buckets, and a new map. */
   void beginDoubling() {
-    next = arena.allocate(ENTRIES_OFFSET + (2 * BUCKETS + Neighbourhood.ENTRIES) * Entry.BYTES, 64);
+    beginResizing(2 * BUCKETS);
+  }
+
+  /** Begins to halve: an empty table of half the buckets, and a new map. */
+  void beginHalving() {
+    beginResizing(BUCKETS / 2);
+  }
+
+  private void beginResizing(long buckets) {
+    nextBuckets = buckets;
+    next = arena.allocate(ENTRIES_OFFSET + (buckets + Neighbourhood.ENTRIES) * Entry.BYTES, 64);
     nextRegion = device.register(next, Backing.none(next.byteSize()), Access.REMOTE_READ);
     setRoot(Root.EPOCH_OFFSET, getRoot(Root.EPOCH_OFFSET) + 1);
   }
@@ -187,7 +198,7 @@ final class FakeStore implements LongSupplier {
   /** The first half of a move. Returns where the copy is in {@link #next}. */
   long copy(long entry) {
     long keyWord = table.get(ValueLayout.JAVA_LONG, entry);
-    long at = ENTRIES_OFFSET + Entry.bucket(keyWord, 2 * BUCKETS) * Entry.BYTES;
+    long at = ENTRIES_OFFSET + Entry.bucket(keyWord, nextBuckets) * Entry.BYTES;
     while (next.get(ValueLayout.JAVA_LONG, at + 8) != 0) {
       at += Entry.BYTES;
     }
@@ -197,8 +208,8 @@ final class FakeStore implements LongSupplier {
   }
 
   /** The new table is the only one, and the old one can't be READ any more. */
-  void endDoubling() {
-    doubled = true;
+  void endResizing() {
+    resized = true;
     setRoot(Root.EPOCH_OFFSET, getRoot(Root.EPOCH_OFFSET) + 1);
     device.deregister(tableRegion);
   }
@@ -596,16 +607,16 @@ final class FakeStore implements LongSupplier {
     int count = Math.min(mapPage, HEADS - first);
     Message.putLong(out, Message.MAPPED_INCARNATION, getRoot(Root.INCARNATION_OFFSET));
     Message.putLong(out, Message.MAPPED_EPOCH, getRoot(Root.EPOCH_OFFSET));
-    boolean two = next != null && !doubled;
-    Message.putLong(out, Message.MAPPED_TABLE_KEY, doubled ? nextKey() : tableRegion.remoteKey());
+    boolean two = next != null && !resized;
+    Message.putLong(out, Message.MAPPED_TABLE_KEY, resized ? nextKey() : tableRegion.remoteKey());
     Message.putLong(out, Message.MAPPED_ENTRIES_OFFSET, ENTRIES_OFFSET);
-    Message.putLong(out, Message.MAPPED_BUCKETS, doubled ? 2 * BUCKETS : BUCKETS);
+    Message.putLong(out, Message.MAPPED_BUCKETS, resized ? nextBuckets : BUCKETS);
     Message.putInt(out, Message.MAPPED_NEIGHBOURHOOD, Neighbourhood.ENTRIES);
     Message.putInt(out, Message.MAPPED_REGIONS, HEADS);
     Message.putInt(out, Message.MAPPED_FIRST, first);
     Message.putInt(out, Message.MAPPED_COUNT, count);
     Message.putLong(out, Message.MAPPED_NEXT_KEY, two ? nextKey() : 0);
-    Message.putLong(out, Message.MAPPED_NEXT_BUCKETS, two ? 2 * BUCKETS : 0);
+    Message.putLong(out, Message.MAPPED_NEXT_BUCKETS, two ? nextBuckets : 0);
     for (int i = 0; i < count; i++) {
       long at = Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
       Message.putInt(out, at + Message.RECORD_HEAD, first + i);

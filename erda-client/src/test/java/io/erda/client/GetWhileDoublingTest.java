@@ -173,7 +173,7 @@ class GetWhileDoublingTest {
     store.move(entry("key"));
     store.move(entry("other"));
     assertEquals("value", get("key"));
-    store.endDoubling();
+    store.endResizing();
     assertEquals("x", get("other"));
     watch();
     assertNull(get("nothing"));
@@ -208,6 +208,6 @@ class GetWhileDoublingTest {
           return length;
         };
     ErdaException e = assertThrows(ErdaException.class, store::client);
-    assertTrue(e.getMessage().contains("doubled"), e.getMessage());
+    assertTrue(e.getMessage().contains("resized"), e.getMessage());
   }
 }

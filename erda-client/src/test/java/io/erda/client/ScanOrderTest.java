@@ -9,14 +9,15 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
 
-/** Each tag is in one stretch, however the table grows meanwhile. */
+/** Each tag is in one stretch, however the table grows and shrinks meanwhile. */
 class ScanOrderTest {
   private static final int TAGS = 1 << 16;
 
   /**
-   * Counts the tags of each stretch; a table that grows never makes one come twice, or not at all.
+   * Counts the tags of each stretch; a table that grows, or shrinks, never makes one come twice, or
+   * not at all.
    */
-  private static void run(long seed, int grows) {
+  private static void run(long seed, int grows, int shrinks) {
     SplittableRandom random = new SplittableRandom(seed);
     int bits = random.nextInt(0, 12);
     long buckets = 1L << bits;
@@ -26,15 +27,21 @@ class ScanOrderTest {
       if (random.nextInt(100) < grows && buckets < TAGS) {
         buckets *= 2;
       }
-      assertTrue(order.fits(buckets));
-      boolean doubling = random.nextBoolean() && buckets < TAGS;
-      order.take(buckets, doubling ? 2 * buckets : 0);
-      int ofOld = requireTags(order, buckets, met, true);
-      if (doubling) {
-        // The ranges in the new table have tags that those in the old one had, and as many.
-        assertEquals(ofOld, requireTags(order, 2 * buckets, met, false));
+      if (random.nextInt(100) < shrinks && buckets > 1) {
+        buckets /= 2;
       }
-      int ranges = order.ranges(buckets) + (doubling ? order.ranges(2 * buckets) : 0);
+      long next =
+          random.nextBoolean()
+              ? 0
+              : random.nextBoolean() && buckets > 1 ? buckets / 2 : Math.min(TAGS, 2 * buckets);
+      next = next == buckets ? 0 : next;
+      order.take(buckets, next);
+      int ofOld = requireTags(order, buckets, met, true);
+      if (next > 0) {
+        // The ranges in the new table have tags that those in the old one had, and as many.
+        assertEquals(ofOld, requireTags(order, next, met, false));
+      }
+      int ranges = order.ranges(buckets) + (next > 0 ? order.ranges(next) : 0);
       assertTrue(ranges <= ScanOrder.RANGES_MAX);
       assertTrue(ranges * order.slots() <= ScanOrder.SLOTS_MAX);
       if (random.nextInt(4) > 0) {
@@ -56,6 +63,9 @@ class ScanOrderTest {
         long home = order.bucket(range) + i;
         assertTrue(home >= 0 && home < buckets);
         for (long tag = home; tag < TAGS; tag += buckets) {
+          if (order.isTaken(tag)) {
+            continue;
+          }
           met[(int) tag] += count ? 1 : 0;
           assertEquals(1, met[(int) tag]);
           tags++;
@@ -69,7 +79,7 @@ class ScanOrderTest {
     for (int range = 0; range < order.ranges(buckets); range++) {
       for (int i = 0; i < order.count(); i++) {
         for (long tag = order.bucket(range) + i; tag < TAGS; tag += buckets) {
-          met[(int) tag]--;
+          met[(int) tag] -= order.isTaken(tag) ? 0 : 1;
         }
       }
     }
@@ -77,21 +87,45 @@ class ScanOrderTest {
 
   @RepeatedTest(20)
   void takesEachTagOnceWhileTheTableGrows(RepetitionInfo repetition) {
-    run(repetition.getCurrentRepetition(), repetition.getCurrentRepetition());
+    run(repetition.getCurrentRepetition(), repetition.getCurrentRepetition(), 0);
   }
 
   /** From one bucket to 65536 of them: a bucket of the base is cut, and cut again. */
   @Test
   void cutsBucketsOfATableThatHasGrownALot() {
     for (int seed = 100; seed < 120; seed++) {
-      run(seed, 90);
+      run(seed, 90, 0);
     }
   }
 
+  @RepeatedTest(20)
+  void takesEachTagOnceWhileTheTableGrowsAndShrinks(RepetitionInfo repetition) {
+    int often = repetition.getCurrentRepetition();
+    run(1000 + often, 3 * often, 1 + often);
+  }
+
+  /** A table of 2^16 buckets that becomes one of 16 is not gone over 4096 times. */
   @Test
-  void knowsATableThatIsOlderThanTheIteration() {
+  void goesOverTheSmallTableOnce() {
+    ScanOrder order = new ScanOrder(1 << 16);
+    for (int i = 0; i < 4; i++) {
+      order.take(1 << 16, 0);
+      order.taken();
+    }
+    int stretches = 0;
+    for (; !order.isAtEnd(); stretches++) {
+      order.take(16, 0);
+      order.taken();
+    }
+    assertTrue(stretches <= 16, stretches + " stretches of 16 buckets");
+  }
+
+  @Test
+  void knowsATableThatIsSmallerThanBefore() {
     ScanOrder order = new ScanOrder(64);
-    assertFalse(order.fits(32));
-    assertTrue(order.fits(128));
+    assertFalse(order.fits(32, 0));
+    assertFalse(order.fits(64, 32));
+    assertTrue(order.fits(64, 128));
+    assertTrue(order.fits(128, 0));
   }
 }

@@ -173,10 +173,29 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
 
   @Override
   public void doubled(long fromBuckets, long toBuckets, long entries, long tookNs) {
+    sayResized("doubled", fromBuckets, toBuckets, entries, tookNs);
+  }
+
+  @Override
+  public void halved(long fromBuckets, long toBuckets, long entries, long tookNs) {
+    sayResized("halved", fromBuckets, toBuckets, entries, tookNs);
+  }
+
+  @Override
+  public void turned(long fromBuckets, long toBuckets) {
     say(
         Level.INFO,
-        "doubled the table from %d to %d buckets%s: it has %s entries"
+        "the table stays at %d buckets: of %d, one would be shared by more keys than fit"
+            .formatted(toBuckets, fromBuckets));
+  }
+
+  private void sayResized(
+      String what, long fromBuckets, long toBuckets, long entries, long tookNs) {
+    say(
+        Level.INFO,
+        "%s the table from %d to %d buckets%s: it has %s entries"
             .formatted(
+                what,
                 fromBuckets,
                 toBuckets,
                 tookNs < 0 ? "" : " in " + time(tookNs),

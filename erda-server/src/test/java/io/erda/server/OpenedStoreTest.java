@@ -223,7 +223,7 @@ class OpenedStoreTest {
     create();
     write("superblock", 8, 7);
     write("superblock", 4096 + 8, 7);
-    assertTrue(unusable().contains("layout version 7, this program reads layout version 2"));
+    assertTrue(unusable().contains("layout version 7, this program reads layout version 3"));
   }
 
   /** The version of one copy is damaged: the other one says what the store is. */

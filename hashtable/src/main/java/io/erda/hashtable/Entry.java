@@ -14,7 +14,7 @@ import java.nio.ByteOrder;
  *   8    version word (see {@link VersionWord})     0 = free
  * </pre>
  *
- * The tag holds the bucket bits in its low end, so doubling the table reads no object. A tag is not
+ * The tag holds the bucket bits in its low end, so resizing the table reads no object. A tag is not
  * a key: two keys may share it, and the full key is compared in the object.
  */
 public final class Entry {

@@ -286,7 +286,7 @@ public final class HashTable {
   public boolean storeWord(long slot, long keyWord, long expected, long next) {
     if (!inUse(next)) {
       throw new IllegalArgumentException(
-          "a version word of 0 would free the entry, and only doubling moves it: "
+          "a version word of 0 would free the entry, and only a resizing moves it: "
               + VersionWord.toString(next));
     }
     if (!holds(slot, keyWord, expected)) {
@@ -406,6 +406,32 @@ public final class HashTable {
   }
 
   /**
+   * As {@link #empty} of several entries, with one drain for all of them between their version
+   * words and their key words; the caller drains. An entry that holds something else by now, or is
+   * pending, is left as it is.
+   *
+   * @param at their slots; afterwards it begins with those that were emptied
+   * @return how many were emptied
+   */
+  public int empty(long[] at, long[] keyWords, long[] expected, int count) {
+    int emptied = 0;
+    for (int i = 0; i < count; i++) {
+      if (!VersionWord.pending(expected[i]) && holds(at[i], keyWords[i], expected[i])) {
+        putVersionWord(at[i], 0);
+        at[emptied++] = at[i];
+      }
+    }
+    if (emptied > 0) {
+      memory.drain();
+    }
+    for (int i = 0; i < emptied; i++) {
+      putKeyWord(at[i], 0);
+      countFreed(at[i]);
+    }
+    return emptied;
+  }
+
+  /**
    * As {@link #empty}, and durable when it returns. A reader sees the entry gone only when no crash
    * brings it back any more; {@link #empty} is for what was gone for readers before.
    *
@@ -446,7 +472,7 @@ public final class HashTable {
     memory.drain();
   }
 
-  // The steps that a doubling takes in its two tables; see Doubling.
+  // The steps that a resizing takes in its two tables; see Resizing.
 
   PersistentMemory memory() {
     return memory;
@@ -457,6 +483,23 @@ public final class HashTable {
     long keyWord = keyWord(slot);
     long home = Entry.bucket(keyWord, buckets);
     return keyWord != 0 && home <= slot && slot - home < Neighbourhood.ENTRIES;
+  }
+
+  /**
+   * How many entries there are with this home here whose home in a table of {@code otherBuckets} is
+   * {@code otherHome}.
+   */
+  int countAtHome(long home, long otherHome, long otherBuckets) {
+    int count = 0;
+    for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
+      long keyWord = TableLayout.keyWord(segment, slot);
+      if (Entry.bucket(keyWord, buckets) == home
+          && Entry.bucket(keyWord, otherBuckets) == otherHome
+          && inUse(TableLayout.versionWord(segment, slot))) {
+        count++;
+      }
+    }
+    return count;
   }
 
   /** Clears what is left in a key's neighbourhood, as an insertion here would. */
@@ -480,6 +523,34 @@ public final class HashTable {
         : slot + ": " + VersionWord.toString(versionWord(slot));
     putVersionWord(slot, VersionWord.MOVED);
     countFreed(slot);
+  }
+
+  /**
+   * Frees the slots in [begin, end) whose entries were moved, in the order of {@link #empty}; the
+   * caller drains. Also what is seen to be free and has a key word left: a process that died may
+   * have freed it here and not drained. Returns whether there were any.
+   */
+  boolean freeMoved(long begin, long end) {
+    boolean any = false;
+    for (long slot = begin; slot < end; slot++) {
+      if (versionWord(slot) == VersionWord.MOVED) {
+        putVersionWord(slot, 0);
+        any = true;
+      } else if (versionWord(slot) == 0 && keyWord(slot) != 0) {
+        memory.flush(entryOffset(slot), Entry.BYTES);
+        any = true;
+      }
+    }
+    if (!any) {
+      return false;
+    }
+    memory.drain();
+    for (long slot = begin; slot < end; slot++) {
+      if (versionWord(slot) == 0 && keyWord(slot) != 0) {
+        putKeyWord(slot, 0);
+      }
+    }
+    return true;
   }
 
   /**

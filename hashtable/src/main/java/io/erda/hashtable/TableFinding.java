@@ -64,8 +64,8 @@ public sealed interface TableFinding {
   }
 
   /**
-   * The entries of these slots are, or were, being moved to a table of twice the buckets; {@link
-   * Doubling#open} repairs what a crash left.
+   * The entries of these slots are, or were, being moved to a table of another size; {@link
+   * Resizing#open} repairs what a crash left.
    */
   record InterruptedStretch(long first, int slots) implements TableFinding {
     @Override
@@ -79,7 +79,7 @@ public sealed interface TableFinding {
     }
   }
 
-  /** The entry is in the table of twice the buckets: damage where there is none. */
+  /** The entry is in the table of another size: damage where there is none. */
   record Moved(long slot, long keyWord) implements TableFinding {
     @Override
     public boolean damage() {

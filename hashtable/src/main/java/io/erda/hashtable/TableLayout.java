@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
  *   104          valid word: 0 = nothing is under way; "erdaMOVE" = the displacement, "erdaFREE" = the
  *                emptying that the five words before name
  *   112  zeros
- *   128  stretch: the slots whose entries are being moved to a table of twice the buckets; see {@link Stretch}
+ *   128  stretch: the slots whose entries are being moved to a table of another size; see {@link Stretch}
  *   136  zeros
  *  4096  entry 0, entry 1, … entry buckets + 14
  * </pre>

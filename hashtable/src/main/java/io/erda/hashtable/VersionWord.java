@@ -22,7 +22,7 @@ public final class VersionWord {
   public static final int OFFSET_MAX = Integer.MAX_VALUE;
 
   /**
-   * In a table that is being doubled: the entry is in the new table. Pending and without any
+   * In a table that is being resized: the entry is in the new table. Pending and without any
    * offset, which no entry's word ever is: a reader who takes it for one finds no committed version
    * in it, passes on, and looks into the new table.
    */

@@ -2,7 +2,7 @@ package io.erda.hashtable;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.erda.hashtable.DoublingExplorer.Driver;
+import io.erda.hashtable.ResizingExplorer.Driver;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -103,8 +103,9 @@ class DoublingCrashTest {
       long before = random.nextLong();
       long after = random.nextLong();
       int event = random.nextInt(80);
-      new DoublingExplorer(
+      new ResizingExplorer(
               BUCKETS,
+              2 * BUCKETS,
               seed,
               driver -> {
                 fill(driver);
@@ -115,7 +116,7 @@ class DoublingCrashTest {
     }
   }
 
-  private static void steps(Driver driver, long seed) {
+  static void steps(Driver driver, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < 6; i++) {
       if (random.nextInt(2) == 0) {
@@ -127,7 +128,7 @@ class DoublingCrashTest {
   }
 
   private static void explore(Consumer<Driver> setup, Consumer<Driver> script) {
-    DoublingExplorer explorer = new DoublingExplorer(BUCKETS, SEED, setup, script);
+    ResizingExplorer explorer = new ResizingExplorer(BUCKETS, 2 * BUCKETS, SEED, setup, script);
     explorer.explore();
     assertTrue(explorer.cases() > 20, "too few cases: " + explorer.cases());
   }

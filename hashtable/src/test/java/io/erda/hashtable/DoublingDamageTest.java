@@ -35,7 +35,7 @@ class DoublingDamageTest {
     from.insert(SOUND, VersionWord.first(64, false));
     long slot = from.insert(DAMAGED, VersionWord.first(128, false));
     memory.putLongRelease(TableLayout.entryOffset(slot) + Entry.KEY_WORD_OFFSET, wrong);
-    Doubling doubling = Doubling.open(from, to);
+    Resizing doubling = Resizing.open(from, to);
     for (int i = 0; i < 100 && !doubling.stuck(); i++) {
       assertTrue(doubling.doWork(4, (at, keyWord, word) -> {}) > 0);
     }

@@ -5,7 +5,7 @@ import static io.erda.hashtable.DefectiveMemory.withoutFlush;
 import static io.erda.hashtable.DefectiveMemory.withoutStore;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.erda.hashtable.DoublingExplorer.Driver;
+import io.erda.hashtable.ResizingExplorer.Driver;
 import io.erda.pmem.PersistentMemory;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,8 +75,8 @@ class DoublingDefectTest {
   @ParameterizedTest
   @MethodSource("defects")
   void isFound(Defect defect) {
-    DoublingExplorer explorer =
-        new DoublingExplorer(16, Long.getLong("erda.seed", 1), defect.setup, defect.script)
+    ResizingExplorer explorer =
+        new ResizingExplorer(16, 32, Long.getLong("erda.seed", 1), defect.setup, defect.script)
             .defects(defect.ofOld, defect.ofNew);
     assertThrows(AssertionError.class, explorer::explore);
   }

@@ -135,7 +135,7 @@ class FormatTest {
     table.insert(2L << 32 | 513, VersionWord.first(16, false));
     CrashMemory twice = new CrashMemory(HashTable.bytesFor(2 * BUCKETS));
     HashTable next = HashTable.create(twice, 2 * BUCKETS, new CrashExplorer.NoCounter());
-    Doubling doubling = Doubling.open(table, next);
+    Resizing doubling = Resizing.open(table, next);
     doubling.doWork(512, (slot, key, word) -> {});
     memory.crashBefore(6);
     try {
@@ -155,7 +155,7 @@ class FormatTest {
         HashTable.open(
             twice.outcomes(1, new java.util.SplittableRandom(1)).get(0),
             new CrashExplorer.NoCounter());
-    Doubling.open(again, nextAgain);
+    Resizing.open(again, nextAgain);
     assertEquals(HashTable.NONE, nextAgain.find(2L << 32 | 513, (slot, word) -> true));
     assertEquals(512, nextAgain.find(1L << 32 | 512, (slot, word) -> true));
   }

@@ -6,7 +6,7 @@ public final class Protocol {
   public static final int VERSION = 2;
 
   /** The version of a store's files together: superblock, root, table, regions, objects. */
-  public static final int LAYOUT_VERSION = 2;
+  public static final int LAYOUT_VERSION = 3;
 
   /** The longest control message, bytes. */
   public static final int MESSAGE_BYTES_MAX = 4096;

@@ -13,9 +13,13 @@ import java.util.zip.CRC32C;
  * <pre>
  *   0  magic "ERDASUPR" 8 | 8  layout version 4 | 12  zero 4 | 16  sequence 8 | 24  store UUID 16
  *  40  heads 4 | 44  segment bytes 4 | 48  region bytes 8 | 56  regions max 4 | 60  table generation 4
- *  64  buckets 8 | 72  hash seed 8 | 80  doubling 4 | 84  promise 4
- *  88  put mode 4 | 92  zero 24 | 116  CRC32C of bytes 0 … 115, 4
+ *  64  buckets 8 | 72  hash seed 8 | 80  resized 4 | 84  promise 4
+ *  88  put mode 4 | 92  next table generation 4 | 96  tables made 4 | 100  zero 4
+ * 104  buckets at least 8 | 112  zero 4 | 116  CRC32C of bytes 0 … 115, 4
  * </pre>
+ *
+ * <p>Layout version 2 had zeros from 92 on: its tables were doubled only, into the one of the next
+ * number. It is read as that; what is stored is the version of today.
  */
 public final class SuperblockLayout {
   /** The name of its file. */
@@ -36,6 +40,12 @@ public final class SuperblockLayout {
   private static final long MAGIC = 0x5250_5553_4144_5245L;
   private static final int CHECKSUM_OFFSET = 116;
 
+  /** Before tables were halved. */
+  private static final int VERSION_DOUBLED_ONLY = 2;
+
+  /** Below this a table is not halved where the superblock does not say how it began. */
+  private static final long BUCKETS_LEAST_UNTOLD = 1 << 18;
+
   // What stands for a promise; 0 for PROCESS.
   private static final int POWER = 1;
   private static final int ATOMIC = 2;
@@ -49,9 +59,7 @@ public final class SuperblockLayout {
    * What one copy says.
    *
    * @param regionsMax the most regions of the store
-   * @param tableGeneration number of the table, counted from 1
-   * @param buckets of that table
-   * @param doubling whether that table is being doubled into the one of the next generation
+   * @param tables which there are, and what becomes of them
    * @param promise what every acknowledged put survives
    * @param putMode how objects come to be versions of their keys
    */
@@ -62,10 +70,8 @@ public final class SuperblockLayout {
       int segmentBytes,
       long regionBytes,
       int regionsMax,
-      int tableGeneration,
-      long buckets,
+      StoreTables tables,
       long hashSeed,
-      boolean doubling,
       Promise promise,
       PutMode putMode) {}
 
@@ -91,10 +97,10 @@ public final class SuperblockLayout {
     bytes.set(INT, 44, fields.segmentBytes());
     bytes.set(LONG, 48, fields.regionBytes());
     bytes.set(INT, 56, fields.regionsMax());
-    bytes.set(INT, 60, fields.tableGeneration());
-    bytes.set(LONG, 64, fields.buckets());
+    bytes.set(INT, 60, fields.tables().generation());
+    bytes.set(LONG, 64, fields.tables().buckets());
     bytes.set(LONG, 72, fields.hashSeed());
-    bytes.set(INT, 80, fields.doubling() ? 1 : 0);
+    bytes.set(INT, 80, fields.tables().code());
     bytes.set(
         INT,
         84,
@@ -104,6 +110,9 @@ public final class SuperblockLayout {
           case ATOMIC -> ATOMIC;
         });
     bytes.set(INT, 88, fields.putMode().code());
+    bytes.set(INT, 92, fields.tables().nextGeneration());
+    bytes.set(INT, 96, fields.tables().made());
+    bytes.set(LONG, 104, fields.tables().bucketsLeast());
     bytes.set(INT, CHECKSUM_OFFSET, checksum(bytes, 0));
     return bytes;
   }
@@ -134,7 +143,7 @@ public final class SuperblockLayout {
 
   private static Fields decode(MemorySegment memory, long at) {
     if (memory.get(LONG, at) != MAGIC
-        || memory.get(INT, at + 8) != Protocol.LAYOUT_VERSION
+        || !isRead(memory.get(INT, at + 8))
         || memory.get(INT, at + CHECKSUM_OFFSET) != checksum(memory, at)) {
       return null;
     }
@@ -145,12 +154,44 @@ public final class SuperblockLayout {
         memory.get(INT, at + 44),
         memory.get(LONG, at + 48),
         memory.get(INT, at + 56),
-        memory.get(INT, at + 60),
-        memory.get(LONG, at + 64),
+        tables(memory, at),
         memory.get(LONG, at + 72),
-        memory.get(INT, at + 80) != 0,
         promise(memory.get(INT, at + 84)),
         putMode(memory.get(INT, at + 88)));
+  }
+
+  private static boolean isRead(int version) {
+    return version == Protocol.LAYOUT_VERSION || version == VERSION_DOUBLED_ONLY;
+  }
+
+  /** Whether both copies have the layout version of today. */
+  public static boolean isOfToday(MemorySegment memory) {
+    return memory.get(INT, 8) == Protocol.LAYOUT_VERSION
+        && memory.get(INT, COPY_STRIDE + 8) == Protocol.LAYOUT_VERSION;
+  }
+
+  private static StoreTables tables(MemorySegment memory, long at) {
+    int generation = memory.get(INT, at + 60);
+    long buckets = memory.get(LONG, at + 64);
+    int code = memory.get(INT, at + 80);
+    long nextBuckets = StoreTables.nextBuckets(code, buckets);
+    if (memory.get(INT, at + 8) == VERSION_DOUBLED_ONLY) {
+      int next = nextBuckets == 0 ? 0 : generation + 1;
+      return new StoreTables(
+          generation,
+          buckets,
+          next,
+          nextBuckets,
+          Math.max(generation, next),
+          Math.min(buckets, BUCKETS_LEAST_UNTOLD));
+    }
+    return new StoreTables(
+        generation,
+        buckets,
+        memory.get(INT, at + 92),
+        nextBuckets,
+        memory.get(INT, at + 96),
+        memory.get(LONG, at + 104));
   }
 
   /** A promise that this program does not know must not be broken by it. */
@@ -178,7 +219,7 @@ public final class SuperblockLayout {
   /** Another version may keep its checksum elsewhere, so it is asked for without one. */
   private static void requireVersion(MemorySegment memory, long at) {
     int version = memory.get(INT, at + 8);
-    if (memory.get(LONG, at) == MAGIC && version != Protocol.LAYOUT_VERSION) {
+    if (memory.get(LONG, at) == MAGIC && !isRead(version)) {
       throw new ErdaException.Unusable(
           "store has layout version "
               + version

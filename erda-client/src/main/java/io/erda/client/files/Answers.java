@@ -6,6 +6,7 @@ import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
+import io.erda.protocol.StoreTables;
 import io.erda.protocol.WelcomeBuilder;
 import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
@@ -125,21 +126,21 @@ final class Answers {
       use(now);
     }
     int count = Math.min(slots.length - first, Message.RECORDS_MAX);
-    int table = map.superblock().tableGeneration();
-    long buckets = map.superblock().buckets();
-    boolean doubling = map.superblock().doubling();
+    StoreTables tables = map.superblock().tables();
     Message.putLong(out, to + Message.MAPPED_INCARNATION, incarnation);
     Message.putLong(out, to + Message.MAPPED_EPOCH, map.epoch());
-    Message.putLong(out, to + Message.MAPPED_TABLE_KEY, ReachedFiles.tableKey(table));
+    Message.putLong(out, to + Message.MAPPED_TABLE_KEY, ReachedFiles.tableKey(tables.generation()));
     Message.putLong(out, to + Message.MAPPED_ENTRIES_OFFSET, HashTable.entriesOffset());
-    Message.putLong(out, to + Message.MAPPED_BUCKETS, buckets);
+    Message.putLong(out, to + Message.MAPPED_BUCKETS, tables.buckets());
     Message.putInt(out, to + Message.MAPPED_NEIGHBOURHOOD, HashTable.neighbourhood());
     Message.putInt(out, to + Message.MAPPED_REGIONS, slots.length);
     Message.putInt(out, to + Message.MAPPED_FIRST, first);
     Message.putInt(out, to + Message.MAPPED_COUNT, count);
     Message.putLong(
-        out, to + Message.MAPPED_NEXT_KEY, doubling ? ReachedFiles.tableKey(table + 1) : 0);
-    Message.putLong(out, to + Message.MAPPED_NEXT_BUCKETS, doubling ? 2 * buckets : 0);
+        out,
+        to + Message.MAPPED_NEXT_KEY,
+        tables.resizing() ? ReachedFiles.tableKey(tables.nextGeneration()) : 0);
+    Message.putLong(out, to + Message.MAPPED_NEXT_BUCKETS, tables.nextBuckets());
     for (int i = 0; i < count; i++) {
       int slot = slots[first + i];
       long linkWord = map.linkWords()[slot];

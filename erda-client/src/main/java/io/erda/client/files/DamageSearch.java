@@ -10,6 +10,7 @@ import io.erda.logstore.LogReading;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.Root;
+import io.erda.protocol.StoreTables;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -71,15 +72,16 @@ final class DamageSearch {
   }
 
   /**
-   * The key word's neighbourhoods: that of the table and, while it is being doubled, that of the
+   * The key word's neighbourhoods: that of the table and, while it is being resized, that of the
    * new one. One that can't be read is null.
    */
   private byte[][] neighbourhoods(StoreSnapshot map, long keyWord) {
-    byte[][] found = new byte[map.superblock().doubling() ? 2 : 1][];
+    StoreTables tables = map.superblock().tables();
+    byte[][] found = new byte[tables.resizing() ? 2 : 1][];
     for (int i = 0; i < found.length; i++) {
-      long key = ReachedFiles.tableKey(map.superblock().tableGeneration() + i);
+      long key = ReachedFiles.tableKey(i == 0 ? tables.generation() : tables.nextGeneration());
       ReachedFiles.Reached table = files.reach(key, map);
-      long bucket = Entry.bucket(keyWord, map.superblock().buckets() << i);
+      long bucket = Entry.bucket(keyWord, i == 0 ? tables.buckets() : tables.nextBuckets());
       long at = HashTable.entriesOffset() + bucket * Entry.BYTES;
       if (table != null && table.contains(at, Neighbourhood.BYTES)) {
         found[i] = new byte[Neighbourhood.BYTES];

@@ -22,16 +22,17 @@ import java.util.UUID;
  * changing both. Owns what it opens.
  *
  * <p><b>Why that is as good as the answer.</b> The server stores what a map names before it makes
- * the epoch newer, and uses it only afterwards: a region is linked, and a doubling noted, before
+ * the epoch newer, and uses it only afterwards: a region is linked, and a resizing noted, before
  * anything lies there that a reader needs. What a map no longer has to name is taken away before
  * the epoch too, but only when nothing needs it any more: no word names a region that is retired,
- * and every entry of a table that was doubled has moved. So at any moment of an epoch superblock
- * and region table name at least what the words of that epoch need. What is read behind a look at
- * incarnation and epoch, and used only while the root shows the same, was there at moments of that
- * epoch, each word of it at one of its own; whatever it names too much is empty. (The second look
- * here only spares the reader a map that is old already: each look-up has one of its own behind
- * it.) Whether a region that it names is still linked shows in the link word behind each READ of it
- * ({@link ReachedFiles}).
+ * and every entry of a table that was resized has moved. Where a halving turns round, nothing moves
+ * between the last move of the one epoch and the first of the next, so that the order of the two
+ * tables may be that of either. So at any moment of an epoch superblock and region table name at
+ * least what the words of that epoch need. What is read behind a look at incarnation and epoch, and
+ * used only while the root shows the same, was there at moments of that epoch, each word of it at
+ * one of its own; whatever it names too much is empty. (The second look here only spares the reader
+ * a map that is old already: each look-up has one of its own behind it.) Whether a region that it
+ * names is still linked shows in the link word behind each READ of it ({@link ReachedFiles}).
  *
  * <p><b>A store that nobody serves</b> is read as its server left it, as clients do that were
  * connected. After the machine was started anew that is not enough: a power failure may have made a

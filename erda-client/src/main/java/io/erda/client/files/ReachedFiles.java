@@ -6,6 +6,7 @@ import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogReading;
 import io.erda.pmem.ReadableDirectory;
 import io.erda.pmem.ReadableFile;
+import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
 import io.erda.rdma.Status;
 import java.io.IOException;
@@ -148,13 +149,13 @@ final class ReachedFiles implements AutoCloseable {
   }
 
   private Reached table(long key, int generation, StoreSnapshot map) throws IOException {
-    SuperblockLayout.Fields fields = map.superblock();
-    int doublings = generation - fields.tableGeneration();
-    if (doublings < 0 || doublings > 1) {
+    StoreTables tables = map.superblock().tables();
+    boolean next = tables.resizing() && generation == tables.nextGeneration();
+    if (!next && generation != tables.generation()) {
       return null;
     }
     ReadableFile file = directory.open(SuperblockLayout.table(generation));
-    return isWhole(file, HashTable.bytesFor(fields.buckets() << doublings))
+    return isWhole(file, HashTable.bytesFor(next ? tables.nextBuckets() : tables.buckets()))
         ? new Reached(key, file, 0, 0)
         : null;
   }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.protocol.Root;
+import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
 import io.erda.rdma.Status;
 import java.util.ArrayList;
@@ -44,13 +45,12 @@ class MapReaderTest {
   /** Whatever the words of its epoch need is in the map. */
   private static void requireEnough(StoreSnapshot map, String how) {
     long epoch = map.epoch();
-    SuperblockLayout.Fields tables = map.superblock();
+    StoreTables tables = map.superblock().tables();
     assertTrue(epoch < 2 || map.slotOf(0, 1) == 1, () -> how + ": the region that was linked");
     assertTrue(epoch >= 2 || map.slotOf(0, 0) == 0, () -> how + ": the region that was retired");
     assertTrue(
-        epoch < 4 || tables.doubling() || tables.tableGeneration() == 2,
-        () -> how + ": the new table");
-    assertTrue(epoch >= 4 || tables.tableGeneration() == 1, () -> how + ": the old table");
+        epoch < 4 || tables.resizing() || tables.generation() == 2, () -> how + ": the new table");
+    assertTrue(epoch >= 4 || tables.generation() == 1, () -> how + ": the old table");
     assertTrue(epoch < 6 || map.slotOf(0, 0) == 0, () -> how + ": the place that is used again");
   }
 

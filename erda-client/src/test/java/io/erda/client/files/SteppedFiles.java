@@ -6,6 +6,7 @@ import io.erda.pmem.ReadableFile;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
 import io.erda.protocol.Root;
+import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -90,6 +91,12 @@ final class SteppedFiles implements ReadableDirectory {
     };
   }
 
+  private static StoreTables tables(int generation, boolean doubling) {
+    long buckets = BUCKETS << generation - 1;
+    StoreTables tables = new StoreTables(generation, buckets, 0, 0, generation, BUCKETS);
+    return doubling ? tables.withNext(2 * buckets) : tables;
+  }
+
   Runnable[] superblockInSteps(int generation, boolean doubling) {
     Runnable[] steps = new Runnable[4];
     for (int copy = 0; copy < 2; copy++) {
@@ -103,10 +110,8 @@ final class SteppedFiles implements ReadableDirectory {
                   GEOMETRY.segmentBytes(),
                   GEOMETRY.regionBytes(),
                   GEOMETRY.regionsMax(),
-                  generation,
-                  BUCKETS << generation - 1,
+                  tables(generation, doubling),
                   42,
-                  doubling,
                   Promise.PROCESS,
                   PutMode.PUBLISH));
       for (int half = 0; half < 2; half++) {

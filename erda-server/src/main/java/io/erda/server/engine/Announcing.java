@@ -207,7 +207,7 @@ final class Announcing {
       if (engine.insertion().insert(keyWord, VersionWord.first(offset, true)) != Tables.NONE) {
         break;
       }
-      if (!engine.insertion().makeRoom()) {
+      if (!engine.insertion().makeRoom(keyWord)) {
         boolean roomSoon = engine.announced().anyLive() && nowNs - request.sinceNs < ROOM_NS;
         int refusal = engine.insertion().refusal();
         return refusal != Result.DISK_FULL && roomSoon ? WAITS : refusal;

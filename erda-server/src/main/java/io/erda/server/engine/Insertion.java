@@ -30,8 +30,8 @@ final class Insertion {
   }
 
   /** A step towards room. Returns false when nothing can be done: {@link #refusal} says why. */
-  boolean makeRoom() {
-    return growth.makeRoom();
+  boolean makeRoom(long keyWord) {
+    return growth.makeRoom(keyWord);
   }
 
   /** What is to be told to whom there is no room for. */
@@ -39,7 +39,7 @@ final class Insertion {
     if (growth.diskFull()) {
       return Result.DISK_FULL;
     }
-    return growth.creating() || growth.waitsForLive() ? Result.NOT_NOW : Result.TABLE_FULL;
+    return growth.makesRoom() || growth.waitsForLive() ? Result.NOT_NOW : Result.TABLE_FULL;
   }
 
   /**
@@ -55,8 +55,7 @@ final class Insertion {
       int head = Entry.headOf(table.keyWord(slot));
       if (word != 0
           && !VersionWord.pending(word)
-          && objects.valid(head, VersionWord.newest(word))
-          && !objects.isValue(head, VersionWord.newest(word))
+          && objects.isTombstone(head, VersionWord.newest(word))
           && table.empty(slot, table.keyWord(slot), word)) {
         table.drain();
         return true;

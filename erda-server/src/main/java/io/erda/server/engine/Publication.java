@@ -356,7 +356,7 @@ final class Publication {
       if (decided < stored) {
         return false;
       }
-      if (!insertion.makeRoom()) {
+      if (!insertion.makeRoom(request.keyWord)) {
         request.result = insertion.refusal();
       }
     }

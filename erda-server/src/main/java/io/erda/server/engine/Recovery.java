@@ -59,8 +59,13 @@ final class Recovery {
       notes.add("committed " + counts[1] + " whole versions whose acknowledgement was not sent");
     }
     notes.addAll(log.notes());
-    if (tables.doubling() != null) {
-      notes.add("the table is being doubled to " + tables.buckets() + " buckets");
+    if (tables.resizing() != null) {
+      notes.add(
+          "the table is being "
+              + (tables.halving() ? "halved" : "doubled")
+              + " to "
+              + tables.buckets()
+              + " buckets");
     }
     if (log.cleaning().interrupted() != null) {
       Region victim = log.cleaning().interrupted().victim();
@@ -73,7 +78,7 @@ final class Recovery {
             counts[0],
             counts[1],
             log.cleaning().interrupted() != null,
-            tables.doubling() != null,
+            tables.resizing() != null,
             notes);
     record(event, report);
     return report;
@@ -85,7 +90,7 @@ final class Recovery {
       event.objects = recovery.objectsSeen();
       event.committed = recovery.committed();
       event.cleaning = recovery.cleaning();
-      event.doubling = recovery.doubling();
+      event.doubling = recovery.resizing();
       event.commit();
     }
   }

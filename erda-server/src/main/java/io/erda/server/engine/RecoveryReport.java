@@ -9,7 +9,7 @@ import java.util.List;
  * @param objectsSeen whole objects there
  * @param committed pending versions that were whole and now count
  * @param cleaning whether a cleaning was under way, with space set aside for its copies
- * @param doubling whether the table was being doubled
+ * @param resizing whether the table was being doubled or halved
  * @param notes one line each: what was dropped or finished
  */
 public record RecoveryReport(
@@ -17,5 +17,5 @@ public record RecoveryReport(
     int objectsSeen,
     int committed,
     boolean cleaning,
-    boolean doubling,
+    boolean resizing,
     List<String> notes) {}

@@ -410,7 +410,7 @@ public final class ServerCore implements AutoCloseable {
         || files.making()
         || cleaner.atWork()
         || leases.anyWaits()
-        || engine.growth().growing();
+        || engine.growth().working();
   }
 
   /** How long may be slept while no client sends anything, nanoseconds; 0: not at all. */

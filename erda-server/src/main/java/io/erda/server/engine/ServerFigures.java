@@ -118,6 +118,10 @@ final class ServerFigures {
     figures.add("table.doubling.percent", tables::progressPercent);
     figures.add("table.doublings", growth::doublings);
     figures.add("table.doublings.postponed", growth::timesPutOff);
+    figures.add("table.halving", () -> growth.shrinking() ? 1 : 0);
+    figures.add("table.halvings", growth::halvings);
+    figures.add("table.halvings.turned", growth::turns);
+    figures.add("table.tombstones.emptied", growth::tombstonesEmptied);
   }
 
   private void addLog(Figures figures) {
@@ -142,7 +146,7 @@ final class ServerFigures {
     figures.add("recovery.objects", () -> engine.recovery().objectsSeen());
     figures.add("recovery.committed", () -> engine.recovery().committed());
     figures.add("recovery.cleaning", () -> engine.recovery().cleaning() ? 1 : 0);
-    figures.add("recovery.doubling", () -> engine.recovery().doubling() ? 1 : 0);
+    figures.add("recovery.doubling", () -> engine.recovery().resizing() ? 1 : 0);
     figures.add("store.incarnation", () -> engine.root().incarnation());
     figures.add("store.epoch", () -> engine.root().epoch());
     figures.add("store.putmode", () -> engine.putMode().code());

@@ -50,4 +50,10 @@ public interface ServiceListener {
    * @param tookNs −1 where it began before the store was opened
    */
   default void doubled(long fromBuckets, long toBuckets, long entries, long tookNs) {}
+
+  /** The table was halved; the parameters are those of {@link #doubled}. */
+  default void halved(long fromBuckets, long toBuckets, long entries, long tookNs) {}
+
+  /** A halving found too many keys with one bucket, and goes back to {@code toBuckets}. */
+  default void turned(long fromBuckets, long toBuckets) {}
 }

@@ -5,6 +5,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.StopHeader;
+import io.erda.protocol.StoreTables;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -85,9 +86,9 @@ final class StopRecord {
     record.set(LONG, 16, superblock.store().getMostSignificantBits());
     record.set(LONG, 24, superblock.store().getLeastSignificantBits());
     record.set(LONG, 32, incarnation);
-    record.set(LONG, 40, superblock.buckets());
-    record.set(INT, 48, superblock.tableGeneration());
-    record.set(INT, 52, superblock.doubling() ? 1 : 0);
+    record.set(LONG, 40, superblock.tables().buckets());
+    record.set(INT, 48, superblock.tables().generation());
+    record.set(INT, 52, superblock.tables().code());
     record.set(INT, 56, files.size());
     record.set(INT, BOOT_OFFSET, boot(directory));
     long at = HEADER_BYTES;
@@ -134,9 +135,9 @@ final class StopRecord {
 
   private static List<String> covered(Superblock superblock) {
     List<String> names = new ArrayList<>(List.of(StoreFiles.ROOT, LogFiles.REGIONS));
-    names.add(StoreFiles.table(superblock.tableGeneration()));
-    if (superblock.doubling()) {
-      names.add(StoreFiles.table(superblock.tableGeneration() + 1));
+    names.add(StoreFiles.table(superblock.tables().generation()));
+    if (superblock.tables().resizing()) {
+      names.add(StoreFiles.table(superblock.tables().nextGeneration()));
     }
     return names;
   }
@@ -228,20 +229,21 @@ final class StopRecord {
 
   private static void compareSuperblock(
       MemorySegment record, Superblock superblock, Differences differences) {
-    String says = says(superblock.tableGeneration(), superblock.buckets(), superblock.doubling());
-    String said = says(record.get(INT, 48), record.get(LONG, 40), record.get(INT, 52) != 0);
+    StoreTables tables = superblock.tables();
+    String says = says(tables.generation(), tables.buckets(), tables.code());
+    String said = says(record.get(INT, 48), record.get(LONG, 40), record.get(INT, 52));
     if (!says.equals(said)) {
       differences.add(StoreFiles.SUPERBLOCK + " says " + says + ", it said " + said);
     }
   }
 
-  private static String says(int generation, long buckets, boolean doubling) {
+  private static String says(int generation, long buckets, int code) {
     return "table "
         + generation
         + " of "
         + buckets
         + " buckets"
-        + (doubling ? ", which is being doubled" : "");
+        + (code == 0 ? "" : code == 1 ? ", which is being doubled" : ", which is being halved");
   }
 
   /** Whether the parts of all files are there, with names and lengths that files can have. */

@@ -8,6 +8,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
+import io.erda.protocol.StoreTables;
 import java.io.IOException;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
@@ -53,10 +54,8 @@ final class StoreCreation {
             1,
             new UUID(random.nextLong(), random.nextLong() | 1),
             store.geometry(),
-            1,
-            store.buckets(),
+            StoreTables.first(store.buckets()),
             random.nextLong(),
-            false,
             promise,
             store.putMode());
     LogStore.create(directory, store.geometry(), superblock.store()).close();
@@ -65,9 +64,9 @@ final class StoreCreation {
     }
     try (PersistentMemory tableMemory =
         directory.create(
-            StoreFiles.table(superblock.tableGeneration()),
-            HashTable.bytesFor(superblock.buckets()))) {
-      HashTable.create(tableMemory, superblock.buckets(), new NoMoves());
+            StoreFiles.table(superblock.tables().generation()),
+            HashTable.bytesFor(store.buckets()))) {
+      HashTable.create(tableMemory, store.buckets(), new NoMoves());
     }
     try (PersistentMemory memory = directory.create(StoreFiles.SUPERBLOCK_NEW, Superblock.BYTES)) {
       superblock.store(memory);

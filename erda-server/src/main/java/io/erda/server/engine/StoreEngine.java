@@ -67,7 +67,14 @@ public final class StoreEngine implements AutoCloseable {
             : null;
     this.decisions = announced == null ? pending : announced;
     this.growth =
-        new TableGrowth(directory, root, tables, decisions, superblock, parts.superblockMemory());
+        new TableGrowth(
+            directory,
+            root,
+            tables,
+            decisions,
+            new TombstoneSweep(tables, objects, puts),
+            superblock,
+            parts.superblockMemory());
     this.insertion = new Insertion(tables, growth, objects);
     this.keyWords = parts.keyWords();
     this.recovery = recovery;
@@ -232,7 +239,7 @@ public final class StoreEngine implements AutoCloseable {
     return tables;
   }
 
-  /** Doubles the table when it gets full: to be stepped. */
+  /** Doubles the table when it gets full, and halves it when far too large: to be stepped. */
   public TableGrowth growth() {
     return growth;
   }

@@ -10,6 +10,8 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
+import io.erda.protocol.StoreTables;
+import io.erda.protocol.SuperblockLayout;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -113,12 +115,12 @@ public final class StoreOpening {
     PersistentMemory superblockMemory = directory.open(StoreFiles.SUPERBLOCK);
     RootFile root = root(directory.open(StoreFiles.ROOT));
     Superblock superblock =
-        removeOldTables(directory, Superblock.load(superblockMemory), superblockMemory);
-    Tables.Generation current =
-        table(directory, superblock.tableGeneration(), superblock.buckets(), root);
+        removeOldTables(directory, superblock(superblockMemory), superblockMemory);
+    StoreTables named = superblock.tables();
+    Tables.Generation current = table(directory, named.generation(), named.buckets(), root);
     Tables.Generation next =
-        superblock.doubling()
-            ? table(directory, superblock.tableGeneration() + 1, 2 * superblock.buckets(), root)
+        named.resizing()
+            ? table(directory, named.nextGeneration(), named.nextBuckets(), root)
             : null;
     Tables tables = new Tables(current, next);
     StoreParts parts =
@@ -133,6 +135,16 @@ public final class StoreOpening {
             new KeyWords(superblock.hashSeed(), superblock.geometry().heads()));
     RecoveryReport recovery = new Recovery(parts).run(notes, stopped);
     return new StoreEngine(parts, stopped, looking, recovery);
+  }
+
+  /** That of a store of an earlier layout becomes one of today's before anything else is stored. */
+  private static Superblock superblock(PersistentMemory memory) {
+    Superblock superblock = Superblock.load(memory);
+    if (SuperblockLayout.isOfToday(memory.segment())) {
+      return superblock;
+    }
+    superblock.again().store(memory);
+    return superblock.again().stored();
   }
 
   private static RootFile root(PersistentMemory memory) {
@@ -220,8 +232,8 @@ public final class StoreOpening {
   }
 
   private static boolean names(Superblock superblock, String table) {
-    return table.equals(StoreFiles.table(superblock.tableGeneration()))
-        || (superblock.doubling()
-            && table.equals(StoreFiles.table(superblock.tableGeneration() + 1)));
+    StoreTables named = superblock.tables();
+    return table.equals(StoreFiles.table(named.generation()))
+        || (named.resizing() && table.equals(StoreFiles.table(named.nextGeneration())));
   }
 }

@@ -57,6 +57,16 @@ final class StoredObjects {
         && !ObjectLayout.tombstone(region.memory().segment(), log.geometry().place(offset));
   }
 
+  /**
+   * Whether the version at an offset is a whole tombstone. Looks at the checksum of those alone.
+   */
+  boolean isTombstone(int head, int offset) {
+    Region region = log.region(head, offset);
+    return region != null
+        && ObjectLayout.tombstone(region.memory().segment(), log.geometry().place(offset))
+        && valid(head, offset);
+  }
+
   /** Whether the value at an offset has a length and a hash. REQUIRES: it is valid, and a value. */
   boolean isEqual(int head, int offset, int length, long low, long high) {
     MemorySegment memory = log.region(head, offset).memory().segment();

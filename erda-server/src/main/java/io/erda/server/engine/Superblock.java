@@ -5,6 +5,7 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
+import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.UUID;
@@ -14,7 +15,7 @@ import java.util.UUID;
  * write leaves the other one, and so does a damaged page.
  *
  * @param sequence of the newest copy
- * @param doubling whether the table is being doubled into the one of the next generation
+ * @param tables which there are, and what becomes of them
  * @param promise what every put that the store acknowledged survives: {@link Promise#PROCESS} or
  *     {@link Promise#POWER}; {@link Promise#ATOMIC} where puts are announced first
  * @param putMode since the store was created
@@ -23,52 +24,31 @@ record Superblock(
     long sequence,
     UUID store,
     LogGeometry geometry,
-    int tableGeneration,
-    long buckets,
+    StoreTables tables,
     long hashSeed,
-    boolean doubling,
     Promise promise,
     PutMode putMode) {
   /** Both copies lie in a memory of so many bytes. */
   static final long BYTES = SuperblockLayout.BYTES;
 
-  /** The next one: the table is being doubled. */
-  Superblock withDoubling() {
-    return next(tableGeneration, buckets, true);
-  }
-
-  /** The next one: the table of twice the buckets is the table. */
-  Superblock withDoubled() {
-    return next(tableGeneration + 1, 2 * buckets, false);
+  /** The next one, with other tables. */
+  Superblock withTables(StoreTables now) {
+    return new Superblock(sequence + 1, store, geometry, now, hashSeed, promise, putMode);
   }
 
   /** The next one, which says the same. */
   Superblock again() {
-    return next(tableGeneration, buckets, doubling);
+    return withTables(tables);
   }
 
   /** The next one: from now on the store keeps this promise. */
   Superblock withPromise(Promise kept) {
-    return new Superblock(
-        sequence + 1, store, geometry, tableGeneration, buckets, hashSeed, doubling, kept, putMode);
-  }
-
-  private Superblock next(int generation, long ofBuckets, boolean nowDoubling) {
-    return new Superblock(
-        sequence + 1,
-        store,
-        geometry,
-        generation,
-        ofBuckets,
-        hashSeed,
-        nowDoubling,
-        promise,
-        putMode);
+    return new Superblock(sequence + 1, store, geometry, tables, hashSeed, kept, putMode);
   }
 
   /** This one, when {@link #store} has stored it: as it would be loaded. */
   Superblock stored() {
-    return next(tableGeneration, buckets, doubling);
+    return again();
   }
 
   /** Stores both copies, each durable before the next is touched. */
@@ -87,10 +67,8 @@ record Superblock(
                 geometry.segmentBytes(),
                 geometry.regionBytes(),
                 geometry.regionsMax(),
-                tableGeneration,
-                buckets,
+                tables,
                 hashSeed,
-                doubling,
                 promise,
                 putMode));
     long at = SuperblockLayout.copyAt(copySequence);
@@ -111,18 +89,24 @@ record Superblock(
       LogGeometry geometry =
           new LogGeometry(
               fields.heads(), fields.regionBytes(), fields.segmentBytes(), fields.regionsMax());
+      requireBuckets(geometry, fields.tables().buckets());
+      if (fields.tables().resizing()) {
+        requireBuckets(geometry, fields.tables().nextBuckets());
+      }
       return new Superblock(
           fields.sequence(),
           fields.store(),
           geometry,
-          fields.tableGeneration(),
-          new StoreGeometry(geometry, fields.buckets()).buckets(),
+          fields.tables(),
           fields.hashSeed(),
-          fields.doubling(),
           fields.promise(),
           fields.putMode());
     } catch (IllegalArgumentException e) {
       throw new ErdaException.Damaged("superblock is damaged: " + e.getMessage());
     }
+  }
+
+  private static void requireBuckets(LogGeometry geometry, long buckets) {
+    new StoreGeometry(geometry, buckets);
   }
 }

@@ -7,7 +7,7 @@ import io.erda.hashtable.VersionWord;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The table as the cleaner sees it, one or two while it is doubled. Every store goes the way of
+ * The table as the cleaner sees it, one or two while it is resized. Every store goes the way of
  * publication: word, flush, drain.
  */
 final class TableEntries implements Entries {
@@ -57,12 +57,12 @@ final class TableEntries implements Entries {
   }
 
   /**
-   * Displacement and doubling move entries upwards only, in their table or into the next one, so a
+   * Displacement and resizing move entries upwards only, in their table or into the next one, so a
    * sweep misses none as long as the tables are the same.
    */
   @Override
   public long layout() {
-    return 2L * tables.current().number() + (tables.next() == null ? 0 : 1);
+    return 2L * tables.current().order() + (tables.next() == null ? 0 : 1);
   }
 
   @Override

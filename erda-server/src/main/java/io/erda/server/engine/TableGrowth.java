@@ -1,24 +1,26 @@
 package io.erda.server.engine;
 
-import io.erda.hashtable.Doubling;
 import io.erda.hashtable.HashTable;
+import io.erda.hashtable.Resizing;
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.Creation;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.StoreTables;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 
 /**
- * Doubles the table when it gets full, in steps that take some tenths of a millisecond, while
- * everything else goes on (design, "Doubling"). One thread, the engine's.
+ * Doubles the table when it gets full, and halves one that is far too large, in steps that take
+ * some tenths of a millisecond, while everything else goes on (design, "Resizing"). One thread, the
+ * engine's.
  *
  * <pre>
- *   1  the file of twice the buckets is created and formatted, durably; nobody knows it
- *   2  superblock: a doubling is on                     from now on an opening opens both
+ *   1  the file of the other size is created and formatted, durably; nobody knows it
+ *   2  superblock: a doubling, or a halving, is on      from now on an opening opens both
  *   3  registered; epoch + 1                            from now on insertions go to the new table
- *   4  entries are moved, stretch by stretch            see {@link Doubling}
+ *   4  entries are moved, stretch by stretch            see {@link Resizing}
  *   5  superblock: the new table is the table
  *   6  epoch + 1; the old file is unlinked
  *   7  after a grace: deregistered, its pages given back, unmapped
@@ -28,8 +30,21 @@ import java.util.ArrayDeque;
  * with the old one after a crash between 5 and 6. Between 2 and 5 the opening repairs the stretch
  * under way, and moving begins at slot 0 again, passing over what is MOVED.
  *
- * <p>Where there is no room for the file, or at the largest size that is allowed, the doubling is
+ * <p>Where there is no room for the file, or at the largest size that is allowed, the resizing is
  * put off: what does not fit is refused as full, all else goes on, and it is tried again.
+ *
+ * <p><b>A halving that turns round.</b> In half the buckets two neighbourhoods become one. Chance
+ * alone never fills it at the load at which a halving begins; who chooses keys by their hashes can.
+ * Then what was moved goes back, by the same steps in the other direction:
+ *
+ * <pre>
+ *   4a  the resizing is forgotten: nothing is MOVED     see {@link Resizing#forget}
+ *   4b  superblock: the small table is doubled into the large one
+ *   4c  epoch + 1                                       from now on insertions go to the large table
+ * </pre>
+ *
+ * and on with 4. No smaller table is tried again before the next opening, or before the table has
+ * doubled.
  */
 public final class TableGrowth {
   private static final long UNKNOWN = Long.MIN_VALUE;
@@ -39,6 +54,12 @@ public final class TableGrowth {
    * room for what is inserted while the new file is made.
    */
   private static final int SLOTS_PER_ENTRY = 2;
+
+  /**
+   * A halving begins at this load or below: then the new table is at an eighth, so that it takes
+   * three times as many keys again before it doubles.
+   */
+  private static final int SLOTS_PER_ENTRY_HALVED = 16;
 
   /**
    * An insertion that fails at less than this load meets more equal keys than chance gives:
@@ -54,6 +75,12 @@ public final class TableGrowth {
    * server: a file of many GiB must not keep everybody else waiting. Most tables take fewer.
    */
   static final int CREATION_STEPS_AT_ONCE = 64;
+
+  /** Slots of a table that is being left which one step of turning round looks at. */
+  private static final int FORGOTTEN_AT_ONCE = 4096;
+
+  /** Tables that still can be read, though they were replaced, at which none is halved. */
+  private static final int RETIRED_MAX = 8;
 
   private static final long RETRY_NS = 1_000_000_000L;
   private static final long STUCK_NS_MIN = RETRY_NS / 1000;
@@ -74,10 +101,11 @@ public final class TableGrowth {
   private final RootFile root;
   private final Tables tables;
   private final Decisions decisions;
+  private final TombstoneSweep sweep;
 
   /**
    * The superblock's file. Mapped as long as the store is open: to open a file may fail for a
-   * moment, with too many others open, and there is no way back from the middle of a doubling.
+   * moment, with too many others open, and there is no way back from the middle of a resizing.
    */
   private final PersistentMemory superblockMemory;
 
@@ -97,8 +125,17 @@ public final class TableGrowth {
   /** Makes the new table's file; null when none is being made. */
   private Creation creation;
 
-  /** Steps that insertions took since {@link #doWork}. */
-  private int creationSteps;
+  /** Buckets of the table whose file is made. */
+  private long createdBuckets;
+
+  /** Whether a halving has found no room and is being forgotten. */
+  private boolean turning;
+
+  /** A halving to so many buckets has found no room. */
+  private long tooFewBuckets;
+
+  /** Steps of a creation or of a turn that insertions took since {@link #doWork}. */
+  private int stepsForInsertions;
 
   private long nowNs;
 
@@ -108,7 +145,7 @@ public final class TableGrowth {
   private long retryNs;
 
   /**
-   * How long a doubling that is stuck waits: longer each time, damaged entries never get better.
+   * How long a resizing that is stuck waits: longer each time, damaged entries never get better.
    */
   private long stuckNs = STUCK_NS_MIN;
 
@@ -118,16 +155,18 @@ public final class TableGrowth {
   /** Whether the last pass did, and moved nothing. */
   private boolean stuckAtLive;
 
-  /** The flight recorder's event of the doubling that is under way. */
-  private DoublingEvent event;
+  /** The flight recorder's event of the resizing that is under way. */
+  private ResizingEvent event;
 
   /** When it began, or {@link #UNKNOWN} where that was before the store was opened. */
-  private long doublingBegunNs;
+  private long resizingBegunNs;
 
   private ToldService told = new ToldService();
 
   private long discarded = -1;
   private long doublings;
+  private long halvings;
+  private long turns;
   private long timesPutOff;
 
   /**
@@ -138,6 +177,7 @@ public final class TableGrowth {
       RootFile root,
       Tables tables,
       Decisions decisions,
+      TombstoneSweep sweep,
       Superblock superblock,
       PersistentMemory superblockMemory) {
     this.superblockMemory = superblockMemory;
@@ -145,14 +185,15 @@ public final class TableGrowth {
     this.root = root;
     this.tables = tables;
     this.decisions = decisions;
+    this.sweep = sweep;
     this.superblock = superblock;
-    if (tables.doubling() != null) {
-      beginEvent();
-      doublingBegunNs = UNKNOWN;
+    if (tables.resizing() != null) {
+      beginEvent(superblock.tables().nextBuckets());
+      resizingBegunNs = UNKNOWN;
     }
   }
 
-  /** Sets how the table grows from now on. */
+  /** Sets how the table grows and shrinks from now on. */
   public void options(TableGrowthOptions newOptions) {
     options = newOptions;
   }
@@ -172,7 +213,7 @@ public final class TableGrowth {
     return superblock;
   }
 
-  /** Sets who is told of doublings. */
+  /** Sets who is told of doublings and halvings. */
   void tell(ToldService of) {
     told = of;
   }
@@ -182,25 +223,58 @@ public final class TableGrowth {
     return doublings;
   }
 
-  /** How often a doubling had to wait for room on the disk. */
+  /** Halvings finished since the store was opened. */
+  public long halvings() {
+    return halvings;
+  }
+
+  /** Halvings that found no room for an entry and turned round, since the store was opened. */
+  public long turns() {
+    return turns;
+  }
+
+  /** Entries of deleted keys that were emptied by a sweep since the store was opened. */
+  public long tombstonesEmptied() {
+    return sweep.emptied();
+  }
+
+  /** How often a doubling or halving had to wait for room on the disk. */
   public long timesPutOff() {
     return timesPutOff;
   }
 
-  /** Whether the new table is being made, or entries are moved. */
+  /**
+   * Whether there is something to be done without anybody asking: the new table is being made,
+   * entries are moved, or those of deleted keys are looked for.
+   */
+  public boolean working() {
+    return growing() || shrinking() || sweep.underWay();
+  }
+
+  /** Whether a table of twice the buckets is being made, or entries are moved into it. */
   public boolean growing() {
-    return creation != null || tables.doubling() != null;
+    return creation == null
+        ? tables.resizing() != null && !tables.halving()
+        : createdBuckets > tables.buckets();
   }
 
-  /** Whether the new table's file is being made: there will be room when it is. */
-  boolean creating() {
-    return creation != null;
+  /** Whether a table of half the buckets is being made, or entries are moved into it. */
+  public boolean shrinking() {
+    return creation == null ? tables.halving() : createdBuckets < tables.buckets();
   }
 
-  /** Whether the doubling waits for a word that a put is going to decide: then it goes on. */
+  /**
+   * Whether a new table's file is being made, or a halving turns round: there will be room when it
+   * is done.
+   */
+  boolean makesRoom() {
+    return creation != null || turning;
+  }
+
+  /** Whether the resizing waits for a word that a put is going to decide: then it goes on. */
   boolean waitsForLive() {
-    Doubling doubling = tables.doubling();
-    return doubling != null && doubling.stuck() && stuckAtLive && decisions.anyLive();
+    Resizing resizing = tables.resizing();
+    return resizing != null && resizing.stuck() && stuckAtLive && decisions.anyLive();
   }
 
   /** Whether what keeps the table from growing is the disk. */
@@ -215,23 +289,32 @@ public final class TableGrowth {
    */
   public int doWork(long now) {
     nowNs = now;
-    creationSteps = 0;
+    stepsForInsertions = 0;
     int work = tables.current().table().doWork() + giveBack();
     if (creation != null) {
       create();
       return work + 1;
     }
-    if (tables.doubling() != null) {
+    if (tables.resizing() != null) {
       do {
-        work += move();
-      } while (tables.doubling() != null && tables.owed() > 0);
+        work += turning ? turn() : move();
+      } while (tables.resizing() != null && tables.owed() > 0);
       return work;
     }
     if (putOff && nowNs - retryNs >= 0) {
       putOff = false;
     }
+    // A table that is full of deleted keys need not be doubled.
+    int swept = sweep.doWork();
+    if (swept > 0) {
+      return work + swept;
+    }
     if (mayGrow() && isFull()) {
-      begin();
+      begin(2 * tables.buckets());
+      return work + 1;
+    }
+    if (mayShrink() && isFarTooLarge()) {
+      begin(tables.buckets() / 2);
       return work + 1;
     }
     return work;
@@ -241,33 +324,57 @@ public final class TableGrowth {
    * Makes room for an insertion that failed: a step of what is under way, or the beginning. The
    * insertion is tried again after it.
    *
-   * @return false when nothing can be done
+   * @return false when nothing can be done now
    */
-  boolean makeRoom() {
+  boolean makeRoom(long keyWord) {
+    if (creation != null && createdBuckets < tables.buckets()) {
+      // A smaller table has no more room.
+      giveUpCreation();
+      tooFewBuckets = createdBuckets;
+    }
     if (creation != null) {
-      if (creationSteps == CREATION_STEPS_AT_ONCE) {
+      if (stepsForInsertions == CREATION_STEPS_AT_ONCE) {
         return false;
       }
-      creationSteps++;
+      stepsForInsertions++;
       create();
-      if (tables.doubling() != null) {
+      if (tables.resizing() != null) {
         // A small table is empty then before anything is inserted beside what it holds.
         tables.owe((long) STRETCHES_AT_ONCE * options.stretchSlots());
       }
       return !putOff;
     }
-    if (tables.doubling() != null) {
+    if (tables.halving() && !tables.owesTooMuch()) {
+      return makeRoomByTurning();
+    }
+    if (tables.resizing() != null) {
+      if (tables.isCrowded(keyWord)) {
+        return false;
+      }
       boolean owed = tables.owed() > 0;
       move();
       // An insertion that waits only for entries that can't be moved now is not to wait longer.
-      return tables.doubling() == null || !tables.doubling().stuck() || owed;
+      return tables.resizing() == null || !tables.resizing().stuck() || owed;
     }
     HashTable table = tables.current().table();
     if (!mayGrow() || !table.isTaken(SLOTS_PER_ENTRY_MAX)) {
       return false;
     }
-    begin();
+    sweep.giveUp();
+    begin(2 * tables.buckets());
     return !putOff;
+  }
+
+  private boolean makeRoomByTurning() {
+    turning = true;
+    while (turning) {
+      if (stepsForInsertions == CREATION_STEPS_AT_ONCE) {
+        return false;
+      }
+      stepsForInsertions++;
+      turn();
+    }
+    return true;
   }
 
   private boolean mayGrow() {
@@ -280,11 +387,24 @@ public final class TableGrowth {
     return table.sizeKnown() && table.size() * SLOTS_PER_ENTRY > table.buckets();
   }
 
+  private boolean mayShrink() {
+    long half = tables.buckets() / 2;
+    return !putOff
+        && half >= superblock.tables().bucketsLeast()
+        && half > tooFewBuckets
+        && retired.size() < RETIRED_MAX;
+  }
+
+  private boolean isFarTooLarge() {
+    HashTable table = tables.current().table();
+    return table.sizeKnown() && table.size() * SLOTS_PER_ENTRY_HALVED <= table.buckets();
+  }
+
   // 1: the file.
 
-  private void begin() {
-    long buckets = 2 * tables.buckets();
-    beginEvent();
+  private void begin(long buckets) {
+    createdBuckets = buckets;
+    beginEvent(buckets);
     try {
       creation = directory.creating(fileOfNext(), HashTable.bytesFor(buckets));
     } catch (IOException e) {
@@ -292,8 +412,9 @@ public final class TableGrowth {
     }
   }
 
+  /** No number is given twice: a file that could not be removed is nobody's then. */
   private String fileOfNext() {
-    return StoreFiles.table(superblock.tableGeneration() + 1);
+    return StoreFiles.table(superblock.tables().made() + 1);
   }
 
   private void create() {
@@ -306,14 +427,18 @@ public final class TableGrowth {
         open(memory);
       }
     } catch (IOException e) {
-      if (creation != null) {
-        creation.close();
-        creation = null;
-      }
+      giveUpCreation();
       if (memory != null) {
         abandon(memory, e);
       }
       putOff();
+    }
+  }
+
+  private void giveUpCreation() {
+    if (creation != null) {
+      creation.close();
+      creation = null;
     }
   }
 
@@ -337,11 +462,11 @@ public final class TableGrowth {
   // 2, 3: both.
 
   private void open(PersistentMemory memory) throws IOException {
-    HashTable table = HashTable.create(memory, 2 * tables.buckets(), root);
+    HashTable table = HashTable.create(memory, createdBuckets, root);
     directory.sync();
-    store(superblock.withDoubling());
+    store(superblock.tables().withNext(createdBuckets));
     Tables.Generation generation =
-        new Tables.Generation(superblock.tableGeneration() + 1, memory, table);
+        new Tables.Generation(superblock.tables().nextGeneration(), memory, table);
     stuckNs = STUCK_NS_MIN;
     tables.begin(generation);
     listener.opened(generation);
@@ -349,28 +474,32 @@ public final class TableGrowth {
   }
 
   /** Where that fails it may be stored or not: whoever opens the store finds out. */
-  private void store(Superblock changed) {
-    changed.store(superblockMemory);
-    superblock = changed.stored();
+  private void store(StoreTables changed) {
+    Superblock next = superblock.withTables(changed);
+    next.store(superblockMemory);
+    superblock = next.stored();
   }
 
   // 4: moving.
 
   private int move() {
-    Doubling doubling = tables.doubling();
+    Resizing resizing = tables.resizing();
     boolean pauses = !stuckAtLive || decisions.anyLive();
-    if (doubling.stuck() && pauses && nowNs - retryNs < 0) {
+    if (resizing.stuck() && pauses && nowNs - retryNs < 0) {
       tables.owe(0);
       return 0;
     }
-    if (doubling.progress() == 0) {
+    if (resizing.progress() == 0) {
       metLive = false;
     }
-    int moved = doubling.doWork(options.stretchSlots(), this::decide);
+    int moved = resizing.doWork(options.stretchSlots(), this::decide);
     tables.paid(moved);
-    if (doubling.done()) {
+    if (resizing.metNoRoom() && tables.halving()) {
+      turning = true;
+      tables.owe(0);
+    } else if (resizing.done()) {
       finish();
-    } else if (doubling.stuck()) {
+    } else if (resizing.stuck()) {
       tables.owe(0);
       stuckAtLive = metLive;
       // A word that is live is decided soon.
@@ -378,6 +507,21 @@ public final class TableGrowth {
       retryNs = nowNs + stuckNs;
     }
     return moved;
+  }
+
+  /** A step of turning round. */
+  private int turn() {
+    if (tables.resizing().forget(FORGOTTEN_AT_ONCE)) {
+      tooFewBuckets = tables.buckets();
+      store(superblock.tables().turned());
+      tables.turn();
+      root.nextEpoch();
+      turning = false;
+      stuckNs = STUCK_NS_MIN;
+      turns++;
+      told.listener().turned(tables.current().table().buckets(), tables.buckets());
+    }
+    return FORGOTTEN_AT_ONCE;
   }
 
   /** An entry whose word is live stays where it is until its put is decided. */
@@ -388,12 +532,11 @@ public final class TableGrowth {
   // 5, 6: the new one alone.
 
   private void finish() {
-    store(superblock.withDoubled());
+    store(superblock.tables().withNextAlone());
     root.nextEpoch();
     Tables.Generation old = tables.end();
     retired.add(new Retired(old, nowNs));
-    doublings++;
-    recordDoubled();
+    recordResized(old.table().buckets());
     try {
       directory.delete(StoreFiles.table(old.number()));
     } catch (IOException e) {
@@ -401,25 +544,34 @@ public final class TableGrowth {
     }
   }
 
-  private void beginEvent() {
-    doublingBegunNs = nowNs;
-    event = Events.begin(DoublingEvent::new);
+  private void beginEvent(long toBuckets) {
+    resizingBegunNs = nowNs;
+    event =
+        toBuckets > tables.current().table().buckets()
+            ? Events.begin(DoublingEvent::new)
+            : Events.begin(HalvingEvent::new);
   }
 
-  private void recordDoubled() {
+  private void recordResized(long from) {
+    long to = tables.buckets();
     if (Events.wanted(event)) {
-      event.fromBuckets = tables.buckets() / 2;
-      event.toBuckets = tables.buckets();
+      event.fromBuckets = from;
+      event.toBuckets = to;
       event.entries = tables.size();
       event.commit();
     }
     event = null;
-    told.listener()
-        .doubled(
-            tables.buckets() / 2,
-            tables.buckets(),
-            tables.sizeIfKnown(),
-            doublingBegunNs == UNKNOWN ? -1 : nowNs - doublingBegunNs);
+    long tookNs = resizingBegunNs == UNKNOWN ? -1 : nowNs - resizingBegunNs;
+    if (to < from) {
+      halvings++;
+      told.listener().halved(from, to, tables.sizeIfKnown(), tookNs);
+    } else {
+      if (from != tooFewBuckets) {
+        tooFewBuckets = 0;
+        doublings++;
+        told.listener().doubled(from, to, tables.sizeIfKnown(), tookNs);
+      }
+    }
   }
 
   // 7: the old one goes.
@@ -447,10 +599,7 @@ public final class TableGrowth {
 
   /** Releases what is not in use. */
   void close() {
-    if (creation != null) {
-      creation.close();
-      creation = null;
-    }
+    giveUpCreation();
     retired.forEach(old -> old.generation.memory().close());
     retired.clear();
     superblockMemory.close();

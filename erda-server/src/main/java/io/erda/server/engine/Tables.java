@@ -1,21 +1,21 @@
 package io.erda.server.engine;
 
-import io.erda.hashtable.Doubling;
 import io.erda.hashtable.EntryVisitor;
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.KeyProbe;
+import io.erda.hashtable.Resizing;
 import io.erda.pmem.PersistentMemory;
 import java.util.List;
 
 /**
- * The table, as the server uses it: one hash table, or two while it is doubled. One thread. Owns
+ * The table, as the server uses it: one hash table, or two while it is resized. One thread. Owns
  * the memories of the tables that are in use.
  *
  * <p>An <em>entry</em> is a number that names a slot of one of the tables. It is good until the
  * next insertion or step of the growth; after that it may name another entry, or none, and every
  * store through it compares the words and refuses.
  *
- * <p>While it is doubled a key is looked for in the old table, then in the new one; it is inserted
+ * <p>While it is resized a key is looked for in the old table, then in the new one; it is inserted
  * into the new one; and what was not moved yet is stored to where it is, so that an update is one
  * word store at any time and waits for no move.
  */
@@ -23,10 +23,10 @@ public final class Tables implements AutoCloseable {
   /** No entry. */
   public static final long NONE = HashTable.NONE;
 
-  /** Tables in use at a time have generations that differ in their lowest bit. */
-  private static final int GENERATION_SHIFT = 62;
+  /** Tables in use at a time have orders that differ in their lowest bit. */
+  private static final int ORDER_SHIFT = 62;
 
-  private static final long SLOT = (1L << GENERATION_SHIFT) - 1;
+  private static final long SLOT = (1L << ORDER_SHIFT) - 1;
 
   /** Slots moved for every insertion meanwhile. */
   private static final int SLOTS_PER_INSERTION = 8;
@@ -34,19 +34,34 @@ public final class Tables implements AutoCloseable {
   /** More than one batch of insertions owes. */
   private static final long OWED_MAX = 1024;
 
-  /** A hash table in use. Its memory is closed by whoever took it out of use. */
-  record Generation(int number, PersistentMemory memory, HashTable table) {
+  /**
+   * A hash table in use. Its memory is closed by whoever took it out of use.
+   *
+   * @param number of its file
+   * @param order in which entries come into the tables, since the store was opened: they go from a
+   *     lower one to the next higher one
+   */
+  record Generation(int number, int order, PersistentMemory memory, HashTable table) {
+    /** A table that is opened first. */
+    Generation(int number, PersistentMemory memory, HashTable table) {
+      this(number, 0, memory, table);
+    }
+
     long entry(long slot) {
-      return slot == NONE ? NONE : (long) (number & 1) << GENERATION_SHIFT | slot;
+      return slot == NONE ? NONE : (long) (order & 1) << ORDER_SHIFT | slot;
+    }
+
+    private Generation behind(Generation other) {
+      return new Generation(number, other.order + 1, memory, table);
     }
   }
 
   private Generation current;
 
-  /** What the current one is doubled into, or null. */
+  /** What the current one is resized into, or null. */
   private Generation next;
 
-  private Doubling doubling;
+  private Resizing resizing;
 
   /** Slots that have to be moved for what was inserted into the new table. */
   private long owedSlots;
@@ -55,7 +70,7 @@ public final class Tables implements AutoCloseable {
   private boolean held;
 
   /**
-   * @param next null when no doubling is on
+   * @param next null when it is not being resized
    */
   Tables(Generation current, Generation next) {
     this.current = current;
@@ -64,37 +79,53 @@ public final class Tables implements AutoCloseable {
     }
   }
 
-  // What the growth does.
+  // What the resizing does.
 
   /** Repairs what a crash left, and moves entries from now on. */
-  void begin(Generation twice) {
-    assert next == null && twice.number == current.number + 1
-        : "table " + twice.number + " beside " + inUse();
-    doubling = Doubling.open(current.table, twice.table);
-    next = twice;
+  void begin(Generation other) {
+    assert next == null : "table " + other.number + " beside " + inUse();
+    resizing = Resizing.open(current.table, other.table);
+    next = other.behind(current);
+    owedSlots = 0;
+  }
+
+  /**
+   * From now on entries are moved the other way round. REQUIRES: the resizing is forgotten, and the
+   * superblock says so.
+   */
+  void turn() {
+    Generation old = current;
+    current = next;
+    resizing = Resizing.open(current.table, old.table);
+    next = old.behind(current);
     owedSlots = 0;
   }
 
   /** The new table is the only one. Returns the old one. */
   Generation end() {
-    assert doubling.done() : "entries are left in table " + current.number;
+    assert resizing.done() : "entries are left in table " + current.number;
     Generation old = current;
     current = next;
     next = null;
-    doubling = null;
+    resizing = null;
     return old;
   }
 
-  /** Null when no doubling is on. */
-  Doubling doubling() {
-    return doubling;
+  /** Null when the table is not being resized. */
+  Resizing resizing() {
+    return resizing;
+  }
+
+  /** Whether entries are moved into a smaller table. */
+  boolean halving() {
+    return next != null && next.table.buckets() < current.table.buckets();
   }
 
   Generation current() {
     return current;
   }
 
-  /** Null when no doubling is on. */
+  /** Null when the table is not being resized. */
   Generation next() {
     return next;
   }
@@ -165,13 +196,29 @@ public final class Tables implements AutoCloseable {
     return isThere(entry) && of(entry).remove(entry & SLOT, keyWord, expected);
   }
 
+  /**
+   * See {@link HashTable#empty(long[], long[], long[], int)}. REQUIRES: the table is not being
+   * resized.
+   */
+  int empty(long[] entries, long[] keyWords, long[] expected, int count) {
+    int there = 0;
+    for (int i = 0; i < count; i++) {
+      if (isThere(entries[i])) {
+        entries[there] = entries[i] & SLOT;
+        keyWords[there] = keyWords[i];
+        expected[there++] = expected[i];
+      }
+    }
+    return current.table.empty(entries, keyWords, expected, there);
+  }
+
   /** See {@link HashTable#rollback}. */
   public boolean rollback(long entry, long keyWord, long expected) {
     return isThere(entry) && of(entry).rollback(entry & SLOT, keyWord, expected);
   }
 
   /**
-   * See {@link HashTable#insert}. While it is doubled {@link #NONE} also when too few entries were
+   * See {@link HashTable#insert}. While it is resized {@link #NONE} also when too few entries were
    * moved for what was inserted already: the new table must not be full before the old one is
    * empty.
    */
@@ -182,13 +229,19 @@ public final class Tables implements AutoCloseable {
     if (owesTooMuch()) {
       return NONE;
     }
-    long entry = next.entry(doubling.insert(keyWord, versionWord));
+    long entry = next.entry(resizing.insert(keyWord, versionWord));
     owedSlots += entry == NONE ? 0 : SLOTS_PER_INSERTION;
     return entry;
   }
 
-  private boolean owesTooMuch() {
-    return owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets());
+  /** Whether nothing is inserted before some of what is owed was moved. */
+  boolean owesTooMuch() {
+    return next != null && owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets());
+  }
+
+  /** Whether an insertion fails because too many keys share its bucket in the new table. */
+  boolean isCrowded(long keyWord) {
+    return resizing != null && resizing.isCrowded(keyWord);
   }
 
   /** The table that insertions go to. */
@@ -196,9 +249,9 @@ public final class Tables implements AutoCloseable {
     return next == null ? current : next;
   }
 
-  /** The number of the table that insertions go to: what is staged in another one is no good. */
+  /** The order of the table that insertions go to: what is staged in another one is no good. */
   int insertsInto() {
-    return into().number;
+    return into().order;
   }
 
   /** Where the bytes of that table are. */
@@ -214,7 +267,7 @@ public final class Tables implements AutoCloseable {
     if (next == null) {
       return current.entry(current.table.stage(keyWord));
     }
-    return owesTooMuch() ? NONE : next.entry(doubling.stage(keyWord));
+    return owesTooMuch() ? NONE : next.entry(resizing.stage(keyWord));
   }
 
   /**
@@ -269,7 +322,7 @@ public final class Tables implements AutoCloseable {
 
   /** Whether an entry is one of the new table. */
   boolean isInNext(long entry) {
-    return next != null && (entry >>> GENERATION_SHIFT & 1) == (next.number & 1);
+    return next != null && (entry >>> ORDER_SHIFT & 1) == (next.order & 1);
   }
 
   /** The slot of an entry in its table. */
@@ -284,7 +337,7 @@ public final class Tables implements AutoCloseable {
 
   // Figures.
 
-  /** Buckets that a key may have its home in: of the new table while it is doubled. */
+  /** Buckets that a key may have its home in: of the new table while it is resized. */
   public long buckets() {
     return (next == null ? current : next).table.buckets();
   }
@@ -307,12 +360,12 @@ public final class Tables implements AutoCloseable {
     return known ? size() : -1;
   }
 
-  /** How much of the old table is behind a doubling, percent; 100 when none is on. */
+  /** How much of the old table is behind a resizing, percent; 100 when none is on. */
   public long progressPercent() {
-    return doubling == null ? 100 : 100 * doubling.progress() / current.table.slots();
+    return resizing == null ? 100 : 100 * resizing.progress() / current.table.slots();
   }
 
-  /** Where the table's bytes are, while no doubling is on. */
+  /** Where the table's bytes are, while it is not being resized. */
   public PersistentMemory memory() {
     return current.memory;
   }
@@ -335,11 +388,11 @@ public final class Tables implements AutoCloseable {
   /**
    * A walk over all entries, in slices with anything in between: it shows every entry that was
    * there all the time, and may show one twice. Entries go upwards only, within a table by
-   * displacement and from a table to the next one by doubling, and so does the walk; when its table
-   * is taken out of use what is left of it is in the next one, where it begins anew.
+   * displacement and from a table to the next one by a resizing, and so does the walk; when its
+   * table is taken out of use what is left of it is in the next one, where it begins anew.
    */
   public final class Walk {
-    private int generation = current.number;
+    private int order = current.order;
     private long slot;
     private boolean done;
 
@@ -358,11 +411,11 @@ public final class Tables implements AutoCloseable {
       if (done) {
         return 0;
       }
-      if (generation < current.number) {
-        generation = current.number;
+      if (order < current.order) {
+        order = current.order;
         slot = 0;
       }
-      Generation walked = generation == current.number ? current : next;
+      Generation walked = order == current.order ? current : next;
       long end = Math.min(walked.table.slots(), slot + slotsMax);
       int looked = (int) Math.min(Integer.MAX_VALUE, end - slot);
       walked.table.forEach(
@@ -372,7 +425,7 @@ public final class Tables implements AutoCloseable {
       slot = end;
       if (slot == walked.table.slots()) {
         done = next == null || walked == next;
-        generation = done ? generation : next.number;
+        order = done ? order : next.order;
         slot = 0;
       }
       return looked;

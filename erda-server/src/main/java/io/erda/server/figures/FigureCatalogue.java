@@ -320,21 +320,32 @@ public final class FigureCatalogue {
     return new Builder()
         .gauge(
             "table.entries",
-            "that are taken: one for each key, deleted keys included until they are cleaned; −1"
+            "that are taken: one for each key, deleted keys included until they are swept out; −1"
                 + " while they are counted after a start")
-        .gauge("table.buckets", "of the table, or of the new one while it is doubled")
+        .gauge("table.buckets", "of the table, or of the new one while it is resized")
         .gauge(
             "table.slots",
             "entries that there is room for: buckets and the end of the last neighbourhood")
         .gauge(
             "table.load.percent",
             PERCENT,
-            "entries of buckets; the table doubles above 50; −1 as above")
+            "entries of buckets; the table doubles above 50, and halves at 6 where it began"
+                + " smaller; −1 as above")
         .gauge("table.doubling", FLAG, "1 while entries are moved into a table of twice the size")
-        .gauge("table.doubling.percent", PERCENT, "of the old table's slots that were moved")
+        .gauge(
+            "table.doubling.percent",
+            PERCENT,
+            "of the old table's slots that were moved, of a halving too")
         .counter("table.doublings", "doublings that finished")
         .counter(
-            "table.doublings.postponed", "times that a doubling had to wait for room on the disk")
+            "table.doublings.postponed",
+            "times that a doubling or halving had to wait for room on the disk")
+        .gauge("table.halving", FLAG, "1 while entries are moved into a table of half the size")
+        .counter("table.halvings", "halvings that finished")
+        .counter(
+            "table.halvings.turned",
+            "halvings that went back, because too many keys would have shared a bucket")
+        .counter("table.tombstones.emptied", "entries of deleted keys that were swept out")
         .group("The table", "");
   }
 
@@ -409,7 +420,10 @@ public final class FigureCatalogue {
             "recovery.committed",
             "objects of them that nobody had been answered for, and that count now")
         .gauge("recovery.cleaning", FLAG, "1 when a cleaning had been interrupted and went on")
-        .gauge("recovery.doubling", FLAG, "1 when a doubling had been interrupted and went on")
+        .gauge(
+            "recovery.doubling",
+            FLAG,
+            "1 when a doubling or halving had been interrupted and went on")
         .group("The last opening", "");
   }
 

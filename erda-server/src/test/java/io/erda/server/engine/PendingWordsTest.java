@@ -84,14 +84,14 @@ class PendingWordsTest {
 
   @Test
   void aDoublingMovesEverythingButALiveWord() {
-    assertTrue(store.engine.growth().makeRoom());
+    assertTrue(store.engine.growth().makeRoom(1));
     for (int i = 0; i < 10_000; i++) {
       store.grow();
     }
-    assertTrue(store.engine.growth().growing());
+    assertTrue(store.engine.growth().working());
     assertEquals(word, wordNow());
     store.engine.pending().allDecided();
-    for (int i = 0; store.engine.growth().growing(); i++) {
+    for (int i = 0; store.engine.growth().working(); i++) {
       assertTrue(i < 10_000, "the doubling ends");
       store.grow();
     }
@@ -101,7 +101,7 @@ class PendingWordsTest {
 
   /** Grows until a pass over the old table found nothing but the live word. */
   private void growUntilStuck() {
-    assertTrue(store.engine.growth().makeRoom());
+    assertTrue(store.engine.growth().makeRoom(1));
     for (int i = 0; !isStuck(); i++) {
       assertTrue(i < 10_000, "the live word is in the way");
       store.grow();
@@ -109,7 +109,7 @@ class PendingWordsTest {
   }
 
   private boolean isStuck() {
-    return store.engine.tables().doubling() != null && store.engine.tables().doubling().stuck();
+    return store.engine.tables().resizing() != null && store.engine.tables().resizing().stuck();
   }
 
   /** Found by reading: there was room, and a put was told that the table is full. */
@@ -128,19 +128,19 @@ class PendingWordsTest {
     growUntilStuck();
     assertEquals(Result.NOT_NOW, store.engine.insertion().refusal());
     store.engine.pending().allDecided();
-    assertTrue(store.engine.insertion().makeRoom(), "it goes on at once");
+    assertTrue(store.engine.insertion().makeRoom(1), "it goes on at once");
   }
 
   /** Found by reading: the doubling paused for longer each time, up to a second. */
   @Test
   void aDoublingThatMetLiveWordsDoesNotPauseWhenTheyAreDecided() {
-    assertTrue(store.engine.growth().makeRoom());
+    assertTrue(store.engine.growth().makeRoom(1));
     Tables tables = store.engine.tables();
     for (int i = 0; i < 5_000; i++) {
       // Live when the doubling comes by, and not at the end of its pass.
       store.engine.pending().allDecided();
-      if (tables.doubling() != null
-          && tables.doubling().progress() + StoreHarness.SLOWLY.stretchSlots()
+      if (tables.resizing() != null
+          && tables.resizing().progress() + StoreHarness.SLOWLY.stretchSlots()
               < tables.current().table().slots()) {
         store.engine.pending().stored();
       }
@@ -148,7 +148,7 @@ class PendingWordsTest {
     }
     assertEquals(word, wordNow());
     store.engine.pending().allDecided();
-    for (int i = 0; store.engine.growth().growing(); i++) {
+    for (int i = 0; store.engine.growth().working(); i++) {
       assertTrue(i < 50, "the doubling goes on at once");
       store.grow();
     }

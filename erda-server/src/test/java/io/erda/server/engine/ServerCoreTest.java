@@ -316,7 +316,10 @@ class ServerCoreTest {
         refused(Handshake.encode(new Handshake.Hello(9, Protocol.LAYOUT_VERSION, null, 1, null)))
             .refusal()
             .text()
-            .contains("server speaks protocol version 2, layout version 2; client speaks 9, 2"));
+            .contains(
+                "server speaks protocol version %d, layout version %d; client speaks 9, %d"
+                    .formatted(
+                        Protocol.VERSION, Protocol.LAYOUT_VERSION, Protocol.LAYOUT_VERSION)));
     assertTrue(
         refused(
                 Handshake.encode(

@@ -435,7 +435,7 @@ class SlowDeviceTest {
     putLater(client, leased, leased.place() + 128, keys.get(2));
     core.doWork();
     assertEquals(1, leftKeyWords());
-    assertTrue(core.engine().growth().makeRoom());
+    assertTrue(core.engine().growth().makeRoom(1));
     steps();
     assertEquals(1, core.engine().growth().doublings());
     syncs.release();

@@ -15,6 +15,7 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
 import io.erda.protocol.StopHeader;
+import io.erda.protocol.StoreTables;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,14 +37,13 @@ class StopRecordTest {
   private final HeapDirectory directory = new HeapDirectory();
 
   private static Superblock superblock(int generation, long buckets, boolean doubling) {
+    StoreTables tables = new StoreTables(generation, buckets, 0, 0, generation, buckets);
     return new Superblock(
         1,
         UUID.fromString("11223344-5566-7788-99aa-bbccddeeff00"),
         new LogGeometry(1, 1 << 16, 4096, 16),
-        generation,
-        buckets,
+        doubling ? tables.withNext(2 * buckets) : tables,
         42,
-        doubling,
         Promise.PROCESS,
         PutMode.PUBLISH);
   }

@@ -1,6 +1,7 @@
 package io.erda.server.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,8 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
+import io.erda.protocol.StoreTables;
+import io.erda.protocol.SuperblockLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,6 +22,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 /** The superblock is what FORMAT.md says; no bytes in its place break its decoder. */
@@ -29,10 +33,8 @@ class SuperblockFormatTest {
           1,
           UUID.fromString("11223344-5566-7788-99aa-bbccddeeff00"),
           new LogGeometry(1, 1 << 16, 4096, 16),
-          1,
-          1024,
+          StoreTables.first(1024),
           42,
-          false,
           Promise.PROCESS,
           PutMode.PUBLISH);
 
@@ -62,15 +64,65 @@ class SuperblockFormatTest {
       Superblock before = Superblock.load(memory);
       assertEquals(before, EXAMPLE.stored());
       byte[] newest = memory.segment().asSlice(0, 120).toArray(ValueLayout.JAVA_BYTE);
-      before.withDoubling().store(memory);
+      Superblock changed = before.withTables(before.tables().withNext(2048));
+      changed.store(memory);
       Superblock doubling = Superblock.load(memory);
-      assertEquals(before.withDoubling().stored(), doubling);
-      assertTrue(doubling.doubling());
+      assertEquals(changed.stored(), doubling);
+      assertTrue(doubling.tables().resizing());
       memory.put(0, MemorySegment.ofArray(newest), 0, 120);
-      assertEquals(before.withDoubling(), Superblock.load(memory), "the other copy was not stored");
-      doubling.withDoubled().store(memory);
-      assertEquals(2048, Superblock.load(memory).buckets());
-      assertEquals(2, Superblock.load(memory).tableGeneration());
+      assertEquals(changed, Superblock.load(memory), "the other copy was not stored");
+      doubling.withTables(doubling.tables().withNextAlone()).store(memory);
+      assertEquals(2048, Superblock.load(memory).tables().buckets());
+      assertEquals(2, Superblock.load(memory).tables().generation());
+    }
+  }
+
+  /** The entries go into a smaller table and back; no number of a table is given twice. */
+  @Test
+  void aHalvingThatTurnsRoundKeepsTheLargeTable() throws IOException {
+    try (HeapDirectory directory = new HeapDirectory();
+        PersistentMemory memory = directory.create(StoreFiles.SUPERBLOCK, Superblock.BYTES)) {
+      StoreTables large = new StoreTables(4, 2048, 0, 0, 4, 1024);
+      StoreTables halving = large.withNext(1024);
+      assertEquals(halving, storedAndLoaded(memory, halving));
+      assertTrue(halving.halving());
+      assertEquals(new StoreTables(4, 2048, 5, 1024, 5, 1024), halving);
+      StoreTables turned = halving.turned();
+      assertEquals(turned, storedAndLoaded(memory, turned));
+      assertFalse(turned.halving());
+      assertEquals(new StoreTables(5, 1024, 4, 2048, 5, 1024), turned);
+      StoreTables back = turned.withNextAlone();
+      assertEquals(back, storedAndLoaded(memory, back));
+      assertEquals(new StoreTables(4, 2048, 0, 0, 5, 1024), back);
+      assertEquals(6, back.withNext(4096).nextGeneration());
+    }
+  }
+
+  private static StoreTables storedAndLoaded(PersistentMemory memory, StoreTables tables) {
+    EXAMPLE.withTables(tables).store(memory);
+    return Superblock.load(memory).tables();
+  }
+
+  /** A store of layout 2 was doubled only, and does not say with how many buckets it began. */
+  @Test
+  void theLayoutBeforeTablesWereHalvedIsRead() throws IOException {
+    try (HeapDirectory directory = new HeapDirectory();
+        PersistentMemory memory = directory.create(StoreFiles.SUPERBLOCK, Superblock.BYTES)) {
+      EXAMPLE.withTables(new StoreTables(3, 1 << 20, 4, 1 << 21, 0, 0)).store(memory);
+      for (long copy = 0; copy < SuperblockLayout.BYTES; copy += SuperblockLayout.COPY_STRIDE) {
+        MemorySegment bytes = memory.segment().asSlice(copy, SuperblockLayout.COPY_BYTES);
+        bytes.set(ValueLayout.JAVA_INT, 8, 2);
+        bytes.asSlice(92, 24).fill((byte) 0);
+        CRC32C crc = new CRC32C();
+        crc.update(bytes.asSlice(0, 116).toArray(ValueLayout.JAVA_BYTE));
+        bytes.set(ValueLayout.JAVA_INT, 116, (int) crc.getValue());
+      }
+      assertFalse(SuperblockLayout.isOfToday(memory.segment()));
+      Superblock loaded = Superblock.load(memory);
+      assertEquals(new StoreTables(3, 1 << 20, 4, 1 << 21, 4, 1 << 18), loaded.tables());
+      loaded.again().store(memory);
+      assertTrue(SuperblockLayout.isOfToday(memory.segment()));
+      assertEquals(loaded.tables(), Superblock.load(memory).tables());
     }
   }
 
@@ -82,7 +134,7 @@ class SuperblockFormatTest {
       assertEquals(1, memory.segment().get(ValueLayout.JAVA_INT, 84));
       Superblock loaded = Superblock.load(memory);
       assertEquals(Promise.POWER, loaded.promise());
-      assertEquals(Promise.POWER, loaded.withDoubling().promise());
+      assertEquals(Promise.POWER, loaded.again().promise());
       assertEquals(Promise.POWER, loaded.stored().promise());
       loaded.withPromise(Promise.PROCESS).store(memory);
       assertEquals(Promise.PROCESS, Superblock.load(memory).promise());

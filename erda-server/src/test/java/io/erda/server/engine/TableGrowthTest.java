@@ -54,7 +54,7 @@ class TableGrowthTest {
   }
 
   private static void settle(StoreHarness store) {
-    for (int i = 0; store.grow() > 0 || store.engine.growth().growing(); i++) {
+    for (int i = 0; store.grow() > 0 || store.engine.growth().working(); i++) {
       assertTrue(i < 100_000, "the doubling does not end");
     }
   }
@@ -237,7 +237,7 @@ class TableGrowthTest {
             },
             SMALLEST);
     int count = 0;
-    while (!store.engine.growth().creating()) {
+    while (!store.engine.growth().makesRoom()) {
       store.requireOk(store.put("key" + count, value(count++)));
     }
     int result = Result.OK;
@@ -274,7 +274,7 @@ class TableGrowthTest {
     HeapDirectory disk = new HeapDirectory();
     StoreHarness.open(disk, LARGE).engine.close();
     StoreEngine engine = StoreHarness.open(disk.anotherView(), LARGE).engine;
-    assertFalse(engine.growth().makeRoom(), "nothing is in it: a larger one would not help");
+    assertFalse(engine.growth().makeRoom(1), "nothing is in it: a larger one would not help");
     assertEquals(-1, engine.tables().sizeIfKnown());
     while (engine.growth().doWork(0) > 0) {
       // counts on
@@ -292,7 +292,7 @@ class TableGrowthTest {
     for (int i = 0; i < 129; i++) {
       store.requireOk(store.put("key" + i, value(i)));
     }
-    while (store.engine.tables().doubling() == null) {
+    while (store.engine.tables().resizing() == null) {
       store.grow();
     }
     for (int i = 0; i < 20; i++) {
@@ -300,7 +300,7 @@ class TableGrowthTest {
     }
     store.engine.close();
     store = StoreHarness.open(disk.anotherView(), TINY_LOG_MANY_BUCKETS);
-    assertTrue(store.engine.growth().growing());
+    assertTrue(store.engine.growth().working());
     assertTrue(store.engine.recovery().notes().toString().contains("512"));
     assertEquals(List.of(), store.findings());
     for (int i = 0; i < 129; i++) {

@@ -496,8 +496,8 @@ final class Mutants {
               "an iteration does not look at what was moved to the new table",
               () ->
                   List.of(
-                      constant(SCAN, "postTable", "isDoubling", 0),
-                      constant(LOOK_UP, "postKeyWord", "isDoubling", 0))),
+                      constant(SCAN, "postTable", "isResizing", 0),
+                      constant(LOOK_UP, "postKeyWord", "isResizing", 0))),
           Mutant.of(
               "iteration compares no keys",
               "a key whose entry was met in both tables is given twice",

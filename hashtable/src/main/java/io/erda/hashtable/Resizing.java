@@ -6,13 +6,14 @@ import io.erda.pmem.PersistentMemory;
 import java.util.Arrays;
 
 /**
- * Moves the entries of a table into one of twice the buckets, a stretch of slots at a time, while
- * readers read both and their server goes on storing (design, "Doubling"). One thread, the tables'.
- * Borrows both tables.
+ * Moves the entries of a table into one of twice or half the buckets, a stretch of slots at a time,
+ * while readers read both and their server goes on storing (design, "Resizing"). One thread, the
+ * tables'. Borrows both tables.
  *
  * <p>While it is on, insertions go to the new table alone; an entry that was not moved yet is
  * updated and emptied where it is. A reader READs the old neighbourhood first, then the new one, so
- * that it meets an entry that is moved meanwhile in one of them at least.
+ * that it meets an entry that is moved meanwhile in one of them at least. Nothing of it depends on
+ * which table is the larger one: an entry's home follows from its key word in either.
  *
  * <p>K is an entry's key word, w its version word. Between two drains of a memory any subset of the
  * words stored since may be what survives a power failure.
@@ -44,8 +45,17 @@ import java.util.Arrays;
  * A pending entry is not moved: its next store names the place it is at. Whoever calls decides it.
  * Nor is one that nobody finds, because its key word is damaged: it stays for the offline check to
  * name, and so does the old table.
+ *
+ * <p><b>Turning round.</b> In a smaller table the entries of two home buckets share one, so a
+ * neighbourhood may be too full for what is to be moved into it. Then the resizing is {@link
+ * #forget forgotten}: the stretch word becomes 0, durably, and after that every slot that is MOVED
+ * is freed. What was moved is in the new table alone, what was not in the old one alone, and no
+ * word says more. So whoever stores durably that from now on the entries of the new table go to the
+ * old one may {@link #open} that resizing. A crash before leaves the one that was forgotten, with
+ * some free slots in place of MOVED: it goes on with what is left. Readers see nothing of it: a
+ * slot that is MOVED and one that is free are the same to them.
  */
-public final class Doubling {
+public final class Resizing {
   /** The longest stretch, slots. */
   public static final int STRETCH_MAX = Stretch.SLOTS_MAX;
 
@@ -62,8 +72,12 @@ public final class Doubling {
   private long moved;
   private boolean done;
   private boolean stuck;
+  private boolean metNoRoom;
 
-  private Doubling(HashTable from, HashTable to) {
+  /** Slots in which no MOVED is left of those before; −1: nothing is forgotten yet. */
+  private long forgotten = -1;
+
+  private Resizing(HashTable from, HashTable to) {
     this.from = from;
     this.to = to;
   }
@@ -72,16 +86,17 @@ public final class Doubling {
    * Begins to move, or goes on after a crash: repairs the stretch that was interrupted, durably.
    * May be interrupted and repeated.
    *
-   * @param to a table of twice the buckets, opened or just created
-   * @throws DamagedTableException when the stretch word is none that a doubling stores
+   * @param to a table of twice or half the buckets, opened or just created
+   * @throws DamagedTableException when the stretch word is none that a resizing stores
    */
-  public static Doubling open(HashTable from, HashTable to) {
-    if (to.buckets() != 2 * from.buckets()) {
-      throw new IllegalArgumentException(to.buckets() + " buckets are not twice " + from.buckets());
+  public static Resizing open(HashTable from, HashTable to) {
+    if (to.buckets() != 2 * from.buckets() && from.buckets() != 2 * to.buckets()) {
+      throw new IllegalArgumentException(
+          to.buckets() + " buckets are neither twice nor half of " + from.buckets());
     }
-    Doubling doubling = new Doubling(from, to);
-    doubling.recover();
-    return doubling;
+    Resizing resizing = new Resizing(from, to);
+    resizing.recover();
+    return resizing;
   }
 
   private void recover() {
@@ -113,22 +128,55 @@ public final class Doubling {
     return stuck;
   }
 
+  /**
+   * Whether the new table had no room for an entry since this was opened. A larger one may have
+   * room when entries in it are decided, and displaced; of a smaller one that can't be expected.
+   */
+  public boolean metNoRoom() {
+    return metNoRoom;
+  }
+
   /** Slots of the old table that this pass has behind it. */
   public long progress() {
     return done ? from.slots() : cursor;
   }
 
   /**
+   * Whether the keys of both tables whose home in the new one is that of {@code keyWord} fill its
+   * neighbourhood: one more would leave no room for those that are still to be moved there, and the
+   * resizing could not end.
+   */
+  public boolean isCrowded(long keyWord) {
+    long home = Entry.bucket(keyWord, to.buckets());
+    int count = to.countAtHome(home, home, to.buckets());
+    long oldHome = Entry.bucket(keyWord, from.buckets());
+    long otherHome = to.buckets() < from.buckets() ? oldHome ^ to.buckets() : oldHome;
+    count += from.countAtHome(oldHome, home, to.buckets());
+    if (otherHome != oldHome) {
+      count += from.countAtHome(otherHome, home, to.buckets());
+    }
+    return count >= Neighbourhood.ENTRIES;
+  }
+
+  /**
    * Adds an entry, to the new table: as {@link HashTable#insert}. What a dead process left of the
    * key in the old table is made durably free first.
+   *
+   * @return its slot; {@link HashTable#NONE} also when the key {@link #isCrowded}
    */
   public long insert(long keyWord, long versionWord) {
+    if (isCrowded(keyWord)) {
+      return HashTable.NONE;
+    }
     from.clearLeft(keyWord);
     return to.insert(keyWord, versionWord);
   }
 
   /** The first half of an insertion, into the new table: as {@link HashTable#stage}. */
   public long stage(long keyWord) {
+    if (isCrowded(keyWord)) {
+      return HashTable.NONE;
+    }
     from.clearLeft(keyWord);
     return to.stage(keyWord);
   }
@@ -159,7 +207,31 @@ public final class Doubling {
     return length;
   }
 
+  /**
+   * A step of forgetting what was moved, so that the new table's entries can be moved back: see
+   * above. From the first one on nothing more is moved.
+   *
+   * @param slotsMax slots of the old table to look at
+   * @return whether all is forgotten, durably
+   */
+  public boolean forget(int slotsMax) {
+    if (forgotten < 0) {
+      PersistentMemory memory = from.memory();
+      memory.putLongRelease(TableLayout.STRETCH_OFFSET, 0);
+      memory.flush(TableLayout.STRETCH_OFFSET, Long.BYTES);
+      memory.drain();
+      forgotten = 0;
+    }
+    long end = Math.min(from.slots(), forgotten + slotsMax);
+    if (from.freeMoved(forgotten, end)) {
+      from.drain();
+    }
+    forgotten = end;
+    return forgotten == from.slots();
+  }
+
   private void move(Stretch stretch, EntryVisitor pending) {
+    assert forgotten < 0 : "entries are moved after the resizing was given up";
     int count = collect(stretch, pending);
     if (count == 0) {
       return;
@@ -173,6 +245,7 @@ public final class Doubling {
     for (int i = 0; i < count; i++) {
       if (targets[i] == HashTable.NONE) {
         left++;
+        metNoRoom = true;
       } else {
         from.markMoved(slots[i]);
         moved++;

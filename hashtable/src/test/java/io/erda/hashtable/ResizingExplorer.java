@@ -14,15 +14,17 @@ import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
 /**
- * As {@link CrashExplorer}, for a table that is being doubled: a script runs on two tables, is
- * crashed before every event, recovered from every state that the crash may leave, with the
- * recovery crashed before every event too; every key must have one entry in the two tables, with a
- * word it may have, now, when the doubling is done, and after one more crash.
+ * As {@link CrashExplorer}, for a table that is being doubled or halved: a script runs on two
+ * tables, is crashed before every event, recovered from every state that the crash may leave, with
+ * the recovery crashed before every event too; every key must have one entry in the two tables,
+ * with a word it may have, now, when the resizing is done, and after one more crash.
  */
-final class DoublingExplorer {
+final class ResizingExplorer {
   private static final int OUTCOMES = 128;
+  private static final long SUPERBLOCK_BYTES = 4096;
 
-  private final long buckets;
+  private final long oldBuckets;
+  private final long newBuckets;
   private final long seed;
   private final Consumer<Driver> setup;
   private final Consumer<Driver> script;
@@ -32,15 +34,21 @@ final class DoublingExplorer {
   private final Set<Long> recovered = new HashSet<>();
   private long cases;
 
-  DoublingExplorer(long buckets, long seed, Consumer<Driver> setup, Consumer<Driver> script) {
-    this.buckets = buckets;
+  ResizingExplorer(
+      long oldBuckets,
+      long newBuckets,
+      long seed,
+      Consumer<Driver> setup,
+      Consumer<Driver> script) {
+    this.oldBuckets = oldBuckets;
+    this.newBuckets = newBuckets;
     this.seed = seed;
     this.setup = setup;
     this.script = script;
   }
 
   /** Puts something between the tables and their memories while the script runs. */
-  DoublingExplorer defects(
+  ResizingExplorer defects(
       UnaryOperator<PersistentMemory> ofOld, UnaryOperator<PersistentMemory> ofNew) {
     oldDefect = ofOld;
     newDefect = ofNew;
@@ -48,7 +56,7 @@ final class DoublingExplorer {
   }
 
   /** Puts something there while the first recovery runs, instead. */
-  DoublingExplorer inRecovery() {
+  ResizingExplorer inRecovery() {
     defectInRecovery = true;
     return this;
   }
@@ -59,8 +67,8 @@ final class DoublingExplorer {
 
   /** Throws {@link AssertionError} at the first violation. */
   void explore() {
-    CrashMemory memory = new CrashMemory(Driver.bytes(buckets));
-    Driver start = new Driver(memory, buckets, new TreeMap<>());
+    CrashMemory memory = new CrashMemory(Driver.bytes(oldBuckets, newBuckets));
+    Driver start = new Driver(memory, oldBuckets, newBuckets, new TreeMap<>());
     start.create();
     setup.accept(start);
     memory.processCrash();
@@ -80,7 +88,8 @@ final class DoublingExplorer {
   }
 
   private Driver run(Driver start, long event) {
-    Driver driver = new Driver(start.memory.copy(), buckets, new TreeMap<>(start.oracle));
+    Driver driver =
+        new Driver(start.memory.copy(), oldBuckets, newBuckets, new TreeMap<>(start.oracle));
     driver.memory.crashBefore(event);
     runs(() -> {
       if (defectInRecovery) {
@@ -109,10 +118,10 @@ final class DoublingExplorer {
     }
     CrashMemory counting = image.copy();
     counting.crashBefore(Long.MAX_VALUE);
-    openAgain(new Driver(counting, buckets, new TreeMap<>(oracle)), true);
+    openAgain(new Driver(counting, oldBuckets, newBuckets, new TreeMap<>(oracle)), true);
     long events = counting.events();
     for (long event = 0; event < events; event++) {
-      Driver crashing = new Driver(image.copy(), buckets, new TreeMap<>(oracle));
+      Driver crashing = new Driver(image.copy(), oldBuckets, newBuckets, new TreeMap<>(oracle));
       crashing.memory.crashBefore(event);
       runs(() -> openAgain(crashing, true));
       int number = 0;
@@ -136,7 +145,7 @@ final class DoublingExplorer {
 
   private void checkRecovered(CrashMemory image, Map<Long, long[]> oracle, boolean first) {
     cases++;
-    Driver driver = new Driver(image.copy(), buckets, new TreeMap<>(oracle));
+    Driver driver = new Driver(image.copy(), oldBuckets, newBuckets, new TreeMap<>(oracle));
     driver.memory.crashBefore(Long.MAX_VALUE);
     openAgain(driver, first);
     driver.check();
@@ -147,12 +156,12 @@ final class DoublingExplorer {
     after(driver, "after more work");
     driver.finish();
     driver.check();
-    after(driver, "after the doubling");
+    after(driver, "after the resizing");
   }
 
   private void after(Driver driver, String when) {
     for (CrashMemory later : driver.memory.outcomes(6, random(cases))) {
-      Driver last = new Driver(later, buckets, driver.oracle);
+      Driver last = new Driver(later, oldBuckets, newBuckets, driver.oracle);
       try {
         last.open();
         last.check();
@@ -181,40 +190,44 @@ final class DoublingExplorer {
   static final class Driver {
     final CrashMemory memory;
     final Map<Long, long[]> oracle;
-    private final long buckets;
+    private final long oldBuckets;
+    private final long newBuckets;
     private HashTable from;
     private HashTable to;
-    private Doubling doubling;
+    private Resizing resizing;
     private int offset;
 
-    Driver(CrashMemory memory, long buckets, Map<Long, long[]> oracle) {
+    Driver(CrashMemory memory, long oldBuckets, long newBuckets, Map<Long, long[]> oracle) {
       this.memory = memory;
-      this.buckets = buckets;
+      this.oldBuckets = oldBuckets;
+      this.newBuckets = newBuckets;
       this.oracle = oracle;
       this.offset = 1000 * (1 + oracle.size());
     }
 
-    static long bytes(long buckets) {
-      return oldBytes(buckets) + HashTable.bytesFor(2 * buckets);
+    static long bytes(long oldBuckets, long newBuckets) {
+      return SUPERBLOCK_BYTES + HashTable.bytesFor(oldBuckets) + HashTable.bytesFor(newBuckets);
     }
 
-    private static long oldBytes(long buckets) {
-      return HashTable.bytesFor(buckets);
+    /** In place of the superblock: 1 in its first word where the resizing turned round. */
+    private PersistentMemory superblock() {
+      return memory.part(0, SUPERBLOCK_BYTES);
     }
 
     private PersistentMemory ofOld() {
-      return memory.part(0, oldBytes(buckets));
+      return memory.part(SUPERBLOCK_BYTES, HashTable.bytesFor(oldBuckets));
     }
 
     private PersistentMemory ofNew() {
-      return memory.part(oldBytes(buckets), HashTable.bytesFor(2 * buckets));
+      return memory.part(
+          SUPERBLOCK_BYTES + HashTable.bytesFor(oldBuckets), HashTable.bytesFor(newBuckets));
     }
 
     void create() {
       StructureCounter counter = new CrashExplorer.NoCounter();
-      from = HashTable.create(ofOld(), buckets, counter);
-      to = HashTable.create(ofNew(), 2 * buckets, counter);
-      doubling = Doubling.open(from, to);
+      from = HashTable.create(ofOld(), oldBuckets, counter);
+      to = HashTable.create(ofNew(), newBuckets, counter);
+      resizing = Resizing.open(from, to);
     }
 
     void open() {
@@ -226,7 +239,33 @@ final class DoublingExplorer {
       StructureCounter counter = new CrashExplorer.NoCounter();
       from = HashTable.open(oldDefect.apply(ofOld()), counter);
       to = HashTable.open(newDefect.apply(ofNew()), counter);
-      doubling = Doubling.open(from, to);
+      if (TableLayout.load(superblock().segment(), 0) != 0) {
+        // Whoever opens a store makes durable what the superblock says before he relies on it.
+        superblock().flush(0, Long.BYTES);
+        superblock().drain();
+        swap();
+      }
+      resizing = Resizing.open(from, to);
+    }
+
+    /** A table that was resized has become the one that it is resized into. */
+    private void swap() {
+      HashTable larger = from;
+      from = to;
+      to = larger;
+    }
+
+    /** The resizing is given up: what was moved is moved back. */
+    void turn() {
+      while (!resizing.forget(5)) {
+        // Forgetting goes on.
+      }
+      PersistentMemory memory = superblock();
+      memory.putLongRelease(0, 1);
+      memory.flush(0, Long.BYTES);
+      memory.drain();
+      swap();
+      resizing = Resizing.open(from, to);
     }
 
     /** A key word of a home bucket, different for every {@code number}. */
@@ -241,7 +280,7 @@ final class DoublingExplorer {
       memory.crashBefore(Long.MAX_VALUE);
     }
 
-    /** Inserts into the old table, before the doubling began. */
+    /** Inserts into the old table, before the resizing began. */
     void insertOld(long key, boolean pending) {
       long word = VersionWord.first(++offset, pending);
       from.insert(key, word);
@@ -252,7 +291,7 @@ final class DoublingExplorer {
     void insert(long key, boolean pending) {
       long word = VersionWord.first(++offset, pending);
       undecided(key, word);
-      boolean inserted = doubling.insert(key, word) != HashTable.NONE;
+      boolean inserted = resizing.insert(key, word) != HashTable.NONE;
       to.drain();
       oracle.put(key, inserted ? new long[] {word} : new long[] {0});
     }
@@ -298,7 +337,7 @@ final class DoublingExplorer {
 
     /** Moves some slots; pending entries stay. */
     void move(int slots) {
-      doubling.doWork(slots, (slot, key, word) -> {});
+      resizing.doWork(slots, (slot, key, word) -> {});
     }
 
     private void store(HashTable table, long key, long next, BooleanSupplier step) {
@@ -371,15 +410,18 @@ final class DoublingExplorer {
     }
 
     private void finish() {
-      for (int i = 0; i < 100 && !doubling.done(); i++) {
-        doubling.doWork(
+      for (int i = 0; i < 100 && !resizing.done(); i++) {
+        if (resizing.metNoRoom() && to.buckets() < from.buckets()) {
+          turn();
+        }
+        resizing.doWork(
             16,
             (slot, key, word) -> {
               from.storeWord(slot, key, word, VersionWord.commit(word));
               oracle.put(key, new long[] {VersionWord.commit(word)});
             });
       }
-      that(doubling.done(), "the doubling does not end");
+      that(resizing.done(), "the resizing does not end");
       from.forEach((slot, key, word) -> that(false, "left in the old table: " + slot));
     }
 

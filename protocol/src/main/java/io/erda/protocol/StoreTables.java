@@ -1,0 +1,74 @@
+package io.erda.protocol;
+
+/**
+ * The tables of a store, as its superblock names them: one, or two while entries are moved from one
+ * into the other, which has twice or half the buckets.
+ *
+ * @param generation number of the table, counted from 1
+ * @param buckets of that table
+ * @param nextGeneration number of the table that its entries are moved into; 0: they are not moved
+ * @param nextBuckets of that other table; 0 where there is none
+ * @param made numbers up to this one were given to tables of this store
+ * @param bucketsLeast the table is not halved below
+ */
+public record StoreTables(
+    int generation,
+    long buckets,
+    int nextGeneration,
+    long nextBuckets,
+    int made,
+    long bucketsLeast) {
+  // What stands for them in a superblock.
+  static final int NOT_RESIZED = 0;
+  static final int DOUBLED = 1;
+  static final int HALVED = 2;
+
+  /** Those of a new store. */
+  public static StoreTables first(long buckets) {
+    return new StoreTables(1, buckets, 0, 0, 1, buckets);
+  }
+
+  /** Whether entries are moved from one table into another one. */
+  public boolean resizing() {
+    return nextGeneration != 0;
+  }
+
+  /** Whether that other table is the smaller one. */
+  public boolean halving() {
+    return nextGeneration != 0 && nextBuckets < buckets;
+  }
+
+  /** From now on entries are moved into a new table of twice or half the buckets. */
+  public StoreTables withNext(long ofNext) {
+    return new StoreTables(generation, buckets, made + 1, ofNext, made + 1, bucketsLeast);
+  }
+
+  /** All entries were moved: the other table is the table. */
+  public StoreTables withNextAlone() {
+    return new StoreTables(nextGeneration, nextBuckets, 0, 0, made, bucketsLeast);
+  }
+
+  /** From now on entries are moved the other way round. */
+  public StoreTables turned() {
+    return new StoreTables(nextGeneration, nextBuckets, generation, buckets, made, bucketsLeast);
+  }
+
+  /** What stands for the direction in a superblock. */
+  public int code() {
+    return !resizing() ? NOT_RESIZED : halving() ? HALVED : DOUBLED;
+  }
+
+  /** The buckets of the other table that a superblock means; 0: of none. */
+  static long nextBuckets(int code, long buckets) {
+    return switch (code) {
+      case NOT_RESIZED -> 0;
+      case DOUBLED -> 2 * buckets;
+      case HALVED -> buckets / 2;
+      default ->
+          throw new ErdaException.Unusable(
+              "superblock records that the table is resized in way "
+                  + code
+                  + ", which this program does not know");
+    };
+  }
+}
