@@ -17,7 +17,7 @@ final class Devices {
 
   static Device open(ErdaUri uri) {
     if (uri instanceof ErdaUri.Shm shm && shm.readOnly()) {
-      return new ReadOnlyDevice(new MappedReadableDirectory(shm.data()), CLOCK);
+      return new ReadOnlyDevice(() -> MappedReadableDirectory.open(shm.data()), CLOCK);
     }
     DeviceProvider provider =
         DeviceProvider.of(scheme(uri))

@@ -8,6 +8,7 @@ import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.DelayedDirectory;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.StoreCounter;
 import io.erda.pmem.WriteDelay;
@@ -22,28 +23,31 @@ import io.erda.server.engine.StoreFiles;
 import io.erda.server.engine.StoreGeometry;
 import io.erda.server.engine.StoreOpening;
 import io.erda.server.engine.TableGrowthOptions;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * A directory that is locked and whose store is open. Owns both.
  *
+ * @param place the open directory of {@code data}; everything in it is found through it
  * @param shm where clients of other processes are, fenced before the store was recovered; null when
  *     there never was one
  */
 record OpenedStore(
-    Path data, MemoryDirectory directory, StoreEngine engine, StoreCounter counter, ShmDevice shm)
+    Path data,
+    OpenDirectory place,
+    MemoryDirectory directory,
+    StoreEngine engine,
+    StoreCounter counter,
+    ShmDevice shm)
     implements AutoCloseable {
   /** What a store is opened for. */
   enum Purpose {
@@ -63,17 +67,19 @@ record OpenedStore(
   static OpenedStore open(Path data, ServerOptions options, Purpose purpose) {
     StoreGeometry creation = creation(options);
     StoreCounter counter = options.counted() ? new StoreCounter() : null;
-    MemoryDirectory directory = decorated(directory(data), options, counter);
+    MappedDirectory mapped = directory(data);
+    OpenDirectory place = mapped.opened();
+    MemoryDirectory directory = decorated(mapped, options, counter);
     ShmDevice shm = null;
     boolean done = false;
     try {
       if (!directory.lock()) {
         throw inUse(data);
       }
-      requireStoreOrEmpty(data);
+      requireStoreOrEmpty(place);
       requireRoom(data, directory, creation);
-      StoreAccess.set(data, options);
-      shm = takeOver(data.resolve(Protocol.SHM_DIRECTORY), options, purpose);
+      StoreAccess.set(place, options);
+      shm = takeOver(place, options, purpose);
       StoreOpening.requirePutMode(directory, options.putMode());
       StoreEngine engine =
           StoreOpening.open(directory, creation, options.promise(), new SecureRandom());
@@ -84,7 +90,7 @@ record OpenedStore(
               new TableGrowthOptions(
                   options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
       done = true;
-      return new OpenedStore(data, directory, engine, counter, shm);
+      return new OpenedStore(data, place, directory, engine, counter, shm);
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(
           e.what(), e.getMessage() + ProcessLimits.explain(options.regionBytes()));
@@ -108,15 +114,17 @@ record OpenedStore(
   }
 
   /** Null when nobody was ever served here, and nobody will be. */
-  private static ShmDevice takeOver(Path shm, ServerOptions options, Purpose purpose)
+  private static ShmDevice takeOver(OpenDirectory place, ServerOptions options, Purpose purpose)
       throws IOException {
+    Path shm = place.file(Protocol.SHM_DIRECTORY);
     if (purpose == Purpose.SERVE) {
       return ShmDevice.open(
           ShmOptions.toServe(shm, System::nanoTime)
+              .in(place)
               .withWrites(options.counted(), options.writeLatencyNs()));
     }
-    return Files.exists(shm, LinkOption.NOFOLLOW_LINKS)
-        ? ShmDevice.open(ShmOptions.toHold(shm, System::nanoTime))
+    return place.exists(Protocol.SHM_DIRECTORY)
+        ? ShmDevice.open(ShmOptions.toHold(shm, System::nanoTime).in(place))
         : null;
   }
 
@@ -129,7 +137,7 @@ record OpenedStore(
     }
   }
 
-  private static MemoryDirectory directory(Path data) {
+  private static MappedDirectory directory(Path data) {
     try {
       StoreAccess.createDirectory(data);
       return MappedDirectory.open(data);
@@ -189,10 +197,8 @@ record OpenedStore(
 
   /** Shows how full disk and memory are, and what the server stores, where it is counted. */
   void addFigures(ServerCore core) {
-    // Asked by path: that needs no file descriptor.
-    File disk = data.toFile();
-    core.figure("disk.bytes.free", () -> disk.getTotalSpace() == 0 ? -1 : disk.getUsableSpace());
-    core.figure("disk.bytes.total", () -> disk.getTotalSpace() == 0 ? -1 : disk.getTotalSpace());
+    core.figure("disk.bytes.free", () -> known(place.usableBytes()));
+    core.figure("disk.bytes.total", () -> known(place.totalBytes()));
     core.figure("server.memory.bytes", AvailableMemory::bytes);
     core.figure("server.pages.alone", () -> directory.readsAlone() ? 1 : 0);
     if (counter != null) {
@@ -204,26 +210,25 @@ record OpenedStore(
     }
   }
 
-  private static void requireStoreOrEmpty(Path data) throws IOException {
-    if (Files.exists(data.resolve(StoreFiles.SUPERBLOCK))) {
+  /** What {@code stats} shows: −1 where the file system does not say. */
+  private static long known(long bytes) {
+    return bytes == Long.MAX_VALUE ? -1 : bytes;
+  }
+
+  private static void requireStoreOrEmpty(OpenDirectory data) throws IOException {
+    if (data.exists(StoreFiles.SUPERBLOCK)) {
       return;
     }
-    boolean begun = Files.exists(data.resolve(LogFiles.REGIONS));
-    try (Stream<Path> files = Files.list(data)) {
-      Optional<String> foreign =
-          files
-              .map(file -> file.getFileName().toString())
-              .filter(name -> !replaceable(name, begun))
-              .sorted()
-              .findFirst();
-      if (foreign.isPresent()) {
-        throw new ErdaException.Unusable(
-            data
-                + " is neither a store nor empty: it holds "
-                + foreign.get()
-                + " and no "
-                + StoreFiles.SUPERBLOCK);
-      }
+    boolean begun = data.exists(LogFiles.REGIONS);
+    Optional<String> foreign =
+        data.names().stream().filter(name -> !replaceable(name, begun)).sorted().findFirst();
+    if (foreign.isPresent()) {
+      throw new ErdaException.Unusable(
+          data
+              + " is neither a store nor empty: it holds "
+              + foreign.get()
+              + " and no "
+              + StoreFiles.SUPERBLOCK);
     }
   }
 

@@ -22,6 +22,7 @@ final class ServerThread implements AutoCloseable {
   private final ServedDevices devices;
   private final OpenedStore store;
   private final FileThreads files;
+  private final DirectoryWatch watch;
 
   /** Null where nobody waits for a device. */
   private final SyncThreads syncs;
@@ -55,6 +56,8 @@ final class ServerThread implements AutoCloseable {
     this.files = new FileThreads(store.engine().log().geometry().heads());
     this.syncs = store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup) : null;
     core.fileWork(files);
+    this.watch = new DirectoryWatch(store.place(), devices::wakeup);
+    core.whereabouts(watch::loss);
     if (syncs != null) {
       core.syncs(syncs);
     }
@@ -200,6 +203,7 @@ final class ServerThread implements AutoCloseable {
       failure = failure == null ? e : failure;
     }
     files.close();
+    watch.close();
     try (devices;
         store) {
       if (failure == null) {
@@ -218,6 +222,9 @@ final class ServerThread implements AutoCloseable {
         syncs.close();
       }
     }
+    if (watch.loss() != null) {
+      failure = lost(watch.loss(), failure);
+    }
     if (log != null) {
       log.say(
           failure == null ? Level.INFO : Level.ERROR,
@@ -225,6 +232,15 @@ final class ServerThread implements AutoCloseable {
       log.close();
     }
     ended.countDown();
+  }
+
+  /** Says of a server that it ends without the name of its store, whatever else failed for that. */
+  private static Throwable lost(String loss, Throwable failure) {
+    ErdaException.ReadOnly lost = new ErdaException.ReadOnly(loss);
+    if (failure != null) {
+      lost.addSuppressed(failure);
+    }
+    return lost;
   }
 
   private void serve() {

@@ -1,10 +1,13 @@
 package io.erda.server;
 
+import io.erda.pmem.OpenDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Protocol;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -44,6 +47,9 @@ final class StoreAccess {
   private static final int OTHERS_WRITE = 0022;
   private static final int OTHERS_READ = 0044;
   private static final int PERMISSIONS = 07777;
+
+  /** The name of a directory in itself. */
+  private static final String ITSELF = ".";
 
   private StoreAccess() {}
 
@@ -103,19 +109,18 @@ final class StoreAccess {
    *
    * @throws ErdaException.Unusable when this user may not set what was asked for
    */
-  static void set(Path data, ServerOptions options) throws IOException {
-    GroupPrincipal group = group(data, options);
+  static void set(OpenDirectory data, ServerOptions options) throws IOException {
+    GroupPrincipal group = group(options);
     boolean asked = options.mode() != UNSAID || group != null;
     try {
       int mode = mode(data, options.mode());
-      Path shm = data.resolve(Protocol.SHM_DIRECTORY);
-      if (asked && !Files.exists(shm, LinkOption.NOFOLLOW_LINKS)) {
-        createDirectory(shm);
+      if (asked && !data.exists(Protocol.SHM_DIRECTORY)) {
+        data.makeDirectory(Protocol.SHM_DIRECTORY, OWNER);
       }
-      if (Files.isDirectory(shm, LinkOption.NOFOLLOW_LINKS)) {
-        set(shm, ofShm(mode), group);
+      if (data.isDirectory(Protocol.SHM_DIRECTORY)) {
+        set(data, Protocol.SHM_DIRECTORY, ofShm(mode), group);
       }
-      set(data, ofDirectory(mode), group);
+      set(data, ITSELF, ofDirectory(mode), group);
     } catch (FileSystemException e) {
       if (asked) {
         throw new ErdaException.Unusable(
@@ -133,11 +138,11 @@ final class StoreAccess {
    * An application that opens a shared store for itself must not take it from the others: what a
    * server was told once holds until somebody says otherwise. Other modes nobody has said to us.
    */
-  private static int mode(Path data, int wanted) throws IOException {
+  private static int mode(OpenDirectory data, int wanted) throws IOException {
     if (wanted != UNSAID) {
       return wanted;
     }
-    int is = permissions(data);
+    int is = permissions(data.at(ITSELF));
     for (int shared : new int[] {GROUP, EVERYBODY, GROUP_READS, EVERYBODY_READS}) {
       if (is == ofDirectory(shared)) {
         return shared;
@@ -146,12 +151,12 @@ final class StoreAccess {
     return OWNER;
   }
 
-  private static GroupPrincipal group(Path data, ServerOptions options) throws IOException {
+  private static GroupPrincipal group(ServerOptions options) throws IOException {
     if (options.group() == null) {
       return null;
     }
     try {
-      return data.getFileSystem()
+      return FileSystems.getDefault()
           .getUserPrincipalLookupService()
           .lookupPrincipalByGroupName(options.group());
     } catch (UserPrincipalNotFoundException e) {
@@ -159,14 +164,30 @@ final class StoreAccess {
     }
   }
 
-  private static void set(Path file, int mode, GroupPrincipal group) throws IOException {
-    if (group != null) {
-      Files.getFileAttributeView(file, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-          .setGroup(group);
+  private static void set(OpenDirectory data, String name, int mode, GroupPrincipal group)
+      throws IOException {
+    Path file = data.at(name);
+    try {
+      if (group != null) {
+        Files.getFileAttributeView(file, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+            .setGroup(group);
+      }
+      if (permissions(file) != mode) {
+        Files.setAttribute(file, "unix:mode", mode);
+      }
+    } catch (FileSystemException e) {
+      throw named(e, name.equals(ITSELF) ? data.path() : data.file(name));
     }
-    if (permissions(file) != mode) {
-      Files.setAttribute(file, "unix:mode", mode);
-    }
+  }
+
+  /** The same error of the same file, by the name that everybody knows the file by. */
+  private static FileSystemException named(FileSystemException e, Path file) {
+    FileSystemException named =
+        e instanceof AccessDeniedException
+            ? new AccessDeniedException(file.toString(), null, e.getReason())
+            : new FileSystemException(file.toString(), null, e.getReason());
+    named.initCause(e);
+    return named;
   }
 
   private static int permissions(Path file) throws IOException {

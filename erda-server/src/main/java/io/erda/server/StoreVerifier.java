@@ -3,6 +3,7 @@ package io.erda.server;
 import io.erda.hashtable.KeyHash;
 import io.erda.hashtable.KeyHashing;
 import io.erda.logstore.LogFiles;
+import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.OverlayDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.server.engine.Findings;
@@ -62,16 +63,50 @@ public final class StoreVerifier {
       if (!directory.lock()) {
         throw OpenedStore.inUse(data);
       }
-      requireSuperblock(data, directory);
-      try (StoreEngine engine = StoreOpening.look(directory, new SecureRandom())) {
-        return inspect(engine, progress, hashings);
-      }
+      return verify(data, directory, progress, hashings);
     } catch (NoSuchFileException e) {
       throw new ErdaException.Unusable("no such directory: " + data, e);
     } catch (NotDirectoryException e) {
       throw new ErdaException.Unusable("not a directory: " + data, e);
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + OpenedStore.reason(e), e);
+    }
+  }
+
+  private static VerifyReport verify(
+      Path data,
+      OverlayDirectory directory,
+      Progress progress,
+      LongFunction<? extends KeyHashing> hashings)
+      throws IOException {
+    VerifyReport report = null;
+    ErdaException failure = null;
+    try {
+      requireSuperblock(data, directory);
+      try (StoreEngine engine = StoreOpening.look(directory, new SecureRandom())) {
+        report = inspect(engine, progress, hashings);
+      }
+    } catch (ErdaException e) {
+      failure = e;
+    }
+    requireThere(data, directory.opened(), failure);
+    if (failure != null) {
+      throw failure;
+    }
+    return report;
+  }
+
+  /** What was found is said of a name, and a store whose files are being removed is not damaged. */
+  private static void requireThere(Path data, OpenDirectory directory, ErdaException failure) {
+    OpenDirectory.Stray stray = directory.strayed();
+    if (stray != null) {
+      throw new ErdaException.Unusable(
+          data
+              + " was renamed, replaced or removed while it was verified: "
+              + stray.named()
+              + (stray.removed() ? "; it was removed" : "")
+              + (stray.now() == null ? "" : "; verify it where it is: " + stray.now()),
+          failure);
     }
   }
 

@@ -1,5 +1,8 @@
 package io.erda.pmem;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
@@ -9,10 +12,33 @@ import java.nio.file.Path;
  *     memory)
  * @param offset where the memory begins in the file, bytes
  * @param length bytes
+ * @param directory the open directory that the file is in, which may have another path by now; null
+ *     where none is open
  */
-public record Backing(Path file, long offset, long length) {
+public record Backing(Path file, long offset, long length, OpenDirectory directory) {
+  /** A file that is found by its path. */
+  public Backing(Path file, long offset, long length) {
+    this(file, offset, length, null);
+  }
+
   /** Memory that no other process can map. */
   public static Backing none(long length) {
     return new Backing(null, 0, length);
+  }
+
+  /**
+   * How long the file is now, bytes.
+   *
+   * @throws IOException when that can't be told: its name may be gone
+   */
+  public long fileBytes() throws IOException {
+    if (directory == null) {
+      return Files.size(file);
+    }
+    FileStatus status = directory.status(file.getFileName().toString());
+    if (status == null) {
+      throw new NoSuchFileException(file.toString());
+    }
+    return status.bytes();
   }
 }

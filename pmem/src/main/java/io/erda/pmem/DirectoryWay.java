@@ -2,7 +2,6 @@ package io.erda.pmem;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -10,6 +9,8 @@ import java.nio.file.Path;
  * may be those above it: a file survives a power failure when all of these entries do.
  */
 public final class DirectoryWay {
+  private static final int DIRECTORY = Libc.O_RDONLY | Libc.O_DIRECTORY;
+
   private DirectoryWay() {}
 
   /** fsync(2) of a directory, and of those above it in the same file system. */
@@ -24,33 +25,44 @@ public final class DirectoryWay {
   }
 
   /**
-   * fsync(2) of those above a directory in the same file system.
+   * fsync(2) of those above a directory in the same file system, wherever it is now.
    *
    * @param descriptor of the directory
    */
   static void syncAbove(Path directory, int descriptor) throws IOException {
-    Path way = directory.toRealPath();
-    Object device = Files.getAttribute(way, "unix:dev");
-    for (Path above = way.getParent();
-        above != null && Files.getAttribute(above, "unix:dev").equals(device);
-        above = above.getParent()) {
-      int opened;
-      try {
-        opened = open(above);
-      } catch (AccessDeniedException e) {
-        // A directory that we may pass but not open: synchronise all of the file system instead.
-        Libc.check("syncfs", Libc.syncfs(descriptor), directory);
-        return;
+    FileStatus below = FileStatus.of(descriptor, directory);
+    Path name = directory;
+    int at = descriptor;
+    try {
+      while (true) {
+        name = name.resolve("..");
+        int above;
+        try {
+          above = Libc.check("open", Libc.open(at, "..", DIRECTORY), name);
+        } catch (AccessDeniedException e) {
+          // A directory that we may pass but not open: synchronise all of the file system instead.
+          Libc.check("syncfs", Libc.syncfs(descriptor), directory);
+          return;
+        }
+        if (at != descriptor) {
+          Libc.close(at);
+        }
+        at = above;
+        FileStatus status = FileStatus.of(above, name);
+        if (status.device() != below.device() || status.isSameAs(below)) {
+          return;
+        }
+        Libc.check("fsync", Libc.fsync(above), name);
+        below = status;
       }
-      try {
-        Libc.check("fsync", Libc.fsync(opened), above);
-      } finally {
-        Libc.close(opened);
+    } finally {
+      if (at != descriptor) {
+        Libc.close(at);
       }
     }
   }
 
   private static int open(Path directory) throws IOException {
-    return Libc.check("open", Libc.open(directory, Libc.O_RDONLY | Libc.O_DIRECTORY), directory);
+    return Libc.check("open", Libc.open(directory, DIRECTORY), directory);
   }
 }

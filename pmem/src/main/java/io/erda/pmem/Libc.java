@@ -37,6 +37,7 @@ final class Libc {
   static final int ENOSPC = 28;
   static final int EROFS = 30;
   static final int ENOSYS = 38;
+  static final int ELOOP = 40;
   static final int EOPNOTSUPP = 95;
   static final int EDQUOT = 122;
 
@@ -44,12 +45,26 @@ final class Libc {
   static final int O_RDWR = 2;
   static final int O_CREAT = 0x40;
   static final int O_EXCL = 0x80;
+  static final int O_NONBLOCK = 0x800;
+  static final int O_PATH = 0x200000;
   static final int O_CLOEXEC = 0x80000;
   static final int O_DIRECTORY = directoryFlag();
+
+  /** On every 64-bit machine the double of {@link #O_DIRECTORY}. */
+  static final int O_NOFOLLOW = 2 * O_DIRECTORY;
+
   static final int O_TMPFILE = 0x400000 | O_DIRECTORY;
 
-  private static final int AT_FDCWD = -100;
+  /** Instead of an open directory: names are relative to the working directory. */
+  static final int AT_FDCWD = -100;
+
+  static final int AT_SYMLINK_NOFOLLOW = 0x100;
+  static final int AT_EMPTY_PATH = 0x1000;
   private static final int AT_SYMLINK_FOLLOW = 0x400;
+
+  /** Type, mode, links, user, group, inode and size: what {@link FileStatus} holds. */
+  private static final int STATX_ASKED = 0x001 | 0x002 | 0x004 | 0x008 | 0x010 | 0x100 | 0x200;
+
   private static final int LOCK_SH = 1;
   private static final int LOCK_EX = 2;
   private static final int LOCK_NB = 4;
@@ -84,7 +99,7 @@ final class Libc {
           FunctionDescriptor.of(WORD, WORD, WORD, WORD, WORD, WORD),
           Linker.Option.captureCallState("errno"));
 
-  private static final MemorySegment OPEN = find("open");
+  private static final MemorySegment OPENAT = find("openat");
   private static final MemorySegment CLOSE = find("close");
   private static final MemorySegment FALLOCATE = find("fallocate");
   private static final MemorySegment PWRITE = find("pwrite");
@@ -93,6 +108,10 @@ final class Libc {
   private static final MemorySegment FSTATFS = find("fstatfs");
   private static final MemorySegment FLOCK = find("flock");
   private static final MemorySegment LINKAT = find("linkat");
+  private static final MemorySegment RENAMEAT = find("renameat");
+  private static final MemorySegment UNLINKAT = find("unlinkat");
+  private static final MemorySegment MKDIRAT = find("mkdirat");
+  private static final MemorySegment STATX = find("statx");
   private static final MemorySegment MADVISE = find("madvise");
   private static final MemorySegment FCHMOD = find("fchmod");
   private static final MemorySegment FCHOWN = find("fchown");
@@ -118,8 +137,21 @@ final class Libc {
 
   /** A file descriptor. The mode of a new file is 0660 less the umask. */
   static int open(Path path, int flags) {
+    return open(AT_FDCWD, path.toString(), flags);
+  }
+
+  /**
+   * The same of a name that begins in an open directory. A symbolic link is followed unless {@code
+   * flags} say otherwise.
+   */
+  static int open(int directory, String name, int flags) {
     try (Arena arena = Arena.ofConfined()) {
-      return call(OPEN, name(arena, path.toString()), flags | O_CLOEXEC, 0660, 0, 0);
+      long address = name(arena, name);
+      int result;
+      do {
+        result = call(OPENAT, directory, address, flags | O_CLOEXEC, 0660, 0);
+      } while (result == -EINTR);
+      return result;
     }
   }
 
@@ -149,15 +181,25 @@ final class Libc {
     return call(SYNCFS, descriptor, 0, 0, 0, 0);
   }
 
-  /**
-   * The number that the kernel has for the kind of file system that the open file is on, {@code
-   * TMPFS_MAGIC} for example; a negated errno where it failed.
-   */
-  static long fileSystemType(int descriptor) {
+  /** Describes the file system that the open file is on; null where that failed. */
+  static FileSystemStatus fileSystem(int descriptor) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment statfs = arena.allocate(STATFS_BYTES, Long.BYTES);
       int result = call(FSTATFS, descriptor, statfs.address(), 0, 0, 0);
-      return result < 0 ? result : statfs.get(WORD, 0);
+      return result < 0 ? null : FileSystemStatus.of(statfs);
+    }
+  }
+
+  /**
+   * Describes a file.
+   *
+   * @param name begins in the open directory; empty for the open file itself
+   * @param flags {@link #AT_SYMLINK_NOFOLLOW}, {@link #AT_EMPTY_PATH}
+   * @param into what {@link FileStatus#of} reads
+   */
+  static int status(int directory, String name, int flags, MemorySegment into) {
+    try (Arena arena = Arena.ofConfined()) {
+      return call(STATX, directory, name(arena, name), flags, STATX_ASKED, into.address());
     }
   }
 
@@ -261,12 +303,35 @@ final class Libc {
     return call(MADVISE, address, length, MADV_REMOVE, 0, 0);
   }
 
-  /** Gives a file that was opened with {@link #O_TMPFILE} its name, which must be free. */
-  static int link(int descriptor, Path path) {
+  /**
+   * Gives a file that was opened with {@link #O_TMPFILE} its name in an open directory, which must
+   * be free.
+   */
+  static int link(int descriptor, int directory, String name) {
     try (Arena arena = Arena.ofConfined()) {
       long from = name(arena, "/proc/self/fd/" + descriptor);
-      long to = name(arena, path.toString());
-      return call(LINKAT, AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+      return call(LINKAT, AT_FDCWD, from, directory, name(arena, name), AT_SYMLINK_FOLLOW);
+    }
+  }
+
+  /** Renames within an open directory; what had the new name before, a file, is replaced. */
+  static int rename(int directory, String from, String to) {
+    try (Arena arena = Arena.ofConfined()) {
+      return call(RENAMEAT, directory, name(arena, from), directory, name(arena, to), 0);
+    }
+  }
+
+  /** Removes a name, which is none of a directory, from an open directory. */
+  static int unlink(int directory, String name) {
+    try (Arena arena = Arena.ofConfined()) {
+      return call(UNLINKAT, directory, name(arena, name), 0, 0, 0);
+    }
+  }
+
+  /** Makes a directory in an open one. */
+  static int makeDirectory(int directory, String name, int mode) {
+    try (Arena arena = Arena.ofConfined()) {
+      return call(MKDIRAT, directory, name(arena, name), mode, 0, 0);
     }
   }
 
@@ -316,6 +381,9 @@ final class Libc {
       case EEXIST -> new FileAlreadyExistsException(file.toString(), null, reason);
       case EPERM, EACCES, EROFS -> new AccessDeniedException(file.toString(), null, reason);
       case ENOTDIR -> new NotDirectoryException(file.toString());
+      case ELOOP ->
+          new FileSystemException(
+              file.toString(), null, "is a symbolic link, which is not followed here");
       case ENOSPC, EDQUOT, EFBIG -> new OutOfSpaceException(file + ": " + reason, null);
       default -> new FileSystemException(file.toString(), null, reason);
     };

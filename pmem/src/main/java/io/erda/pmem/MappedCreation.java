@@ -1,7 +1,6 @@
 package io.erda.pmem;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** A nameless file whose space is allocated in steps, and which gets its name last. */
@@ -14,7 +13,8 @@ final class MappedCreation implements Creation {
     PersistentMemory open() throws IOException;
   }
 
-  private final Path file;
+  private final OpenDirectory directory;
+  private final String name;
   private final long length;
   private final MappedFile.Kind kind;
   private final Finish finish;
@@ -24,12 +24,14 @@ final class MappedCreation implements Creation {
 
   private long allocated;
 
-  MappedCreation(Path file, long length, MappedFile.Kind kind, Finish finish) throws IOException {
-    this.file = file;
+  MappedCreation(
+      OpenDirectory directory, String name, long length, MappedFile.Kind kind, Finish finish) {
+    this.directory = directory;
+    this.name = name;
     this.length = length;
     this.kind = kind;
     this.finish = finish;
-    this.descriptor = Libc.open(file.getParent(), Libc.O_RDWR | Libc.O_TMPFILE);
+    this.descriptor = directory.createNameless();
   }
 
   @Override
@@ -41,11 +43,11 @@ final class MappedCreation implements Creation {
     try {
       if (allocated < length) {
         if (allocated == 0) {
-          MappedFile.share(descriptor, file);
+          MappedFile.share(descriptor, directory, name);
           requireRoom();
         }
         long bytes = Math.min(STEP, length - allocated);
-        if (!MappedFile.reserve(descriptor, file, allocated, bytes)) {
+        if (!MappedFile.reserve(descriptor, file(), allocated, bytes)) {
           close();
           done = true;
           return atOnce();
@@ -55,14 +57,14 @@ final class MappedCreation implements Creation {
         return null;
       }
       if (kind.survives() == Survives.POWER_FAILURE) {
-        Libc.check("fsync", Libc.fsync(descriptor), file);
+        Libc.check("fsync", Libc.fsync(descriptor), file());
       }
-      Libc.check("linkat", Libc.link(descriptor, file), file);
+      Libc.check("linkat", directory.link(descriptor, name), file());
       done = true;
       close();
       return opened();
     } catch (OutOfSpaceException e) {
-      throw MappedFile.outOfSpace(file, length, e);
+      throw MappedFile.outOfSpace(directory, length, e);
     } finally {
       if (!done) {
         close();
@@ -70,16 +72,20 @@ final class MappedCreation implements Creation {
     }
   }
 
+  private Path file() {
+    return directory.file(name);
+  }
+
   /** Refuses a file that there is no room for before others meet a full disk because of it. */
   private void requireRoom() throws OutOfSpaceException {
-    if (MappedFile.unallocatedBytes(file.getParent()) < length) {
-      throw new OutOfSpaceException("no room for " + file, null);
+    if (directory.unallocatedBytes() < length) {
+      throw new OutOfSpaceException("no room for " + file(), null);
     }
   }
 
   /** Creates the file at once, where the file system can't do it in steps. */
   private PersistentMemory atOnce() throws IOException {
-    MappedFile.create(file, length, kind);
+    MappedFile.create(directory, name, length, kind);
     return opened();
   }
 
@@ -92,7 +98,7 @@ final class MappedCreation implements Creation {
       return memory;
     } finally {
       if (!done) {
-        Files.deleteIfExists(file);
+        directory.delete(name);
       }
     }
   }

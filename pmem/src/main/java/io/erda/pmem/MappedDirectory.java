@@ -1,17 +1,12 @@
 package io.erda.pmem;
 
 import java.io.IOException;
-import java.nio.file.FileSystemException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
  * A directory of files, each mapped whole into this process and into every other that wants it.
@@ -44,7 +39,7 @@ public final class MappedDirectory implements MemoryDirectory {
     SYNCED
   }
 
-  private final Path directory;
+  private final OpenDirectory directory;
 
   /** How files are mapped. Except on DAX, it may change before the first file is opened. */
   private MappedFile.Kind kind;
@@ -52,19 +47,16 @@ public final class MappedDirectory implements MemoryDirectory {
   /** The name of the file system where it is one that lives in memory; null elsewhere. */
   private final String inMemory;
 
-  private final int descriptor;
   private final Map<SegmentMemory, String> opened = new ConcurrentHashMap<>();
   private final ReadAhead readAhead;
   private boolean locked;
   private boolean closed;
 
-  private MappedDirectory(
-      Path directory, boolean dax, Mode mode, int descriptor, ReadAhead readAhead) {
+  private MappedDirectory(OpenDirectory directory, boolean dax, Mode mode, ReadAhead readAhead) {
     this.readAhead = readAhead;
     this.directory = directory;
-    this.inMemory = MappedFile.inMemory(descriptor);
+    this.inMemory = MappedFile.inMemory(directory.descriptor());
     this.kind = dax ? MappedFile.Kind.DAX : kind(mode);
-    this.descriptor = descriptor;
   }
 
   /** {@link #open(Path, Mode)} with {@link Mode#PAGE_CACHE}. */
@@ -84,26 +76,29 @@ public final class MappedDirectory implements MemoryDirectory {
   }
 
   static MappedDirectory open(Path directory, Mode mode, ReadAhead readAhead) throws IOException {
-    Path absolute = directory.toAbsolutePath();
-    int flags = Libc.O_RDONLY | Libc.O_DIRECTORY;
-    int descriptor = Libc.check("open", Libc.open(absolute, flags), absolute);
+    OpenDirectory opened = OpenDirectory.open(directory);
     boolean done = false;
     try {
-      boolean dax = MappedFile.isDax(absolute);
+      boolean dax = MappedFile.isDax(opened);
       done = true;
-      return new MappedDirectory(absolute, dax, mode, descriptor, readAhead);
+      return new MappedDirectory(opened, dax, mode, readAhead);
     } finally {
       if (!done) {
-        Libc.close(descriptor);
+        opened.close();
       }
     }
+  }
+
+  /** The directory itself, which stays this object's. */
+  public OpenDirectory opened() {
+    return directory;
   }
 
   @Override
   public PersistentMemory create(String name, long length) throws IOException {
     MemoryDirectory.requireLength(length);
-    Path file = file(name);
-    MappedFile.create(file, length, kind);
+    require(name);
+    MappedFile.create(directory, name, length, kind);
     boolean done = false;
     try {
       PersistentMemory memory = open(name);
@@ -111,14 +106,14 @@ public final class MappedDirectory implements MemoryDirectory {
       return memory;
     } finally {
       if (!done) {
-        Files.deleteIfExists(file);
+        directory.delete(name);
       }
     }
   }
 
   @Override
   public long usableBytes() {
-    return MappedFile.usableBytes(directory);
+    return directory.usableBytes();
   }
 
   @Override
@@ -129,9 +124,13 @@ public final class MappedDirectory implements MemoryDirectory {
   @Override
   public Creation creating(String name, long length) throws IOException {
     MemoryDirectory.requireLength(length);
-    Path file = file(name);
+    require(name);
     return new MappedCreation(
-        file, length, kind, () -> opened(name, MappedFile.mapFilled(file, length, kind)));
+        directory,
+        name,
+        length,
+        kind,
+        () -> opened(name, MappedFile.mapFilled(directory, name, length, kind)));
   }
 
   /**
@@ -142,7 +141,8 @@ public final class MappedDirectory implements MemoryDirectory {
    */
   @Override
   public PersistentMemory open(String name) throws IOException {
-    return opened(name, MappedFile.map(file(name), kind));
+    require(name);
+    return opened(name, MappedFile.map(directory, name, kind));
   }
 
   private SegmentMemory opened(String name, SegmentMemory memory) {
@@ -159,39 +159,39 @@ public final class MappedDirectory implements MemoryDirectory {
 
   @Override
   public void delete(String name) throws IOException {
-    Files.deleteIfExists(noDirectory(file(name)));
+    require(name);
+    directory.delete(name);
   }
 
   /** {@inheritDoc} The {@link Backing} of what this directory opened as {@code from} follows. */
   @Override
   public void rename(String from, String to) throws IOException {
-    Path target = file(to);
-    Files.move(noDirectory(file(from)), target, StandardCopyOption.ATOMIC_MOVE);
+    require(from);
+    require(to);
+    directory.rename(from, to);
     opened.forEach((memory, name) -> {
       if (name.equals(from)) {
         opened.replace(memory, to);
-        memory.renamed(new Backing(target, 0, memory.segment().byteSize()));
+        memory.renamed(new Backing(directory.file(to), 0, memory.segment().byteSize(), directory));
       }
     });
   }
 
   @Override
   public boolean exists(String name) {
-    return Files.isRegularFile(file(name));
+    require(name);
+    return directory.isFile(name);
   }
 
   /** {@inheritDoc} Files with other names, and directories, are not listed. */
   @Override
   public List<String> names() throws IOException {
     requireOpen();
-    try (Stream<Path> files = Files.list(directory)) {
-      return files
-          .filter(Files::isRegularFile)
-          .map(file -> file.getFileName().toString())
-          .filter(MemoryDirectory::isName)
-          .sorted()
-          .toList();
-    }
+    return directory.names().stream()
+        .filter(MemoryDirectory::isName)
+        .filter(directory::isFile)
+        .sorted()
+        .toList();
   }
 
   /** Waits for the device only where power failure is promised. */
@@ -206,18 +206,18 @@ public final class MappedDirectory implements MemoryDirectory {
   @Override
   public void syncNames() throws IOException {
     requireOpen();
-    Libc.check("fsync", Libc.fsync(descriptor), directory);
+    directory.sync();
   }
 
   @Override
   public boolean lock() throws IOException {
     requireOpen();
     if (!locked) {
-      int result = Libc.flock(descriptor);
+      int result = Libc.flock(directory.descriptor());
       if (result == -Libc.EAGAIN) {
         return false;
       }
-      Libc.check("flock", result, directory);
+      Libc.check("flock", result, directory.path());
       locked = true;
     }
     return true;
@@ -263,17 +263,17 @@ public final class MappedDirectory implements MemoryDirectory {
     requireOpen();
     if (survives() == Survives.POWER_FAILURE) {
       for (String name : names()) {
-        sync(file(name));
+        sync(name);
       }
       sync();
-      DirectoryWay.syncAbove(directory, descriptor);
+      DirectoryWay.syncAbove(directory.path(), directory.descriptor());
     }
   }
 
-  private static void sync(Path file) throws IOException {
-    int opened = Libc.check("open", Libc.open(file, Libc.O_RDONLY), file);
+  private void sync(String name) throws IOException {
+    int opened = directory.open(name, false);
     try {
-      Libc.check("fsync", Libc.fsync(opened), file);
+      Libc.check("fsync", Libc.fsync(opened), directory.file(name));
     } finally {
       Libc.close(opened);
     }
@@ -284,21 +284,13 @@ public final class MappedDirectory implements MemoryDirectory {
     if (!closed) {
       closed = true;
       List.copyOf(opened.keySet()).forEach(SegmentMemory::close);
-      Libc.close(descriptor);
+      directory.close();
     }
   }
 
-  private Path file(String name) {
+  private void require(String name) {
     requireOpen();
     MemoryDirectory.requireName(name);
-    return directory.resolve(name);
-  }
-
-  private static Path noDirectory(Path file) throws FileSystemException {
-    if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
-      throw new FileSystemException(file.toString(), null, "is a directory, not a memory");
-    }
-    return file;
   }
 
   private void requireOpen() {

@@ -5,13 +5,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.DirectoryStream;
-import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.Map;
 import jdk.nio.mapmode.ExtendedMapMode;
 
 /** Creates and maps files of a {@link MappedDirectory}: space first, name second, mapping last. */
@@ -42,31 +38,32 @@ final class MappedFile {
   private MappedFile() {}
 
   /**
-   * Creates {@code file} with {@code length} bytes that are allocated. The name appears when the
-   * space is there, in one step, so that neither an error nor a kill leaves a part of a file
-   * behind.
+   * Creates a file with {@code length} bytes that are allocated. The name appears when the space is
+   * there, in one step, so that neither an error nor a kill leaves a part of a file behind.
    */
-  static void create(Path file, long length, Kind kind) throws IOException {
+  static void create(OpenDirectory directory, String name, long length, Kind kind)
+      throws IOException {
     try {
-      if (!createNameless(file, length, kind)) {
-        createNamed(file, length, kind);
+      if (!createNameless(directory, name, length, kind)) {
+        createNamed(directory, name, length, kind);
       }
     } catch (OutOfSpaceException e) {
-      throw outOfSpace(file, length, e);
+      throw outOfSpace(directory, length, e);
     }
   }
 
   /** Whether the file system has nameless files that can be given a name; then it is done. */
-  private static boolean createNameless(Path file, long length, Kind kind) throws IOException {
-    int descriptor = Libc.open(file.getParent(), Libc.O_RDWR | Libc.O_TMPFILE);
+  private static boolean createNameless(
+      OpenDirectory directory, String name, long length, Kind kind) throws IOException {
+    int descriptor = directory.createNameless();
     if (descriptor < 0) {
       return false;
     }
     try {
-      allocate(descriptor, file, length, kind);
-      int linked = Libc.link(descriptor, file);
+      allocate(descriptor, directory, name, length, kind);
+      int linked = directory.link(descriptor, name);
       if (linked == -Libc.EEXIST) {
-        Libc.check("linkat", linked, file);
+        Libc.check("linkat", linked, directory.file(name));
       }
       return linked >= 0;
     } finally {
@@ -75,17 +72,17 @@ final class MappedFile {
   }
 
   /** An error leaves nothing behind; a kill in the middle leaves a file that is too short. */
-  static void createNamed(Path file, long length, Kind kind) throws IOException {
-    int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL;
-    int descriptor = Libc.check("open", Libc.open(file, flags), file);
+  static void createNamed(OpenDirectory directory, String name, long length, Kind kind)
+      throws IOException {
+    int descriptor = directory.create(name);
     boolean done = false;
     try {
-      allocate(descriptor, file, length, kind);
+      allocate(descriptor, directory, name, length, kind);
       done = true;
     } finally {
       Libc.close(descriptor);
       if (!done) {
-        Files.deleteIfExists(file);
+        directory.delete(name);
       }
     }
   }
@@ -95,9 +92,9 @@ final class MappedFile {
    * and write the files in it, whatever the umask is; where its sticky bit is set too, they may
    * read them. Elsewhere a file stays as it is.
    */
-  static void share(int descriptor, Path file) throws IOException {
-    Map<String, Object> directory = Files.readAttributes(file.getParent(), "unix:mode,gid");
-    int mode = (Integer) directory.get("mode");
+  static void share(int descriptor, OpenDirectory directory, String name) throws IOException {
+    FileStatus around = directory.status();
+    int mode = around.mode();
     if ((mode & SET_GROUP_ID) == 0) {
       return;
     }
@@ -106,20 +103,21 @@ final class MappedFile {
         OWNER_FILE
             | ((mode & 0010) != 0 ? others & 0070 : 0)
             | ((mode & 0001) != 0 ? others & 0007 : 0);
-    Path opened = Path.of("/proc/self/fd/" + descriptor);
-    Map<String, Object> is = Files.readAttributes(opened, "unix:mode,gid");
+    FileStatus is = FileStatus.of(descriptor, directory.file(name));
     // Only its owner can share another user's file. Who can't use it is told so when they open it.
-    if (!is.get("gid").equals(directory.get("gid"))) {
-      Libc.changeGroup(descriptor, (Integer) directory.get("gid"));
+    if (is.groupId() != around.groupId()) {
+      Libc.changeGroup(descriptor, around.groupId());
     }
-    if (((Integer) is.get("mode") & 0777) != shared) {
+    if ((is.mode() & 0777) != shared) {
       Libc.fchmod(descriptor, shared);
     }
   }
 
-  private static void allocate(int descriptor, Path file, long length, Kind kind)
+  private static void allocate(
+      int descriptor, OpenDirectory directory, String name, long length, Kind kind)
       throws IOException {
-    share(descriptor, file);
+    Path file = directory.file(name);
+    share(descriptor, directory, name);
     if (!reserve(descriptor, file, length)) {
       writeZeros(descriptor, file, length);
     }
@@ -128,20 +126,22 @@ final class MappedFile {
     }
   }
 
-  static OutOfSpaceException outOfSpace(Path file, long length, OutOfSpaceException e) {
+  static OutOfSpaceException outOfSpace(
+      OpenDirectory directory, long length, OutOfSpaceException e) {
     return new OutOfSpaceException(
         e.getMessage()
             + "; "
             + length
             + " bytes were asked for, the file system has "
-            + usableBytes(file.getParent())
+            + directory.usableBytes()
             + " usable bytes",
         e);
   }
 
   /** The name of the file system of an open file where that lives in memory; null elsewhere. */
   static String inMemory(int descriptor) {
-    long type = Libc.fileSystemType(descriptor);
+    FileSystemStatus status = Libc.fileSystem(descriptor);
+    long type = status == null ? 0 : status.type();
     return type == TMPFS ? "tmpfs" : type == RAMFS ? "ramfs" : null;
   }
 
@@ -151,31 +151,6 @@ final class MappedFile {
       return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).hashCode() | 1;
     } catch (IOException e) {
       return 0;
-    }
-  }
-
-  /** Asks a file system how much room it has. */
-  private interface Room {
-    long bytes(FileStore store) throws IOException;
-  }
-
-  /** How much room there is in a directory's file system for this user. */
-  static long usableBytes(Path directory) {
-    return room(directory, FileStore::getUsableSpace);
-  }
-
-  /** The same, with what the file system reserves for some users: surely nobody gets more. */
-  static long unallocatedBytes(Path directory) {
-    return room(directory, FileStore::getUnallocatedSpace);
-  }
-
-  /** Returns the largest number where the file system does not say, as one without a limit. */
-  private static long room(Path directory, Room room) {
-    try {
-      FileStore store = Files.getFileStore(directory);
-      return store.getTotalSpace() == 0 ? Long.MAX_VALUE : room.bytes(store);
-    } catch (IOException e) {
-      return Long.MAX_VALUE;
     }
   }
 
@@ -221,21 +196,50 @@ final class MappedFile {
    * Maps an existing file at its full length. Its space is allocated first if it is not: a copy of
    * a store may have holes, and a store to a hole of a full file system is a SIGBUS.
    */
-  static SegmentMemory map(Path file, Kind kind) throws IOException {
-    if (Files.exists(file) && !Files.isRegularFile(file)) {
-      throw new FileSystemException(file.toString(), null, "not a regular file");
+  static SegmentMemory map(OpenDirectory directory, String name, Kind kind) throws IOException {
+    int descriptor = directory.open(name, true);
+    try {
+      share(descriptor, directory, name);
+      long length = FileStatus.of(descriptor, directory.file(name)).bytes();
+      if (length == 0) {
+        throw new FileSystemException(
+            directory.file(name).toString(),
+            null,
+            "cannot be mapped: it is 0 bytes long, at least 1 is needed");
+      }
+      try {
+        // Where the file system can't allocate, the file was written when it was created.
+        reserve(descriptor, directory.file(name), length);
+      } catch (OutOfSpaceException e) {
+        throw outOfSpace(directory, length, e);
+      }
+      return map(descriptor, directory, name, length, kind);
+    } finally {
+      Libc.close(descriptor);
     }
-    return mapFilled(file, fill(file), kind);
   }
 
   /** Maps a file whose space is allocated. */
-  static SegmentMemory mapFilled(Path file, long length, Kind kind) throws IOException {
+  static SegmentMemory mapFilled(OpenDirectory directory, String name, long length, Kind kind)
+      throws IOException {
+    int descriptor = directory.open(name, true);
+    try {
+      return map(descriptor, directory, name, length, kind);
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
+  private static SegmentMemory map(
+      int descriptor, OpenDirectory directory, String name, long length, Kind kind)
+      throws IOException {
     Arena arena = Arena.ofShared();
     boolean done = false;
     try {
       MapMode mode = kind == Kind.DAX ? ExtendedMapMode.READ_WRITE_SYNC : MapMode.READ_WRITE;
-      MemorySegment segment = map(file, mode, length, arena);
-      SegmentMemory memory = memory(segment, arena, new Backing(file, 0, length), kind);
+      MemorySegment segment = map(descriptor, mode, length, arena);
+      Backing backing = new Backing(directory.file(name), 0, length, directory);
+      SegmentMemory memory = memory(segment, arena, backing, kind);
       if (kind == Kind.SYNCED) {
         // Otherwise pages are brought in together, by the megabyte; and what came together the
         // kernel also writes together, whichever byte of it was stored to.
@@ -250,11 +254,10 @@ final class MappedFile {
     }
   }
 
-  private static MemorySegment map(Path file, MapMode mode, long length, Arena arena)
+  private static MemorySegment map(int descriptor, MapMode mode, long length, Arena arena)
       throws IOException {
     return Uninterrupted.call(() -> {
-      try (FileChannel channel =
-          FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      try (FileChannel channel = OpenDirectory.channel(descriptor, true)) {
         return channel.map(mode, 0, length, arena);
       }
     });
@@ -269,33 +272,12 @@ final class MappedFile {
     };
   }
 
-  private static long fill(Path file) throws IOException {
-    int descriptor = Libc.check("open", Libc.open(file, Libc.O_RDWR), file);
-    try {
-      share(descriptor, file);
-      long length = Files.size(file);
-      if (length == 0) {
-        throw new FileSystemException(
-            file.toString(), null, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
-      }
-      try {
-        // Where the file system can't allocate, the file was written when it was created.
-        reserve(descriptor, file, length);
-      } catch (OutOfSpaceException e) {
-        throw outOfSpace(file, length, e);
-      }
-      return length;
-    } finally {
-      Libc.close(descriptor);
-    }
-  }
-
   /**
    * Whether files in {@code directory} can be mapped with {@code MAP_SYNC}; tried on a file that
    * never has a name.
    */
-  static boolean isDax(Path directory) throws IOException {
-    int descriptor = Libc.open(directory, Libc.O_RDWR | Libc.O_TMPFILE);
+  static boolean isDax(OpenDirectory directory) throws IOException {
+    int descriptor = directory.createNameless();
     switch (-descriptor) {
       case Libc.EOPNOTSUPP, Libc.EISDIR, Libc.EINVAL -> {
         // No MAP_SYNC: every file system that has it has nameless files too.
@@ -304,10 +286,10 @@ final class MappedFile {
       case Libc.ENOSPC, Libc.EDQUOT -> {
         return isDaxThoughFull(directory, descriptor);
       }
-      default -> Libc.check("open", descriptor, directory);
+      default -> Libc.check("open", descriptor, directory.path());
     }
     try {
-      return mapsSynchronously(Path.of("/proc/self/fd/" + descriptor), 4096);
+      return mapsSynchronously(descriptor, 4096);
     } finally {
       Libc.close(descriptor);
     }
@@ -317,21 +299,25 @@ final class MappedFile {
    * A store whose disk ran full must open all the same: tried on one of its files, which this does
    * not change.
    */
-  private static boolean isDaxThoughFull(Path directory, int error) throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
-      for (Path file : files) {
-        if (Files.isRegularFile(file) && Files.size(file) > 0) {
-          return mapsSynchronously(file, 1);
+  private static boolean isDaxThoughFull(OpenDirectory directory, int error) throws IOException {
+    for (String name : directory.names()) {
+      FileStatus status = directory.status(name);
+      if (status != null && status.isRegular() && status.bytes() > 0) {
+        int descriptor = directory.open(name, true);
+        try {
+          return mapsSynchronously(descriptor, 1);
+        } finally {
+          Libc.close(descriptor);
         }
       }
     }
-    Libc.check("open", error, directory);
+    Libc.check("open", error, directory.path());
     return false;
   }
 
-  private static boolean mapsSynchronously(Path file, long length) {
+  private static boolean mapsSynchronously(int descriptor, long length) {
     try (Arena arena = Arena.ofConfined()) {
-      map(file, ExtendedMapMode.READ_WRITE_SYNC, length, arena);
+      map(descriptor, ExtendedMapMode.READ_WRITE_SYNC, length, arena);
       return true;
     } catch (IOException | UnsupportedOperationException e) {
       return false;

@@ -9,11 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,13 +18,24 @@ import java.util.List;
  * directory and to read the files, no more: not to list the directory, nor to write anything.
  */
 public final class MappedReadableDirectory implements ReadableDirectory {
-  private final Path directory;
+  private final OpenDirectory directory;
   private final List<Mapping> opened = new ArrayList<>();
   private final ReadAhead readAhead = new ReadAhead();
+  private boolean closed;
 
-  /** Looks at nothing yet. */
-  public MappedReadableDirectory(Path directory) {
-    this.directory = directory.toAbsolutePath();
+  private MappedReadableDirectory(OpenDirectory directory) {
+    this.directory = directory;
+  }
+
+  /**
+   * Opens the directory; looks at no file yet.
+   *
+   * @throws java.nio.file.NoSuchFileException when there is none
+   * @throws java.nio.file.NotDirectoryException when it is something else
+   * @throws java.nio.file.AccessDeniedException when this user may not get there
+   */
+  public static MappedReadableDirectory open(Path directory) throws IOException {
+    return new MappedReadableDirectory(OpenDirectory.openToPass(directory));
   }
 
   @Override
@@ -40,39 +47,28 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     return mapping;
   }
 
-  /** A name that becomes another file's while it is opened is opened again. */
   private Mapping map(String name) throws IOException {
-    Path path = directory.resolve(name);
-    while (true) {
-      BasicFileAttributes before = attributes(path);
-      if (!before.isRegularFile()) {
-        throw new FileSystemException(path.toString(), null, "not a regular file");
+    Path path = directory.file(name);
+    int descriptor = directory.open(name, false);
+    try (FileChannel channel = OpenDirectory.channel(descriptor, false)) {
+      FileStatus status = FileStatus.of(descriptor, path);
+      if (status.bytes() == 0) {
+        throw new FileSystemException(path.toString(), null, "cannot be mapped: it is empty");
       }
-      try (FileChannel channel =
-          FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
-        long length = channel.size();
-        if (length == 0) {
-          throw new FileSystemException(path.toString(), null, "cannot be mapped: it is empty");
-        }
-        if (attributes(path).fileKey().equals(before.fileKey())) {
-          Arena arena = Arena.ofShared();
-          boolean done = false;
-          try {
-            MemorySegment memory = channel.map(MapMode.READ_ONLY, 0, length, arena);
-            done = true;
-            return new Mapping(name, path, before.fileKey(), arena, memory);
-          } finally {
-            if (!done) {
-              arena.close();
-            }
-          }
+      Arena arena = Arena.ofShared();
+      boolean done = false;
+      try {
+        MemorySegment memory = channel.map(MapMode.READ_ONLY, 0, status.bytes(), arena);
+        done = true;
+        return new Mapping(name, status, arena, memory);
+      } finally {
+        if (!done) {
+          arena.close();
         }
       }
+    } finally {
+      Libc.close(descriptor);
     }
-  }
-
-  private static BasicFileAttributes attributes(Path path) throws IOException {
-    return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
   }
 
   @Override
@@ -82,7 +78,11 @@ public final class MappedReadableDirectory implements ReadableDirectory {
 
   @Override
   public void close() {
-    List.copyOf(opened).forEach(Mapping::close);
+    if (!closed) {
+      closed = true;
+      List.copyOf(opened).forEach(Mapping::close);
+      directory.close();
+    }
   }
 
   @Override
@@ -97,18 +97,16 @@ public final class MappedReadableDirectory implements ReadableDirectory {
         ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
     private final String name;
-    private final Path path;
-    private final Object key;
+    private final FileStatus file;
     private final Arena arena;
     private final MemorySegment memory;
     private final long address;
     private final long length;
     private boolean closed;
 
-    Mapping(String name, Path path, Object key, Arena arena, MemorySegment memory) {
+    Mapping(String name, FileStatus file, Arena arena, MemorySegment memory) {
       this.name = name;
-      this.path = path;
-      this.key = key;
+      this.file = file;
       this.arena = arena;
       this.memory = memory;
       this.address = memory.address();
@@ -176,7 +174,8 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     @Override
     public boolean isCurrent() {
       try {
-        return attributes(path).fileKey().equals(key);
+        FileStatus now = directory.status(name);
+        return now != null && now.isSameAs(file) && directory.strayed() == null;
       } catch (IOException e) {
         return false;
       }
@@ -185,10 +184,10 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     @Override
     public String loss() {
       try {
-        BasicFileAttributes now = attributes(path);
-        return now.fileKey().equals(key) && now.size() < length
+        FileStatus now = directory.status(name);
+        return now != null && now.isSameAs(file) && now.bytes() < length
             ? "%s was shortened while it was in use: it has %d of %d bytes"
-                .formatted(name, now.size(), length)
+                .formatted(name, now.bytes(), length)
             : null;
       } catch (IOException e) {
         return null;

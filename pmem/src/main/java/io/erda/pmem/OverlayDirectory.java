@@ -5,8 +5,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,7 +12,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
  * A directory of files for somebody who looks and changes nothing. What is stored, created, renamed
@@ -31,10 +28,12 @@ import java.util.stream.Stream;
 public final class OverlayDirectory implements MemoryDirectory {
   /** The bytes of a name, once somebody opened or created it. */
   private static final class Layer {
-    final Path file;
+    /** The file's name when it was found here; it may have another one in this view by now. */
+    final String file;
+
     MemorySegment bytes;
 
-    Layer(Path file) {
+    Layer(String file) {
       this.file = file;
     }
   }
@@ -58,8 +57,7 @@ public final class OverlayDirectory implements MemoryDirectory {
     }
   }
 
-  private final Path directory;
-  private final int descriptor;
+  private final OpenDirectory directory;
 
   /** The arena of the mappings, which outlive the memories that are opened over them. */
   private final Arena arena = Arena.ofShared();
@@ -73,9 +71,8 @@ public final class OverlayDirectory implements MemoryDirectory {
   private boolean locked;
   private boolean closed;
 
-  private OverlayDirectory(Path directory, int descriptor) {
+  private OverlayDirectory(OpenDirectory directory) {
     this.directory = directory;
-    this.descriptor = descriptor;
   }
 
   /**
@@ -86,21 +83,22 @@ public final class OverlayDirectory implements MemoryDirectory {
    * @throws java.nio.file.AccessDeniedException when it cannot be read
    */
   public static OverlayDirectory open(Path directory) throws IOException {
-    Path absolute = directory.toAbsolutePath();
-    int flags = Libc.O_RDONLY | Libc.O_DIRECTORY;
-    return new OverlayDirectory(absolute, Libc.check("open", Libc.open(absolute, flags), absolute));
+    return new OverlayDirectory(OpenDirectory.open(directory));
+  }
+
+  /** The directory itself, which stays this object's. */
+  public OpenDirectory opened() {
+    return directory;
   }
 
   private TreeMap<String, Layer> layers() throws IOException {
     requireOpen();
     if (layers == null) {
       TreeMap<String, Layer> found = new TreeMap<>();
-      try (Stream<Path> files = Files.list(directory)) {
-        files
-            .filter(Files::isRegularFile)
-            .filter(file -> MemoryDirectory.isName(file.getFileName().toString()))
-            .forEach(file -> found.put(file.getFileName().toString(), new Layer(file)));
-      }
+      directory.names().stream()
+          .filter(MemoryDirectory::isName)
+          .filter(directory::isFile)
+          .forEach(name -> found.put(name, new Layer(name)));
       layers = found;
     }
     return layers;
@@ -110,11 +108,11 @@ public final class OverlayDirectory implements MemoryDirectory {
     MemoryDirectory.requireName(name);
     Layer layer = layers().get(name);
     if (layer == null) {
-      Path file = directory.resolve(name);
-      if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file)) {
-        throw new FileSystemException(file.toString(), null, "not a regular file");
+      String file = directory.file(name).toString();
+      if (directory.exists(name) && !directory.isFile(name)) {
+        throw new FileSystemException(file, null, "not a regular file");
       }
-      throw new NoSuchFileException(file.toString());
+      throw new NoSuchFileException(file);
     }
     return layer;
   }
@@ -139,10 +137,11 @@ public final class OverlayDirectory implements MemoryDirectory {
     return memory;
   }
 
-  private MemorySegment map(Path file) throws IOException {
-    int opening = Libc.check("open", Libc.open(file, Libc.O_RDONLY), file);
+  private MemorySegment map(String name) throws IOException {
+    Path file = directory.file(name);
+    int opening = directory.open(name, false);
     try {
-      long length = Files.size(file);
+      long length = FileStatus.of(opening, file).bytes();
       if (length == 0) {
         throw new FileSystemException(
             file.toString(), null, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
@@ -165,7 +164,7 @@ public final class OverlayDirectory implements MemoryDirectory {
     if (layers().containsKey(name)) {
       throw new FileAlreadyExistsException(name);
     }
-    Layer layer = new Layer(directory.resolve(name));
+    Layer layer = new Layer(name);
     try {
       layer.bytes = arena.allocate(length, 4096);
     } catch (OutOfMemoryError e) {
@@ -214,11 +213,11 @@ public final class OverlayDirectory implements MemoryDirectory {
   public boolean lock() throws IOException {
     requireOpen();
     if (!locked) {
-      int result = Libc.flockShared(descriptor);
+      int result = Libc.flockShared(directory.descriptor());
       if (result == -Libc.EAGAIN) {
         return false;
       }
-      Libc.check("flock", result, directory);
+      Libc.check("flock", result, directory.path());
       locked = true;
     }
     return true;
@@ -251,7 +250,7 @@ public final class OverlayDirectory implements MemoryDirectory {
       closed = true;
       List.copyOf(opened).forEach(SegmentMemory::close);
       arena.close();
-      Libc.close(descriptor);
+      directory.close();
     }
   }
 

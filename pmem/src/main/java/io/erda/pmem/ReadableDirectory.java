@@ -8,6 +8,19 @@ import java.io.IOException;
  * process at any time. One thread.
  */
 public interface ReadableDirectory extends AutoCloseable {
+  /** Where a directory is looked for. */
+  @FunctionalInterface
+  interface Place {
+    /**
+     * Opens the directory that is there now. All files of it are found in that one, whatever takes
+     * its place later.
+     *
+     * @throws java.nio.file.NoSuchFileException when there is none
+     * @throws java.nio.file.AccessDeniedException when this user may not pass it
+     */
+    ReadableDirectory open() throws IOException;
+  }
+
   /**
    * Opens a file at its full length.
    *

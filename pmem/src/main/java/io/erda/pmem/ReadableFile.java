@@ -34,7 +34,10 @@ public interface ReadableFile extends AutoCloseable {
     return 0;
   }
 
-  /** Whether its name still names this file. May cost a system call. */
+  /**
+   * Whether its name, in the directory that has the directory's name now, still names this file.
+   * May cost system calls.
+   */
   boolean isCurrent();
 
   /** How much is left of a file that was shortened, in words; null when all of it is. */

@@ -31,20 +31,17 @@ final class MappedCreationTest {
   void aFileThatCanNotBeMappedLosesItsName() throws Exception {
     Path file = files.resolve("table-2");
     boolean[] named = new boolean[1];
-    IOException thrown =
-        assertThrows(
-            IOException.class,
-            () ->
-                make(
-                    new MappedCreation(
-                        file,
-                        LENGTH,
-                        MappedFile.Kind.PAGE_CACHE,
-                        () -> {
-                          named[0] = Files.exists(file);
-                          throw new IOException("Map failed");
-                        })));
-    assertEquals("Map failed", thrown.getMessage());
+    MappedCreation.Finish finish =
+        () -> {
+          named[0] = Files.exists(file);
+          throw new IOException("Map failed");
+        };
+    try (OpenDirectory directory = OpenDirectory.open(files)) {
+      MappedCreation creation =
+          new MappedCreation(directory, "table-2", LENGTH, MappedFile.Kind.PAGE_CACHE, finish);
+      IOException thrown = assertThrows(IOException.class, () -> make(creation));
+      assertEquals("Map failed", thrown.getMessage());
+    }
     assertEquals(true, named[0], "the fault comes behind the name");
     assertFalse(Files.exists(file));
     try (MappedDirectory directory = MappedDirectory.open(files);

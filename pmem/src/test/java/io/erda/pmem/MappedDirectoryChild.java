@@ -62,7 +62,7 @@ final class MappedDirectoryChild {
         say("out of space: " + e.getMessage());
       }
       try {
-        MappedFile.createNamed(path.resolve("named"), 64 << 20, MappedFile.Kind.PAGE_CACHE);
+        MappedFile.createNamed(directory.opened(), "named", 64 << 20, MappedFile.Kind.PAGE_CACHE);
         say("created");
       } catch (OutOfSpaceException e) {
         say("out of space: " + e.getMessage());

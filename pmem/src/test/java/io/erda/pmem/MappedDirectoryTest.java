@@ -35,6 +35,16 @@ final class MappedDirectoryTest {
     assertThrows(NotDirectoryException.class, () -> MappedDirectory.open(file));
   }
 
+  private boolean isDax() throws IOException {
+    try (OpenDirectory directory = OpenDirectory.open(files)) {
+      return MappedFile.isDax(directory);
+    }
+  }
+
+  private Backing backing(MappedDirectory directory, String name) {
+    return new Backing(files.resolve(name).toAbsolutePath(), 0, 100, directory.opened());
+  }
+
   @Test
   void openingAndLockingLeaveNoFile() throws Exception {
     try (MappedDirectory directory = MappedDirectory.open(files)) {
@@ -47,7 +57,7 @@ final class MappedDirectoryTest {
 
   @Test
   void theModeDecidesWithoutPersistentMemory() throws Exception {
-    assumeTrue(!MappedFile.isDax(files), "this file system has MAP_SYNC");
+    assumeTrue(!isDax(), "this file system has MAP_SYNC");
     try (MappedDirectory directory = MappedDirectory.open(files)) {
       assertEquals(Survives.PROCESS_CRASH, directory.survives());
       assertFalse(directory.create("m", 8).visibleBeforeDurable());
@@ -61,7 +71,7 @@ final class MappedDirectoryTest {
 
   @Test
   void thePromiseCanBeChosenWhileNothingIsOpen() throws Exception {
-    assumeTrue(!MappedFile.isDax(files), "this file system has MAP_SYNC");
+    assumeTrue(!isDax(), "this file system has MAP_SYNC");
     assumeOnADisk();
     try (MappedDirectory directory = MappedDirectory.open(files)) {
       assertEquals(Survives.POWER_FAILURE, directory.promise(Survives.POWER_FAILURE));
@@ -102,10 +112,10 @@ final class MappedDirectoryTest {
   void theBackingIsTheFileAndFollowsIt() throws Exception {
     try (MappedDirectory directory = MappedDirectory.open(files)) {
       PersistentMemory memory = directory.create("a", 100);
-      assertEquals(new Backing(files.resolve("a").toAbsolutePath(), 0, 100), memory.backing());
+      assertEquals(backing(directory, "a"), memory.backing());
       directory.rename("a", "b");
       directory.rename("b", "c");
-      assertEquals(new Backing(files.resolve("c").toAbsolutePath(), 0, 100), memory.backing());
+      assertEquals(backing(directory, "c"), memory.backing());
       memory.putLongRelease(0, 7);
       assertEquals(7, Files.readAllBytes(memory.backing().file())[0]);
     }
@@ -155,16 +165,18 @@ final class MappedDirectoryTest {
   @Test
   void createsUnderTheNameWhereItMust() throws Exception {
     Path file = files.resolve("named");
-    MappedFile.createNamed(file, 10_000, MappedFile.Kind.SYNCED);
-    assertArrayEquals(new byte[10_000], Files.readAllBytes(file));
-    assertThrows(
-        FileAlreadyExistsException.class,
-        () -> MappedFile.createNamed(file, 1, MappedFile.Kind.SYNCED));
-    assertThrows(
-        OutOfSpaceException.class,
-        () -> MappedFile.createNamed(files.resolve("x"), 1L << 60, MappedFile.Kind.SYNCED));
-    assertFalse(Files.exists(files.resolve("x")));
-    assertEquals(10_000, Files.size(file));
+    try (OpenDirectory directory = OpenDirectory.open(files)) {
+      MappedFile.createNamed(directory, "named", 10_000, MappedFile.Kind.SYNCED);
+      assertArrayEquals(new byte[10_000], Files.readAllBytes(file));
+      assertThrows(
+          FileAlreadyExistsException.class,
+          () -> MappedFile.createNamed(directory, "named", 1, MappedFile.Kind.SYNCED));
+      assertThrows(
+          OutOfSpaceException.class,
+          () -> MappedFile.createNamed(directory, "x", 1L << 60, MappedFile.Kind.SYNCED));
+      assertFalse(Files.exists(files.resolve("x")));
+      assertEquals(10_000, Files.size(file));
+    }
   }
 
   /** What a file system without fallocate gets. */

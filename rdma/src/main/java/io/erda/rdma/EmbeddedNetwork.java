@@ -4,7 +4,6 @@ import io.erda.pmem.Backing;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -100,7 +99,7 @@ public final class EmbeddedNetwork {
       Backing backing = region.backing;
       return RemoteRegion.describeLoss(
           backing.file().getFileName().toString(),
-          Files.size(backing.file()),
+          backing.fileBytes(),
           backing.offset() + backing.length());
     } catch (IOException e) {
       return null;

@@ -80,7 +80,7 @@ final class Posix {
   private static final MemorySegment FALLOCATE = find("fallocate");
   private static final MemorySegment UNLINKAT = find("unlinkat");
   private static final MemorySegment RENAMEAT = find("renameat");
-  private static final MemorySegment MKDIR = find("mkdir");
+  private static final MemorySegment MKDIRAT = find("mkdirat");
   private static final MemorySegment FCHMOD = find("fchmod");
   private static final MemorySegment FCHOWN = find("fchown");
   private static final MemorySegment GETEUID = find("geteuid");
@@ -158,11 +158,11 @@ final class Posix {
     }
   }
 
-  /** Makes a directory. */
-  static void makeDirectory(Path directory, int mode) throws IOException {
+  /** Makes a directory in an open one. */
+  static void makeDirectory(int directory, String name, int mode, Path file) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
-      long address = arena.allocateFrom(directory.toString()).address();
-      check("mkdir", call(MKDIR, address, mode, 0, 0), directory);
+      long address = arena.allocateFrom(name).address();
+      check("mkdir", call(MKDIRAT, directory, address, mode, 0), file);
     }
   }
 

@@ -43,7 +43,7 @@ final class Serving implements AutoCloseable {
    * @throws IOException when another device has it
    */
   static Serving begin(ShmOptions options) throws IOException {
-    ShmDirectory directory = ShmDirectory.openToServe(options.directory());
+    ShmDirectory directory = ShmDirectory.openToServe(options.directory(), options.around());
     Strangers strangers = null;
     boolean done = false;
     try {

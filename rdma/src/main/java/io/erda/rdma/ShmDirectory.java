@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.OpenDirectory;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
@@ -58,42 +59,61 @@ final class ShmDirectory implements AutoCloseable {
    * @throws NotDirectoryException also for a symbolic link
    */
   static ShmDirectory open(Path path) throws IOException {
-    return open(path, Posix.O_PATH);
+    return open(path, openAround(path), Posix.O_PATH);
   }
 
-  /** Opens a directory to serve in it, and makes it, for its owner alone, where there is none. */
-  static ShmDirectory openToServe(Path path) throws IOException {
-    Path absolute = path.toAbsolutePath();
-    if (!Files.exists(absolute, LinkOption.NOFOLLOW_LINKS)) {
-      Files.createDirectories(absolute.getParent());
-      try {
-        Posix.makeDirectory(absolute, PRIVATE);
-      } catch (FileAlreadyExistsException e) {
-        // Another server was quicker: which of the two serves is decided by the lock.
+  /**
+   * Opens a directory to serve in it, and makes it, for its owner alone, where there is none.
+   *
+   * @param open the directory around it, or null where that is to be found by the path, and made
+   */
+  static ShmDirectory openToServe(Path path, OpenDirectory open) throws IOException {
+    int around;
+    if (open == null) {
+      Files.createDirectories(parent(path));
+      around = openAround(path);
+    } else {
+      around = Posix.open(open.descriptor(), ".", Posix.O_PATH | Posix.O_DIRECTORY, 0, open.path());
+    }
+    try {
+      String name = path.getFileName().toString();
+      if (!Files.exists(reopened(around).resolve(name), LinkOption.NOFOLLOW_LINKS)) {
+        Posix.makeDirectory(around, name, PRIVATE, path);
       }
+    } catch (FileAlreadyExistsException e) {
+      // Another server was quicker: which of the two serves is decided by the lock.
+    } catch (IOException e) {
+      Posix.close(around);
+      throw e;
     }
     // The lock needs a directory that is open for reading.
-    return open(absolute, Posix.O_RDONLY);
+    return open(path, around, Posix.O_RDONLY);
   }
 
-  private static ShmDirectory open(Path path, int flags) throws IOException {
-    Path absolute = path.toAbsolutePath();
-    Path parent = absolute.getParent();
+  private static Path parent(Path path) throws NotDirectoryException {
+    Path parent = path.toAbsolutePath().getParent();
     if (parent == null) {
       throw new NotDirectoryException(path + ": the root of all files is no place for a device");
     }
-    int around =
-        Posix.open(
-            Posix.WORKING_DIRECTORY,
-            parent.toString(),
-            Posix.O_PATH | Posix.O_DIRECTORY,
-            0,
-            parent);
+    return parent;
+  }
+
+  private static int openAround(Path path) throws IOException {
+    Path parent = parent(path);
+    return Posix.open(
+        Posix.WORKING_DIRECTORY, parent.toString(), Posix.O_PATH | Posix.O_DIRECTORY, 0, parent);
+  }
+
+  /**
+   * @param around a descriptor of the directory around it, which is this object's from here on,
+   *     whatever happens
+   */
+  private static ShmDirectory open(Path path, int around, int flags) throws IOException {
     try {
       int descriptor =
           Posix.open(
               around,
-              absolute.getFileName().toString(),
+              path.getFileName().toString(),
               flags | Posix.O_DIRECTORY | Posix.O_NOFOLLOW,
               0,
               path);
@@ -123,7 +143,7 @@ final class ShmDirectory implements AutoCloseable {
   }
 
   /** A path by which the JDK finds the very file that a descriptor has open. */
-  private static Path reopened(int fd) {
+  static Path reopened(int fd) {
     return Path.of("/proc/self/fd/" + fd);
   }
 
@@ -169,6 +189,11 @@ final class ShmDirectory implements AutoCloseable {
       throw new UntrustedFileException(parent.toString(), "a region's file of the name " + name);
     }
     return openPlain(around, name, toWrite, parent.resolve(name));
+  }
+
+  /** The number of a region's file in the directory around this one. */
+  long inodeAround(String name) throws IOException {
+    return attributes(reopened(around).resolve(name), LinkOption.NOFOLLOW_LINKS).inode;
   }
 
   /**
@@ -248,9 +273,14 @@ final class ShmDirectory implements AutoCloseable {
     Posix.changeMode(fd, directory.mode & READ_WRITE);
   }
 
+  /** A descriptor of a socket that leads to it and to nothing else; of a link, if it is one. */
+  int openSocket(String name) throws IOException {
+    return Posix.open(descriptor, name, Posix.O_PATH | Posix.O_NOFOLLOW, 0, file(name));
+  }
+
   /** Sets the same for a socket that was just bound. */
   void shareSocket(String name) throws IOException {
-    int fd = Posix.open(descriptor, name, Posix.O_PATH | Posix.O_NOFOLLOW, 0, file(name));
+    int fd = openSocket(name);
     try {
       Files.setPosixFilePermissions(reopened(fd), permissions(attributes().mode & READ_WRITE));
     } finally {

@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.OpenDirectory;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -8,6 +9,8 @@ import java.util.function.LongSupplier;
  * How a {@link ShmDevice} is opened.
  *
  * @param directory what it serves in, created when absent; null for a device that only connects
+ * @param around the open directory that {@code directory} is in, so that it is found and made there
+ *     whatever becomes of its path; borrowed while the device is opened; null: it is found by path
  * @param holds whether it serves nobody in the directory, but keeps servers and clients out of it
  * @param nanoTime a monotonic clock
  * @param counted whether its WRITEs are compared with what they replace, for {@link
@@ -16,6 +19,7 @@ import java.util.function.LongSupplier;
  */
 public record ShmOptions(
     Path directory,
+    OpenDirectory around,
     boolean holds,
     LongSupplier nanoTime,
     boolean counted,
@@ -29,13 +33,13 @@ public record ShmOptions(
 
   /** What a client opens its device with. */
   public static ShmOptions toConnect(LongSupplier nanoTime) {
-    return new ShmOptions(null, false, nanoTime, false, 0);
+    return new ShmOptions(null, null, false, nanoTime, false, 0);
   }
 
   /** What the server of a directory opens its device with. */
   public static ShmOptions toServe(Path directory, LongSupplier nanoTime) {
     Objects.requireNonNull(directory, "directory");
-    return new ShmOptions(directory, false, nanoTime, false, 0);
+    return new ShmOptions(directory, null, false, nanoTime, false, 0);
   }
 
   /**
@@ -44,11 +48,23 @@ public record ShmOptions(
    */
   public static ShmOptions toHold(Path directory, LongSupplier nanoTime) {
     Objects.requireNonNull(directory, "directory");
-    return new ShmOptions(directory, true, nanoTime, false, 0);
+    return new ShmOptions(directory, null, true, nanoTime, false, 0);
+  }
+
+  /**
+   * These options for a directory in an open one.
+   *
+   * @param open the directory around that of these options
+   */
+  public ShmOptions in(OpenDirectory open) {
+    if (!open.file(directory.getFileName().toString()).equals(directory.toAbsolutePath())) {
+      throw new IllegalArgumentException(directory + " is not in " + open);
+    }
+    return new ShmOptions(directory, open, holds, nanoTime, counted, extraWriteLatencyNs);
   }
 
   /** These options, with WRITEs compared and delayed. */
   public ShmOptions withWrites(boolean compared, long extraLatencyNs) {
-    return new ShmOptions(directory, holds, nanoTime, compared, extraLatencyNs);
+    return new ShmOptions(directory, around, holds, nanoTime, compared, extraLatencyNs);
   }
 }

@@ -222,10 +222,11 @@ final class ShmRegistry implements AutoCloseable {
           "region of " + length + " bytes in a backing of " + backing.length());
     }
     byte[] name = name(backing.file());
+    long inode = inode(backing.file().getFileName().toString());
     int slot = freeSlot();
     long key = RegistryLayout.key(nextSequence++, slot);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
-    writeSlot(registry, slot, backing.offset(), length, inode(backing.file()), access, name, key);
+    writeSlot(registry, slot, backing.offset(), length, inode, access, name, key);
     used[slot] = true;
     return key;
   }
@@ -298,9 +299,9 @@ final class ShmRegistry implements AutoCloseable {
     return name;
   }
 
-  static long inode(Path file) {
+  private long inode(String name) {
     try {
-      return ((Number) Files.getAttribute(file, "unix:ino")).longValue();
+      return directory.inodeAround(name);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -73,10 +73,20 @@ final class ShmSocket {
 
   /** A connected socket, or null when the server's backlog is full: try again. */
   static ShmSocket connect(ShmDirectory directory) throws IOException {
+    int socket = directory.openSocket(FILE);
+    try {
+      return connect(directory, UnixDomainSocketAddress.of(ShmDirectory.reopened(socket)));
+    } finally {
+      Posix.close(socket);
+    }
+  }
+
+  private static ShmSocket connect(ShmDirectory directory, SocketAddress address)
+      throws IOException {
     SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
     try {
       channel.configureBlocking(false);
-      if (channel.connect(address(directory))) {
+      if (channel.connect(address)) {
         return new ShmSocket(channel);
       }
     } catch (SocketException e) {

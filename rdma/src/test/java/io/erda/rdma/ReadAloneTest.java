@@ -60,7 +60,7 @@ class ReadAloneTest {
             i,
             0,
             BYTES,
-            ShmRegistry.inode(file),
+            ShmFixture.inode(file),
             Access.REMOTE_READ | Access.REMOTE_WRITE,
             name.getBytes(StandardCharsets.UTF_8),
             RegistryLayout.key(2, i));

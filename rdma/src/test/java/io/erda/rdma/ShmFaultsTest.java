@@ -167,7 +167,7 @@ final class ShmFaultsTest {
               yield "link";
             }
           };
-      prepare(store.resolve("shm").resolve("registry"), key, name, ShmRegistry.inode(file));
+      prepare(store.resolve("shm").resolve("registry"), key, name, ShmFixture.inode(file));
       MemorySegment memory = fixture.clientMemory(64);
       memory.fill((byte) 9);
       MemoryRegion local = fixture.client().register(memory, Backing.none(64), Access.LOCAL);

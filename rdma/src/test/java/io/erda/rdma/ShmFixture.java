@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -64,6 +65,11 @@ final class ShmFixture implements DeviceFixture {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The number of a file in its file system. */
+  static long inode(Path file) throws IOException {
+    return ((Number) Files.getAttribute(file, "unix:ino")).longValue();
   }
 
   @Override

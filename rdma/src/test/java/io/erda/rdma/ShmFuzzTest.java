@@ -230,10 +230,10 @@ final class ShmFuzzTest {
     Path file = directory.resolve("memory");
     Files.write(file, new byte[8192]);
     Files.createSymbolicLink(directory.resolve("zero"), Path.of("/dev/zero"));
-    byte[] slot = slot("memory", ShmRegistry.inode(file));
+    byte[] slot = slot("memory", ShmFixture.inode(file));
     List<byte[]> valid = new ArrayList<>(List.of(slot, slot("../memory", 1)));
-    valid.add(slot("zero", ShmRegistry.inode(Path.of("/dev/zero"))));
-    valid.add(slot(".", ShmRegistry.inode(served)));
+    valid.add(slot("zero", ShmFixture.inode(Path.of("/dev/zero"))));
+    valid.add(slot(".", ShmFixture.inode(served)));
     Path registry = served.resolve(ShmRegistry.FILE);
     Fuzz.run(
         ShmFuzzTest.class,

@@ -20,7 +20,7 @@ final class ShmSocketTest {
   /** A thread that takes what rang does something else in between, however much a peer writes. */
   @Test
   void aPeerThatRingsWithoutEndIsTakenInParts() throws IOException {
-    try (ShmDirectory shm = ShmDirectory.openToServe(directory);
+    try (ShmDirectory shm = ShmDirectory.openToServe(directory, null);
         ServerSocketChannel server = ShmSocket.listen(shm)) {
       ShmSocket socket = ShmSocket.connect(shm);
       assertNotNull(socket);

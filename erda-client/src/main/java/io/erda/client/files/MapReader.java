@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.UUID;
 
 /**
@@ -108,13 +109,30 @@ final class MapReader implements AutoCloseable {
       file.close();
       throw new NotReadable(
           Status.REJECTED, name + " is " + file.length() + " bytes long, not " + bytes);
-    } catch (NoSuchFileException e) {
-      throw new NotReadable(Status.ABSENT, name);
-    } catch (AccessDeniedException e) {
-      throw new NotReadable(Status.DENIED, name);
     } catch (IOException e) {
-      throw new NotReadable(Status.REJECTED, name + " can't be read: " + e.getMessage());
+      throw notReadable(name, e);
     }
+  }
+
+  /**
+   * @throws NotReadable when there is no directory, or none that this user may pass
+   */
+  static ReadableDirectory openDirectory(ReadableDirectory.Place place) throws NotReadable {
+    try {
+      return place.open();
+    } catch (NotDirectoryException e) {
+      throw new NotReadable(Status.ABSENT, SuperblockLayout.FILE);
+    } catch (IOException e) {
+      throw notReadable(SuperblockLayout.FILE, e);
+    }
+  }
+
+  private static NotReadable notReadable(String name, IOException e) {
+    return switch (e) {
+      case NoSuchFileException ignored -> new NotReadable(Status.ABSENT, name);
+      case AccessDeniedException ignored -> new NotReadable(Status.DENIED, name);
+      default -> new NotReadable(Status.REJECTED, name + " can't be read: " + e.getMessage());
+    };
   }
 
   ReadableFile root() {

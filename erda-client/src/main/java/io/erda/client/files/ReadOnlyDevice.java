@@ -35,7 +35,7 @@ public final class ReadOnlyDevice implements Device {
     }
   }
 
-  private final ReadableDirectory directory;
+  private final ReadableDirectory.Place place;
   private final LongSupplier nanoTime;
   private final List<ReadOnlyQueuePair> queuePairs = new ArrayList<>();
   private final AtomicBoolean signalled = new AtomicBoolean();
@@ -43,11 +43,11 @@ public final class ReadOnlyDevice implements Device {
   private volatile Thread sleeper;
 
   /**
-   * @param directory of the store; owned from here on
+   * @param place where the store is looked for by each connection
    * @param nanoTime a monotonic clock
    */
-  public ReadOnlyDevice(ReadableDirectory directory, LongSupplier nanoTime) {
-    this.directory = directory;
+  public ReadOnlyDevice(ReadableDirectory.Place place, LongSupplier nanoTime) {
+    this.place = place;
     this.nanoTime = nanoTime;
   }
 
@@ -71,7 +71,7 @@ public final class ReadOnlyDevice implements Device {
    */
   @Override
   public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
-    ReadOnlyQueuePair queuePair = new ReadOnlyQueuePair(this, directory, address, nanoTime);
+    ReadOnlyQueuePair queuePair = new ReadOnlyQueuePair(this, place, address, nanoTime);
     queuePairs.add(queuePair);
     return queuePair;
   }
@@ -145,6 +145,5 @@ public final class ReadOnlyDevice implements Device {
   @Override
   public void close() {
     List.copyOf(queuePairs).forEach(ReadOnlyQueuePair::close);
-    directory.close();
   }
 }

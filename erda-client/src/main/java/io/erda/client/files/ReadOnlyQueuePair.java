@@ -35,7 +35,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private record Receive(long wrId, MemorySegment memory, long offset, int length) {}
 
   private final ReadOnlyDevice device;
-  private final ReadableDirectory directory;
+  private final ReadableDirectory.Place place;
   private final String address;
   private final LongSupplier nanoTime;
   private final Completions completions = new Completions();
@@ -47,6 +47,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private final MemorySegment message =
       MemorySegment.ofArray(new long[Protocol.MESSAGE_BYTES_MAX / Long.BYTES]);
   private final FaultPoint faults = new FaultPoint();
+  private ReadableDirectory directory;
   private MapReader reader;
   private ReachedFiles files;
   private Answers answers;
@@ -72,16 +73,17 @@ final class ReadOnlyQueuePair implements QueuePair {
   private long glimpsed;
 
   ReadOnlyQueuePair(
-      ReadOnlyDevice device, ReadableDirectory directory, String address, LongSupplier nanoTime) {
+      ReadOnlyDevice device, ReadableDirectory.Place place, String address, LongSupplier nanoTime) {
     this.device = device;
     this.address = address;
     this.nanoTime = nanoTime;
-    this.directory = directory;
+    this.place = place;
     this.lookedNs = nanoTime.getAsLong();
   }
 
   private int connect() {
     try {
+      directory = MapReader.openDirectory(place);
       reader = MapReader.open(directory);
       StoreSnapshot first = reader.read();
       faults.surface();
@@ -414,6 +416,9 @@ final class ReadOnlyQueuePair implements QueuePair {
     }
     if (reader != null) {
       reader.close();
+    }
+    if (directory != null) {
+      directory.close();
     }
     device.forget(this);
   }

@@ -38,7 +38,7 @@ class ReadOnlyDeviceTest {
   private final SteppedFiles files = new SteppedFiles();
   private final List<Done> done = new ArrayList<>();
   private long now;
-  private final ReadOnlyDevice device = new ReadOnlyDevice(files, () -> now);
+  private final ReadOnlyDevice device = new ReadOnlyDevice(() -> files, () -> now);
   private MemoryRegion local;
   private QueuePair queuePair;
 

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -68,6 +69,9 @@ public final class ServerCore implements AutoCloseable {
   private final Cleaner cleaner;
   private final IntSupplier growing = this::grow;
   private final IntSupplier cleaning = this::clean;
+
+  /** Why the store is not found by its name any more; null while it is. */
+  private Supplier<String> loss = () -> null;
 
   private long nextAcceptNs = Long.MIN_VALUE;
   private long nextHousekeepingNs;
@@ -231,6 +235,15 @@ public final class ServerCore implements AutoCloseable {
     publishing.syncs(waiting);
   }
 
+  /**
+   * Sets who knows why the store is not found by its name any more, in words for a user, and
+   * returns null while it is. Asked often; the store is read-only from then on. Before anything
+   * else.
+   */
+  public void whereabouts(Supplier<String> lost) {
+    loss = lost;
+  }
+
   /** Why writes are refused, or null. */
   public String readOnlyReason() {
     return failures.reason();
@@ -330,6 +343,10 @@ public final class ServerCore implements AutoCloseable {
     if (nowNs >= nextHousekeepingNs && (work == 0 || ++putOff == PUT_OFF_MAX)) {
       putOff = 0;
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
+      String lost = loss.get();
+      if (lost != null) {
+        failures.because(lost);
+      }
       leases.endIdle(nowNs);
       files.tellAppends();
       files.tend(nowNs, leases.anyWaits());

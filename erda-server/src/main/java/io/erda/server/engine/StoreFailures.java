@@ -5,7 +5,6 @@ import io.erda.pmem.Backing;
 import io.erda.pmem.FaultPoint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -100,6 +99,16 @@ final class StoreFailures {
           case Error e -> throw e;
           default -> throw new IllegalStateException(failure);
         };
+    because(why);
+  }
+
+  /**
+   * The store's files are sound, and are not found any more by whoever looks for the store: nothing
+   * more is acknowledged that nobody finds later. Closing the store records a clean stop.
+   *
+   * @param why in words for a user
+   */
+  void because(String why) {
     if (reason == null) {
       reason = why;
       listener.accept(why);
@@ -142,7 +151,7 @@ final class StoreFailures {
 
   private static long length(Backing file) {
     try {
-      return file.file() == null ? Long.MAX_VALUE : Files.size(file.file());
+      return file.file() == null ? Long.MAX_VALUE : file.fileBytes();
     } catch (IOException e) {
       // A file without a name has the length that it had.
       return Long.MAX_VALUE;

@@ -141,8 +141,8 @@ public final class FigureCatalogue {
         .gauge(
             "store.readonly",
             FLAG,
-            "1 when something failed that writing would make worse: reads go on, writes are"
-                + " refused")
+            "1 when something failed that writing would make worse, or the store's directory is not"
+                + " found by its name any more: reads go on, writes are refused")
         .text("store.readonly.reason", "why, while it is 1")
         .gauge(
             "disk.bytes.free",

@@ -269,7 +269,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   @Override
   public Client read(ReadableDirectory directory, LongSupplier nanoTime, ClientEvents events) {
-    return connect(new ReadOnlyDevice(directory, nanoTime), "the files", nanoTime, events);
+    return connect(new ReadOnlyDevice(() -> directory, nanoTime), "the files", nanoTime, events);
   }
 
   @Override

@@ -1,0 +1,75 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+
+/**
+ * Describes a file as statx(2) does, which has one layout on all machines.
+ *
+ * @param device the number of its file system
+ * @param mode type and permissions
+ * @param links how many names it has; 0 when the last one was removed
+ * @param bytes its length
+ */
+record FileStatus(
+    long device, long inode, int mode, int links, long bytes, int userId, int groupId) {
+  private static final int STATX_BYTES = 256;
+
+  private static final int TYPE = 0170000;
+  private static final int REGULAR = 0100000;
+  private static final int DIRECTORY = 0040000;
+
+  // Offsets of linux/stat.h.
+  private static final long LINKS = 16;
+  private static final long USER = 20;
+  private static final long GROUP = 24;
+  private static final long MODE = 28;
+  private static final long INODE = 32;
+  private static final long SIZE = 40;
+  private static final long DEVICE_MAJOR = 136;
+  private static final long DEVICE_MINOR = 140;
+
+  /** Describes an open file. */
+  static FileStatus of(int descriptor, Path file) throws IOException {
+    return of(descriptor, "", Libc.AT_EMPTY_PATH, file);
+  }
+
+  /**
+   * Describes what has a name in an open directory.
+   *
+   * @param flags of {@link Libc#status}
+   * @param file what it is called in messages
+   * @throws java.nio.file.NoSuchFileException when nothing has the name
+   */
+  static FileStatus of(int directory, String name, int flags, Path file) throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment statx = arena.allocate(STATX_BYTES, Long.BYTES);
+      Libc.check("statx", Libc.status(directory, name, flags, statx), file);
+      return new FileStatus(
+          (long) statx.get(ValueLayout.JAVA_INT, DEVICE_MAJOR) << Integer.SIZE
+              | Integer.toUnsignedLong(statx.get(ValueLayout.JAVA_INT, DEVICE_MINOR)),
+          statx.get(ValueLayout.JAVA_LONG, INODE),
+          Short.toUnsignedInt(statx.get(ValueLayout.JAVA_SHORT, MODE)),
+          statx.get(ValueLayout.JAVA_INT, LINKS),
+          statx.get(ValueLayout.JAVA_LONG, SIZE),
+          statx.get(ValueLayout.JAVA_INT, USER),
+          statx.get(ValueLayout.JAVA_INT, GROUP));
+    }
+  }
+
+  boolean isRegular() {
+    return (mode & TYPE) == REGULAR;
+  }
+
+  boolean isDirectory() {
+    return (mode & TYPE) == DIRECTORY;
+  }
+
+  /** Whether both describe one file, which no other one can be while it is open. */
+  boolean isSameAs(FileStatus other) {
+    return device == other.device && inode == other.inode;
+  }
+}

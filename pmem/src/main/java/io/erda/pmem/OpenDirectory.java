@@ -1,0 +1,349 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A directory that was opened once. Everything in it is found relative to the open directory, by
+ * one plain name, and a symbolic link is not followed: whoever renames the directory, puts another
+ * one in its place or points a link elsewhere can't make this process use other files.
+ *
+ * <p>Paths serve messages alone, and {@link #strayed}.
+ *
+ * <p>Owns a descriptor. Any thread may call any method as long as the directory is open.
+ */
+public final class OpenDirectory implements AutoCloseable {
+  private final Path path;
+  private final int descriptor;
+  private final FileStatus opened;
+
+  private OpenDirectory(Path path, int descriptor, FileStatus opened) {
+    this.path = path;
+    this.descriptor = descriptor;
+    this.opened = opened;
+  }
+
+  /**
+   * Opens a directory that can be read. Changes nothing in it.
+   *
+   * @param path where symbolic links are followed, now and never again
+   * @throws NoSuchFileException when there is none
+   * @throws NotDirectoryException when it is something else
+   * @throws java.nio.file.AccessDeniedException when it can't be read
+   */
+  public static OpenDirectory open(Path path) throws IOException {
+    return open(path, Libc.O_RDONLY);
+  }
+
+  /**
+   * The same for somebody who need not be allowed to read the directory: it can be neither listed,
+   * locked nor synchronised.
+   */
+  public static OpenDirectory openToPass(Path path) throws IOException {
+    return open(path, Libc.O_PATH);
+  }
+
+  private static OpenDirectory open(Path path, int flags) throws IOException {
+    Path absolute = path.toAbsolutePath();
+    int descriptor = Libc.check("open", Libc.open(absolute, flags | Libc.O_DIRECTORY), absolute);
+    boolean done = false;
+    try {
+      FileStatus status = FileStatus.of(descriptor, absolute);
+      done = true;
+      return new OpenDirectory(absolute, descriptor, status);
+    } finally {
+      if (!done) {
+        Libc.close(descriptor);
+      }
+    }
+  }
+
+  /** The absolute path that it was opened by, for messages. */
+  public Path path() {
+    return path;
+  }
+
+  /** What a file in it is called in messages. */
+  public Path file(String name) {
+    return path.resolve(name);
+  }
+
+  /**
+   * A path by which the JDK finds a name in the open directory, wherever that is now; {@code "."}
+   * for the directory itself.
+   */
+  public Path at(String name) {
+    return reopened(descriptor).resolve(name);
+  }
+
+  /** A path by which the JDK finds the very file that a descriptor has open. */
+  private static Path reopened(int descriptor) {
+    return Path.of("/proc/self/fd/" + descriptor);
+  }
+
+  /** Opens, once more, the file that a descriptor has open. */
+  static FileChannel channel(int descriptor, boolean toWrite) throws IOException {
+    return FileChannel.open(
+        reopened(descriptor),
+        toWrite
+            ? new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE}
+            : new OpenOption[] {StandardOpenOption.READ});
+  }
+
+  /** The descriptor, which stays this object's: for calls to the C library. */
+  public int descriptor() {
+    return descriptor;
+  }
+
+  /**
+   * A descriptor of a plain file.
+   *
+   * @throws NoSuchFileException when there is none
+   * @throws FileSystemException also when it is something else
+   */
+  int open(String name, boolean toWrite) throws IOException {
+    // O_NONBLOCK: opening a pipe must not wait for its other end.
+    int flags = (toWrite ? Libc.O_RDWR : Libc.O_RDONLY) | Libc.O_NOFOLLOW | Libc.O_NONBLOCK;
+    int file = Libc.open(descriptor, name, flags);
+    if (file == -Libc.EISDIR) {
+      throw notRegular(name);
+    }
+    Libc.check("open", file, file(name));
+    boolean regular = false;
+    try {
+      regular = FileStatus.of(file, file(name)).isRegular();
+    } finally {
+      if (!regular) {
+        Libc.close(file);
+      }
+    }
+    if (!regular) {
+      throw notRegular(name);
+    }
+    return file;
+  }
+
+  private FileSystemException notRegular(String name) {
+    return new FileSystemException(file(name).toString(), null, "not a regular file");
+  }
+
+  /** A descriptor of a new, empty file; the name must be free. */
+  int create(String name) throws IOException {
+    int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL | Libc.O_NOFOLLOW;
+    return Libc.check("open", Libc.open(descriptor, name, flags), file(name));
+  }
+
+  /** A descriptor of a new file without a name, or the negated errno. */
+  int createNameless() {
+    return Libc.open(descriptor, ".", Libc.O_RDWR | Libc.O_TMPFILE);
+  }
+
+  /** Gives a file without a name a free one. Returns 0, or the negated errno. */
+  int link(int nameless, String name) {
+    return Libc.link(nameless, descriptor, name);
+  }
+
+  /** Removes a file's name, if it is there. */
+  void delete(String name) throws IOException {
+    int result = Libc.unlink(descriptor, name);
+    if (result == -Libc.EISDIR) {
+      throw new FileSystemException(file(name).toString(), null, "is a directory, not a memory");
+    }
+    if (result != -Libc.ENOENT) {
+      Libc.check("unlink", result, file(name));
+    }
+  }
+
+  /** Renames a file; a file that had the new name is replaced. */
+  void rename(String from, String to) throws IOException {
+    FileStatus status = status(from);
+    if (status != null && status.isDirectory()) {
+      throw new FileSystemException(file(from).toString(), null, "is a directory, not a memory");
+    }
+    Libc.check("rename", Libc.rename(descriptor, from, to), file(from));
+  }
+
+  /**
+   * Makes a directory in this one.
+   *
+   * @param mode its permissions, less the umask
+   * @throws java.nio.file.FileAlreadyExistsException when the name is taken, by whatever
+   */
+  public void makeDirectory(String name, int mode) throws IOException {
+    Libc.check("mkdir", Libc.makeDirectory(descriptor, name, mode), file(name));
+  }
+
+  /** Describes what has a name, which may be a symbolic link; null when nothing has it. */
+  FileStatus status(String name) throws IOException {
+    try {
+      return FileStatus.of(descriptor, name, Libc.AT_SYMLINK_NOFOLLOW, file(name));
+    } catch (NoSuchFileException e) {
+      return null;
+    }
+  }
+
+  /** Describes the directory itself. */
+  FileStatus status() throws IOException {
+    return FileStatus.of(descriptor, path);
+  }
+
+  /** Whether something has a name: of whatever kind, a symbolic link that leads nowhere too. */
+  public boolean exists(String name) {
+    try {
+      return status(name) != null;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Whether a plain file has a name. */
+  boolean isFile(String name) {
+    try {
+      FileStatus status = status(name);
+      return status != null && status.isRegular();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Whether a directory, and no symbolic link to one, has a name. */
+  public boolean isDirectory(String name) {
+    try {
+      FileStatus status = status(name);
+      return status != null && status.isDirectory();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** The number that a file has in its file system; 0 when nothing has the name. */
+  public long inode(String name) throws IOException {
+    FileStatus status = status(name);
+    return status == null ? 0 : status.inode();
+  }
+
+  /** All names, of whatever kind, in no order. */
+  public List<String> names() throws IOException {
+    List<String> names = new ArrayList<>();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(at("."))) {
+      files.forEach(file -> names.add(file.getFileName().toString()));
+    } catch (DirectoryIteratorException e) {
+      throw unreadable(e.getCause());
+    } catch (UncheckedIOException e) {
+      throw unreadable(e.getCause());
+    } catch (FileSystemException e) {
+      throw unreadable(e);
+    }
+    return names;
+  }
+
+  /** The JDK names the path that it was given, which nobody knows. */
+  private FileSystemException unreadable(IOException e) {
+    String reason = e instanceof FileSystemException f ? f.getReason() : e.getMessage();
+    FileSystemException named =
+        new FileSystemException(path.toString(), null, "can't be listed: " + reason);
+    named.initCause(e);
+    return named;
+  }
+
+  /** How much room the file system has for this user, bytes; the largest number if it's unknown. */
+  public long usableBytes() {
+    FileSystemStatus status = fileSystem();
+    return status == null ? Long.MAX_VALUE : status.usableBytes();
+  }
+
+  /** The same, with what the file system reserves for some users: surely nobody gets more. */
+  long unallocatedBytes() {
+    FileSystemStatus status = fileSystem();
+    return status == null ? Long.MAX_VALUE : status.unallocatedBytes();
+  }
+
+  /** How large the file system is, bytes; the largest number where it does not say. */
+  public long totalBytes() {
+    FileSystemStatus status = fileSystem();
+    return status == null ? Long.MAX_VALUE : status.totalBytes();
+  }
+
+  private FileSystemStatus fileSystem() {
+    FileSystemStatus status = Libc.fileSystem(descriptor);
+    return status == null || status.totalBytes() == 0 ? null : status;
+  }
+
+  /** Makes the names in it durable. */
+  void sync() throws IOException {
+    Libc.check("fsync", Libc.fsync(descriptor), path);
+  }
+
+  /**
+   * What became of a directory that its path does not lead to any more.
+   *
+   * @param named what has its path now, in words
+   * @param now where the directory is; null when it was removed, and where nobody can tell
+   * @param removed whether it was removed
+   */
+  public record Stray(String named, Path now, boolean removed) {}
+
+  /**
+   * Looks whether the path by which the directory was opened still leads to it. Null when it does,
+   * and where that can't be told, because somebody took away the right to go there for example.
+   * Costs a system call.
+   */
+  public Stray strayed() {
+    FileStatus there;
+    try {
+      there = FileStatus.of(Libc.AT_FDCWD, path.toString(), 0, path);
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return stray("there is nothing named " + path + " any more");
+    } catch (IOException e) {
+      return null;
+    }
+    if (there.isSameAs(opened)) {
+      return null;
+    }
+    return stray(
+        (there.isDirectory() ? "another directory" : "a file") + " is named " + path + " now");
+  }
+
+  /** The kernel knows where an open directory is. */
+  private Stray stray(String named) {
+    try {
+      Path now = Files.readSymbolicLink(reopened(descriptor));
+      if (isAt(now)) {
+        return new Stray(named, now, false);
+      }
+      return new Stray(named, null, status().links() == 0 || now.toString().endsWith(" (deleted)"));
+    } catch (IOException e) {
+      return new Stray(named, null, false);
+    }
+  }
+
+  private boolean isAt(Path now) {
+    try {
+      return FileStatus.of(Libc.AT_FDCWD, now.toString(), 0, now).isSameAs(opened);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    Libc.close(descriptor);
+  }
+
+  @Override
+  public String toString() {
+    return path.toString();
+  }
+}
