@@ -124,7 +124,7 @@ abstract class MapView<K, V, T> extends AbstractCollection<T> {
   }
 
   /** A view without duplicates. */
-  private abstract static class OfSet<K, V, T> extends MapView<K, V, T> implements Set<T> {
+  abstract static class OfSet<K, V, T> extends MapView<K, V, T> implements Set<T> {
     OfSet(ErdaMap<K, V> map) {
       super(map);
     }
