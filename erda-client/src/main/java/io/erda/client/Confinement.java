@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -26,8 +27,11 @@ final class Confinement {
   private static final VarHandle INSIDE;
   private static final VarHandle CLOSER;
 
-  /** How long whoever closes sleeps between two looks at a thread that is still inside. */
+  /** How long whoever closes sleeps first before it looks again at a thread that is inside. */
   private static final long LOOK_NS = 100_000;
+
+  /** Each sleep is twice as long as the one before, and this at most: a handler may take long. */
+  private static final long LOOK_NS_MAX = 50_000_000;
 
   static {
     try {
@@ -135,6 +139,10 @@ final class Confinement {
    * the owner's (a handler): there it returns at once, and the client is closed when that call
    * ends, by way of {@link #closesOnLeaving}.
    *
+   * <p>It does not wait for a thread that never comes back because the JVM ends ({@link
+   * JvmEnd#comesBack}). Then nothing is released, since that thread is inside; what the client
+   * holds goes with the process.
+   *
    * @param wakeup ends the sleep of a thread that is inside; called until none is
    * @param end closes the client; nobody is inside, nor ever will be
    * @return whether this call has closed it
@@ -153,7 +161,9 @@ final class Confinement {
     }
     if (OWNER.getOpaque(this) != self) {
       fenceEveryThread();
-      awaitNobodyInside(wakeup);
+      if (!awaitNobodyInside(wakeup)) {
+        return false;
+      }
     }
     end(end);
     return true;
@@ -173,26 +183,36 @@ final class Confinement {
     }
   }
 
-  private void awaitNobodyInside(Runnable wakeup) {
+  /** Returns false when the thread that is inside never comes back. */
+  private boolean awaitNobodyInside(Runnable wakeup) {
+    JvmEnd end = new JvmEnd();
     boolean interrupted = false;
-    while ((boolean) INSIDE.getAcquire(this)) {
+    boolean back = true;
+    for (long ns = LOOK_NS; back && (boolean) INSIDE.getAcquire(this); ) {
       wakeup.run();
-      LockSupport.parkNanos(this, LOOK_NS);
+      LockSupport.parkNanos(this, ns);
       interrupted |= Thread.interrupted();
+      ns = Math.min(2 * ns, LOOK_NS_MAX);
+      back = end.comesBack((Thread) OWNER.getAcquire(this));
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+    return back;
   }
 
+  /** Waits for another thread that closes, unless the JVM ends and keeps that one from it. */
   private void awaitClosed() {
+    JvmEnd end = new JvmEnd();
     boolean interrupted = false;
-    while (closed.getCount() > 0) {
+    boolean over = false;
+    while (!over) {
       try {
-        closed.await();
+        over = closed.await(LOOK_NS_MAX, TimeUnit.NANOSECONDS);
       } catch (InterruptedException e) {
         interrupted = true;
       }
+      over |= !end.comesBack((Thread) OWNER.getAcquire(this));
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

@@ -166,7 +166,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * OperationHandler#onConditional}.
    *
    * @return false, and nothing is submitted, when the pipeline is full
-   * @throws ErdaException.BadSize when key or values are longer than the store takes
+   * @throws ErdaException.BadSize when the key or the new value is longer than the store takes; an
+   *     expected value that is longer is another one than the key has
    * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean compareAndSet(
@@ -175,7 +176,6 @@ public final class ErdaAsyncClient implements AutoCloseable {
     try {
       core.requireServer("compareAndSet");
       store.requireKey(key.byteSize());
-      store.requireValue(key.byteSize(), expected.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
       return submit(token, Condition.EQUAL, key, expected, value);
     } finally {
@@ -188,7 +188,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * {@link OperationHandler#onConditional}.
    *
    * @return false, and nothing is submitted, when the pipeline is full
-   * @throws ErdaException.BadSize when key or value are longer than the store takes
+   * @throws ErdaException.BadSize when the key is longer than the store takes; an expected value
+   *     that is longer is another one than the key has
    * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
@@ -196,7 +197,6 @@ public final class ErdaAsyncClient implements AutoCloseable {
     try {
       core.requireServer("compareAndDelete");
       store.requireKey(key.byteSize());
-      store.requireValue(key.byteSize(), expected.byteSize());
       return submit(token, Condition.EQUAL, key, expected, null);
     } finally {
       leave(outermost);
@@ -283,6 +283,12 @@ public final class ErdaAsyncClient implements AutoCloseable {
     Put put = core.freePut();
     if (put == null) {
       return false;
+    }
+    if (condition == Condition.EQUAL && !store.canHave(key, expected)) {
+      put.conflictAtOnce();
+      put.token = token;
+      core.endedAtOnce(put);
+      return true;
     }
     put.build(key, value);
     switch (condition) {
@@ -404,10 +410,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * the thread that closes: {@link ErdaException.OutcomeUnknown} for puts and deletes that the
    * server had claimed or may have claimed, {@link ErdaException.Unavailable} for the rest, which
    * never takes effect. Any thread may call it: it waits for a call of the owner's to end first,
-   * handlers included. From a handler it returns at once, and the client is closed when the call
-   * that called the handler ends. Whatever is submitted from then on is refused with {@link
-   * IllegalStateException}. Idempotent. Throws as {@link #doWork()} does, when everything is told
-   * and released.
+   * handlers included, but not for one that is in {@link System#exit}, nor, in a shutdown hook, for
+   * more than 5 s: then it returns, and what the client holds goes with the process. From a handler
+   * it returns at once, and the client is closed when the call that called the handler ends.
+   * Whatever is submitted from then on is refused with {@link IllegalStateException}. Idempotent.
+   * Throws as {@link #doWork()} does, when everything is told and released.
    */
   @Override
   public void close() {

@@ -27,7 +27,7 @@ import java.util.function.LongSupplier;
  * {@link ClientOptions#operationTimeout()}. An interrupt ends no call: a put whose outcome nobody
  * knows would be the price. The call goes on, sleeping as before, and the thread's interrupt status
  * stays set; to end a call early, close the client from another thread. Keys are 1 to {@link
- * #keyBytesMax()} bytes, values 0 to {@link #valueBytesMax()}. The {@link MemorySegment} forms
+ * #keyBytesMax()} bytes, values 0 to {@link #valueBytesMax(int)}. The {@link MemorySegment} forms
  * allocate nothing in the steady state; segments may lie on the heap or outside of it.
  *
  * <p><b>Several keys in one call.</b> {@link #getAll}, {@link #putAll} and {@link #deleteAll} are
@@ -403,6 +403,8 @@ public final class ErdaClient implements AutoCloseable {
    * Replaces a value if it is the one that is expected. The server compares where it stores the
    * version word, by length and a hash of 128 bits. A value that was replaced meanwhile and put
    * back is the expected one. One round trip, done or not; it takes space in the log either way.
+   * What is longer than any value of the key can be is never expected rightly: that is false
+   * without a round trip.
    *
    * @return whether the value was stored; false: the key has another value, or none
    * @throws ErdaException.Damaged when the object of the key is damaged, too: nothing was changed
@@ -412,9 +414,8 @@ public final class ErdaClient implements AutoCloseable {
     try {
       core.requireServer("compareAndSet");
       store.requireKey(key.byteSize());
-      store.requireValue(key.byteSize(), expected.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
-      return calls.putIf(key, expected, value);
+      return store.canHave(key, expected) && calls.putIf(key, expected, value);
     } finally {
       confinement.leave();
     }
@@ -437,8 +438,7 @@ public final class ErdaClient implements AutoCloseable {
     try {
       core.requireServer("compareAndDelete");
       store.requireKey(key.byteSize());
-      store.requireValue(key.byteSize(), expected.byteSize());
-      return calls.putIf(key, expected, null);
+      return store.canHave(key, expected) && calls.putIf(key, expected, null);
     } finally {
       confinement.leave();
     }
@@ -448,7 +448,8 @@ public final class ErdaClient implements AutoCloseable {
    * Begins an iteration over all keys of the store. It is one-sided as a get is: the server does
    * not notice it. Each client has one at a time, beside which it gets, puts and deletes as ever.
    *
-   * @throws IllegalStateException while a cursor of this client is open
+   * @throws IllegalStateException while a cursor of this client is open: neither closed nor at its
+   *     end
    */
   public KeyCursor keys() {
     return cursor(null, false);
@@ -482,7 +483,7 @@ public final class ErdaClient implements AutoCloseable {
   private KeyCursor cursor(ScanOrder from, boolean ofOneStretch) {
     confinement.enter();
     try {
-      if (cursor != null && !cursor.isClosed()) {
+      if (cursor != null && cursor.isOpen()) {
         throw new IllegalStateException("another cursor of this client is open");
       }
       core.scan().rewind(from, ofOneStretch);
@@ -570,9 +571,22 @@ public final class ErdaClient implements AutoCloseable {
     return welcome().keyBytesMax();
   }
 
-  /** The longest value, bytes; with a long key a little less may fit. */
+  /**
+   * The longest value of the store, bytes: with a key of one byte. No get returns a longer one.
+   * What fits with a longer key tells {@link #valueBytesMax(int)}.
+   */
   public int valueBytesMax() {
     return welcome().valueBytesMax();
+  }
+
+  /**
+   * The longest value that the store takes with a key of so many bytes, bytes.
+   *
+   * @throws ErdaException.BadSize when the store has no such keys
+   */
+  public int valueBytesMax(int keyBytes) {
+    store.requireKey(keyBytes);
+    return (int) store.valueBytesMax(keyBytes);
   }
 
   private Welcome welcome() {

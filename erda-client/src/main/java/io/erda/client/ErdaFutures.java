@@ -155,7 +155,10 @@ public final class ErdaFutures implements AutoCloseable {
   /**
    * Ends the connection, completes every future and ends the client's thread. Idempotent. Returns
    * when that is done; called by a dependent in the client's own thread it returns at once, and is
-   * done when the dependent has returned. An interrupt does not end the wait, and stays set.
+   * done when the dependent has returned. An interrupt does not end the wait, and stays set. A
+   * shutdown hook does not wait for a dependent that is in {@link System#exit}, nor for any other
+   * one for more than 5 s: then what the client holds goes with the process, and futures that were
+   * not completed stay so.
    */
   @Override
   public void close() {

@@ -28,6 +28,9 @@ final class FutureDriver {
   /** A sleep is bounded, as that of a blocking call is. */
   private static final long SLEEP_NS = 100_000_000;
 
+  /** How often whoever closes looks whether the JVM ends meanwhile. */
+  private static final long LOOK_MS = 50;
+
   private final int pendingMax;
   private final long waitNs;
   private final Semaphore room;
@@ -116,8 +119,8 @@ final class FutureDriver {
         leave(operation);
         throw closed();
       }
-    } else if (asleep) {
-      client.wakeup();
+    } else {
+      wakeIfAsleep();
     }
   }
 
@@ -195,22 +198,36 @@ final class FutureDriver {
     }
   }
 
+  /**
+   * Ends the thread, and waits for that; not when it is in {@link System#exit}, which waits for the
+   * hook that calls this ({@link JvmEnd}): then what it holds goes with the process.
+   */
   void close() {
     closing = true;
     if (Thread.currentThread() == thread) {
       return;
     }
+    wakeIfAsleep();
+    JvmEnd end = new JvmEnd();
     boolean interrupted = false;
-    while (ended.getCount() > 0) {
-      client.wakeup();
+    boolean over = false;
+    while (!over) {
       try {
-        ended.await(1, TimeUnit.MILLISECONDS);
+        over = ended.await(LOOK_MS, TimeUnit.MILLISECONDS);
       } catch (InterruptedException e) {
         interrupted = true;
       }
+      over |= !end.comesBack(thread);
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Whoever stores something for the thread wakes it: it says that it sleeps, then looks. */
+  private void wakeIfAsleep() {
+    if (asleep) {
+      client.wakeup();
     }
   }
 

@@ -44,8 +44,9 @@ public final class KeyCursor implements AutoCloseable {
     this.confinement = confinement;
   }
 
-  boolean isClosed() {
-    return state == State.CLOSED;
+  /** Whether it may still come to a key: one at its end is in nobody's way. */
+  boolean isOpen() {
+    return state != State.CLOSED && state != State.AT_END;
   }
 
   /**
@@ -158,7 +159,10 @@ public final class KeyCursor implements AutoCloseable {
     }
   }
 
-  /** Ends the iteration; the client may begin another one. Idempotent; the client's thread. */
+  /**
+   * Ends the iteration; the client may begin another one, as it may when the cursor is at the end.
+   * Idempotent; the client's thread.
+   */
   @Override
   public void close() {
     state = State.CLOSED;

@@ -6,6 +6,7 @@ import io.erda.logstore.Region;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Protocol;
+import java.lang.foreign.MemorySegment;
 import java.util.UUID;
 
 /**
@@ -73,6 +74,11 @@ final class KnownStore {
     return length > max ? badValue(length, max) : null;
   }
 
+  /** Whether a key can have a value as long as this one. */
+  boolean canHave(MemorySegment key, MemorySegment value) {
+    return unfitValue(key.byteSize(), value.byteSize()) == null;
+  }
+
   /**
    * What the store does not take of a put that was submitted before the first connection; null when
    * it takes all of it.
@@ -96,7 +102,7 @@ final class KnownStore {
   }
 
   /** Both what the server allows and what fits a segment that begins with a region's header. */
-  private long valueBytesMax(long keyLength) {
+  long valueBytesMax(long keyLength) {
     long room =
         welcome.segmentBytes() - Region.HEADER_BYTES - ObjectLayout.HEADER_BYTES - keyLength;
     // Padding never needs more: what an object may take of a segment is a multiple of the

@@ -143,6 +143,12 @@ abstract class Put extends Operation {
     faults.surface();
   }
 
+  /** Its condition does not hold, as is known without the server. In the place of {@code begin}. */
+  final void conflictAtOnce() {
+    condition = Message.FLAG_IF_EQUAL;
+    conflict = true;
+  }
+
   void begin() {
     open();
     conflict = false;

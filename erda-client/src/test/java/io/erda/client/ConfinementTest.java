@@ -241,7 +241,7 @@ class ConfinementTest {
             },
             "later");
     later.start();
-    while (later.getState() != Thread.State.WAITING && later.isAlive()) {
+    while (later.getState() != Thread.State.TIMED_WAITING && later.isAlive()) {
       Thread.onSpinWait();
     }
     end.countDown();

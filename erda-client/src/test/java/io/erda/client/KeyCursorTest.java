@@ -164,6 +164,15 @@ class KeyCursorTest {
     keys.close();
     assertThrows(IllegalStateException.class, keys::next);
     assertEquals(expected, all());
+    KeyCursor atEnd = erda.keys();
+    while (atEnd.next()) {
+      assertThrows(IllegalStateException.class, erda::keys);
+    }
+    KeyCursor next = erda.keys(); // the other one was not closed
+    assertTrue(next.next());
+    assertFalse(atEnd.next(), "it stays at its end");
+    assertThrows(IllegalStateException.class, atEnd::key);
+    next.close();
     KeyCursor left = erda.keys();
     erda.close();
     assertThrows(IllegalStateException.class, left::next);

@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
+import io.erda.client.ErdaFutures;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
@@ -223,9 +225,27 @@ final class ConditionalTest {
       byte[] tooLong = new byte[client.valueBytesMax() + 1];
       assertThrows(ErdaException.BadSize.class, () -> client.putIfAbsent(EMPTY, EMPTY));
       assertThrows(ErdaException.BadSize.class, () -> client.putIfAbsent(KEY, tooLong));
-      assertThrows(ErdaException.BadSize.class, () -> client.compareAndSet(KEY, tooLong, EMPTY));
       assertThrows(ErdaException.BadSize.class, () -> client.compareAndSet(KEY, EMPTY, tooLong));
-      assertThrows(ErdaException.BadSize.class, () -> client.compareAndDelete(KEY, tooLong));
+    }
+  }
+
+  /** No key has such a value: the condition does not hold. */
+  @Test
+  void anExpectedValueThatIsTooLongIsAnotherOne() throws Exception {
+    try (ErdaStore store = ErdaStore.open(directory.resolve("data"), ServedElsewhere.OPTIONS);
+        ErdaClient client = store.client();
+        ErdaFutures futures = store.futures(ClientOptions.DEFAULT, 16)) {
+      client.put(KEY, EMPTY);
+      byte[] tooLong = new byte[client.valueBytesMax(KEY.length) + 1];
+      for (int i = 0; i < 100; i++) { // more than there are slots
+        assertFalse(client.compareAndSet(KEY, tooLong, EMPTY));
+        assertFalse(client.compareAndDelete(KEY, tooLong));
+        assertFalse(futures.compareAndSet(KEY, tooLong, EMPTY).get());
+        assertFalse(futures.compareAndDelete(KEY, tooLong).get());
+      }
+      assertTrue(futures.compareAndSet(KEY, EMPTY, KEY).get());
+      assertTrue(client.compareAndDelete(KEY, KEY));
+      assertThrows(ErdaException.BadSize.class, () -> client.compareAndDelete(EMPTY, tooLong));
     }
   }
 

@@ -46,13 +46,16 @@ class ErdaStoreTest {
     try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
         ErdaClient erda = store.client()) {
       for (int keyBytes : new int[] {1, 2, 7, erda.keyBytesMax()}) {
-        byte[] value = new byte[erda.valueBytesMax() + 1 - keyBytes];
+        byte[] value = new byte[erda.valueBytesMax(keyBytes)];
         new Random(SEED).nextBytes(value);
         erda.put(new byte[keyBytes], value);
         assertArrayEquals(value, erda.get(new byte[keyBytes]));
         byte[] longer = new byte[value.length + 1];
         assertThrows(ErdaException.BadSize.class, () -> erda.put(new byte[keyBytes], longer));
       }
+      assertEquals(erda.valueBytesMax(), erda.valueBytesMax(1));
+      assertThrows(ErdaException.BadSize.class, () -> erda.valueBytesMax(0));
+      assertThrows(ErdaException.BadSize.class, () -> erda.valueBytesMax(erda.keyBytesMax() + 1));
     }
   }
 
