@@ -2,6 +2,7 @@ package io.erda.client;
 
 import io.erda.rdma.Device;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * What all parts of one client share.
@@ -11,6 +12,8 @@ import java.util.function.LongSupplier;
  * @param nanoTime the clock for time-outs
  * @param processId what the server is told of this process, for messages
  * @param publisher null where the server is not in this process, or takes messages alone
+ * @param reading makes a device that reads the files of the store, for when there can be no
+ *     connection because their file system is full or failed; null where there is none
  * @param hints null where the device READs in the call, and so saves no round trip by them
  */
 record ClientContext(
@@ -24,7 +27,8 @@ record ClientContext(
     ReadSize readSize,
     PlaceHints hints,
     Counts counts,
-    Attention attention) {
+    Attention attention,
+    Supplier<Device> reading) {
   static ClientContext of(
       Device device, String address, ClientOptions options, LongSupplier nanoTime, long processId) {
     return of(device, address, options, nanoTime, processId, null);
@@ -48,7 +52,15 @@ record ClientContext(
         new ReadSize(options.readBytes()),
         device.readsNow() ? null : new PlaceHints(),
         new Counts(),
-        new Attention());
+        new Attention(),
+        null);
+  }
+
+  /** The same with a device that reads the files. */
+  ClientContext reading(Supplier<Device> files) {
+    return new ClientContext(
+        device, address, options, nanoTime, processId, publisher, store, readSize, hints, counts,
+        attention, files);
   }
 
   long now() {

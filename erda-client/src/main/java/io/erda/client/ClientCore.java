@@ -259,7 +259,7 @@ final class ClientCore {
   }
 
   private int goOn(Operation each) {
-    if (connections.readSession(each.needsServer) != null) {
+    if (each.hasSession()) {
       each.restart();
       return 1;
     }

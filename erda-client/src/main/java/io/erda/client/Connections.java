@@ -4,7 +4,9 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Hello;
 import io.erda.protocol.Protocol;
+import io.erda.rdma.Device;
 import io.erda.rdma.QueuePair;
+import java.lang.foreign.MemorySegment;
 
 /**
  * A client's current connection, and the one that is being made. A new one is made while the old
@@ -34,6 +36,9 @@ final class Connections {
 
   /** The connection that is being made; null when none is. */
   private Session connecting;
+
+  /** Reads the store's files where there can be no connection; null as long as there was one. */
+  private Device reading;
 
   private ErdaException connectFailure;
   private String lastLoss = "none was made yet";
@@ -66,13 +71,19 @@ final class Connections {
 
   /**
    * The connection to go on with, or null: one with a server, or, if that is not needed, one whose
-   * regions can still be READ.
+   * regions can still be READ. What reads the files answers what a read asks a server.
    */
   Session readSession(boolean needsServer) {
     Session current = session;
     return current != null && (current.ready() || (!needsServer && current.readable()))
         ? current
         : null;
+  }
+
+  /** The connection with a server to go on with, or null, for what changes or asks something. */
+  Session serverSession() {
+    Session current = session;
+    return current != null && current.insteadOf == null && current.ready() ? current : null;
   }
 
   /** Why the last attempt to connect failed; null when none did since it began. */
@@ -112,7 +123,7 @@ final class Connections {
               .device()
               .connect(
                   context.address(), Handshake.encode(hello), context.options().connectTimeout());
-      connecting = new Session(context, queuePair, operations, listener);
+      connecting = new Session(context, queuePair, operations, listener, null);
       context.attention().ask();
     }
   }
@@ -185,19 +196,51 @@ final class Connections {
 
   private void onConnectFailed(Session next, Listener listener) {
     connecting = null;
+    if (mayRead(next)) {
+      lastLoss = next.reason();
+      next.close();
+      connecting = reader(next.failure(), listener);
+      return;
+    }
     // A session that got ready and broke in the same poll has a reason, but nothing that kept it
     // from ever being one.
     connectFailure =
-        next.failure() != null
-            ? next.failure()
-            : new ErdaException.Unavailable(
-                "no connection to " + context.address() + ": " + next.reason());
+        next.insteadOf != null
+            ? next.insteadOf
+            : next.failure() != null
+                ? next.failure()
+                : new ErdaException.Unavailable(
+                    "no connection to " + context.address() + ": " + next.reason());
     lastLoss = next.reason();
     next.close();
     notBeforeNs = context.now() + RECONNECT_PAUSE_NS;
     paused = true;
     // When nobody waits, an operation that comes later tries at once.
     paused = listener.onConnectFailed(connectFailure);
+  }
+
+  /**
+   * Whether the files can be read instead: their file system has no room for what a connection
+   * needs, or failed; or the server, for which that is so, broke the connection off.
+   */
+  private boolean mayRead(Session failed) {
+    boolean wanting =
+        failed.failure() instanceof ErdaException.Full full
+                && full.what() == ErdaException.Full.What.DISK
+            || failed.failure() instanceof ErdaException.ReadOnly
+            || failed.failure() instanceof ErdaException.Unavailable && failed.welcome != null;
+    boolean reads = session != null && session.insteadOf != null && session.ready();
+    return context.reading() != null && failed.insteadOf == null && wanting && !reads;
+  }
+
+  private Session reader(ErdaException insteadOf, Listener listener) {
+    if (reading == null) {
+      reading = context.reading().get();
+    }
+    QueuePair queuePair =
+        reading.connect(context.address(), MemorySegment.NULL, context.options().connectTimeout());
+    context.attention().ask();
+    return new Session(context, queuePair, operations, listener, insteadOf);
   }
 
   /** Posts over the current connection what was refused. */
@@ -259,6 +302,9 @@ final class Connections {
     }
     if (connecting != null) {
       connecting.close();
+    }
+    if (reading != null) {
+      reading.close();
     }
   }
 }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /** Wiring: the device for a URI, and the clock. */
 final class Devices {
@@ -34,6 +35,16 @@ final class Devices {
     } catch (IOException e) {
       throw new ErdaException.Unavailable("no device for " + uri + ": " + e.getMessage());
     }
+  }
+
+  /**
+   * Makes the device that reads the files of a store on this host, for when its file system is full
+   * or failed and there can be no connection; null where there is none.
+   */
+  static Supplier<Device> reading(ErdaUri uri) {
+    return uri instanceof ErdaUri.Shm shm && !shm.readOnly()
+        ? () -> new ReadOnlyDevice(() -> MappedReadableDirectory.open(shm.data()), CLOCK)
+        : null;
   }
 
   private static String scheme(ErdaUri uri) {

@@ -5,6 +5,7 @@ import io.erda.rdma.Device;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * A client that pipelines: up to {@link ClientOptions#pipelineDepth()} gets and as many puts and
@@ -54,7 +55,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
           Devices.CLOCK,
           ProcessHandle.current().pid(),
           handler,
-          device);
+          device,
+          Devices.reading(uri));
     } catch (RuntimeException | Error e) {
       device.close();
       throw e;
@@ -74,7 +76,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
       ClientOptions options,
       LongSupplier nanoTime,
       OperationHandler handler) {
-    return start(device, address, options, nanoTime, 0, handler, null);
+    return start(device, address, options, nanoTime, 0, handler, null, null);
   }
 
   private static ErdaAsyncClient start(
@@ -84,9 +86,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
       LongSupplier nanoTime,
       long processId,
       OperationHandler handler,
-      Device owned) {
+      Device owned,
+      Supplier<Device> reading) {
     Objects.requireNonNull(handler, "handler");
-    ClientContext context = ClientContext.of(device, address, options, nanoTime, processId);
+    ClientContext context =
+        ClientContext.of(device, address, options, nanoTime, processId).reading(reading);
     ClientCore core = new ClientCore(context, options.pipelineDepth(), handler);
     ErdaAsyncClient client = new ErdaAsyncClient(core, owned);
     core.connect();

@@ -112,7 +112,12 @@ public final class ErdaClient implements AutoCloseable {
     try {
       return blocking(
           ClientContext.of(
-              device, Devices.address(uri), options, Devices.CLOCK, ProcessHandle.current().pid()),
+                  device,
+                  Devices.address(uri),
+                  options,
+                  Devices.CLOCK,
+                  ProcessHandle.current().pid())
+              .reading(Devices.reading(uri)),
           device);
     } catch (RuntimeException | Error e) {
       device.close();

@@ -268,6 +268,13 @@ final class LeasedPut extends Put {
 
   /** The WRITE could not be begun. */
   void failUnwritten() {
+    if (writeRefused == Status.NO_SPACE) {
+      fail(
+          new ErdaException.Full(
+              ErdaException.Full.What.DISK,
+              describe() + ": " + session.queuePair.lostRegion() + "; the key is untouched"));
+      return;
+    }
     fail(
         new ErdaException.Unusable(
             describe()

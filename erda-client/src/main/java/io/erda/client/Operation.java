@@ -78,6 +78,11 @@ abstract class Operation {
     this.slot = slot;
   }
 
+  /** Whether there is a connection that it could go on with. */
+  boolean hasSession() {
+    return connections.readSession(needsServer) != null;
+  }
+
   /** Starts over, with the connection there is. */
   abstract void restart();
 

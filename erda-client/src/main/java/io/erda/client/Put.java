@@ -159,8 +159,13 @@ abstract class Put extends Operation {
   }
 
   @Override
+  boolean hasSession() {
+    return connections.serverSession() != null;
+  }
+
+  @Override
   final void restart() {
-    Session usable = connections.readSession(true);
+    Session usable = connections.serverSession();
     if (usable == null) {
       awaitSession();
       return;

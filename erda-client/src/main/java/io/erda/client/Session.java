@@ -58,6 +58,13 @@ final class Session implements CompletionHandler {
 
   final QueuePair queuePair;
   final Requests requests;
+
+  /**
+   * Why there is no connection with the server, where this one reads the store's files instead;
+   * null for a connection with a server.
+   */
+  final ErdaException insteadOf;
+
   final long startedNs;
 
   /** Whether the device lets READs go on when the server is gone. */
@@ -92,15 +99,22 @@ final class Session implements CompletionHandler {
 
   /**
    * @param operations how many slots the operations of the client have
+   * @param insteadOf why there is none with the server; null when this is one
    */
-  Session(ClientContext context, QueuePair queuePair, int operations, Listener listener) {
+  Session(
+      ClientContext context,
+      QueuePair queuePair,
+      int operations,
+      Listener listener,
+      ErdaException insteadOf) {
     this.context = context;
+    this.insteadOf = insteadOf;
     this.queuePair = queuePair;
     this.listener = listener;
     this.startedNs = context.now();
     this.lookedNs = startedNs;
     this.reportedNs = startedNs - REPORT_NS;
-    this.readsOutlive = context.device().readsOutlivePeer();
+    this.readsOutlive = insteadOf == null && context.device().readsOutlivePeer();
     this.state = new SessionState(context, queuePair, readsOutlive);
     this.requests = new Requests(context, queuePair, state, operations);
   }
@@ -277,6 +291,7 @@ final class Session implements CompletionHandler {
         if (status == Status.REMOTE_ACCESS
             || status == Status.DENIED
             || status == Status.UNTRUSTED
+            || status == Status.NO_SPACE
             || status == Status.MEMORY_LOST) {
           listener.onWriteFailed(WorkId.slot(wrId), WorkId.serial(wrId), status);
         } else if (status != Status.SUCCESS) {
@@ -356,8 +371,12 @@ final class Session implements CompletionHandler {
         state.failWith(new ErdaException.Refused(text), text);
       }
       case Status.NO_SPACE -> {
-        String text = "no connection to " + context.address() + ": " + Status.name(status);
+        String text = "no connection to " + context.address() + ": " + Status.name(status) + more();
         state.failWith(new ErdaException.Full(ErdaException.Full.What.DISK, text), text);
+      }
+      case Status.UNWRITABLE -> {
+        String text = "no connection to " + context.address() + ": " + Status.name(status) + more();
+        state.failWith(new ErdaException.ReadOnly(text), text);
       }
       default -> fail(Status.name(status) + more());
     }

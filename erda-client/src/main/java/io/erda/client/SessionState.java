@@ -137,19 +137,19 @@ final class SessionState {
   }
 
   /**
-   * Somebody shortened the file that both ends of the connection map, or the work was cut short by
-   * a fault in memory of the caller's: in either case nobody knows what was done and what was not.
-   *
-   * @throws InternalError when the memory was the caller's
+   * The file that both ends of the connection map was shortened, or its file system has no room for
+   * a page of it, or failed: nobody knows what was done and what was not. Where READs outlive the
+   * server they go on.
    */
   void failAfter(InternalError e) {
-    boolean ours = queuePair.isMemoryLost();
-    fail(
-        ours
-            ? "the file of the connection, below " + context.address() + ", was shortened"
-            : "its work was cut short by " + e);
-    if (!ours) {
-      throw e;
+    if (queuePair.isMemoryLost()) {
+      lose(
+          "the file of the connection, below "
+              + context.address()
+              + ", was shortened, or its file system is full or failed");
+    } else {
+      // Its pages may be there again meanwhile.
+      fail("its work was cut short by " + e.getMessage());
     }
   }
 

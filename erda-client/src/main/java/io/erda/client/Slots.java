@@ -207,7 +207,7 @@ final class Slots implements Connections.Listener {
   public boolean onConnectFailed(ErdaException why) {
     boolean someWait = false;
     for (Operation each : operations) {
-      if (each.step == Operation.WAIT_SESSION && !hasSession(each)) {
+      if (each.step == Operation.WAIT_SESSION && !each.hasSession()) {
         boolean patient = each.patient || each.attemptsBefore == connections.attempts();
         if (patient && why instanceof ErdaException.Unavailable) {
           someWait = true;
@@ -217,10 +217,6 @@ final class Slots implements Connections.Listener {
       }
     }
     return someWait;
-  }
-
-  private boolean hasSession(Operation operation) {
-    return connections.readSession(operation.needsServer) != null;
   }
 
   // The end.

@@ -46,8 +46,13 @@ final class StatsQuery extends Operation {
   }
 
   @Override
+  boolean hasSession() {
+    return connections.serverSession() != null;
+  }
+
+  @Override
   void restart() {
-    Session usable = connections.readSession(true);
+    Session usable = connections.serverSession();
     if (usable == null) {
       awaitSession();
       return;

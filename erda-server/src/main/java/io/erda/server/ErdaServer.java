@@ -7,6 +7,7 @@ import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import io.erda.rdma.Listener;
 import io.erda.server.engine.ServerCore;
+import io.erda.server.engine.StoreEngine;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -52,10 +53,9 @@ public final class ErdaServer implements AutoCloseable {
       if (options.log() != null) {
         log = new ServerLog(options.log(), System::nanoTime);
       }
-      ServerCore core =
-          new ServerCore(store.engine(), ServerThread.serviceOptions(options), System::nanoTime);
-      core.listen(
-          store.shm(), listen(store.shm(), data.resolve(Protocol.SHM_DIRECTORY).toString()));
+      List<Served> served = new ArrayList<>();
+      String shm = data.resolve(Protocol.SHM_DIRECTORY).toString();
+      served.add(new Served(store.shm(), listen(store.shm(), shm)));
       List<String> uris = new ArrayList<>();
       uris.add("erda+shm:" + data.toAbsolutePath());
       for (Listening each : options.listening()) {
@@ -65,20 +65,22 @@ public final class ErdaServer implements AutoCloseable {
           device.onRefusal(log);
         }
         Listener listener = listen(device, each.address());
-        listen(core, device, listener);
-        device.figures().forEach(core::figure);
+        served.add(new Served(device, listener));
         uris.add(each.scheme() + "://" + listener.address());
       }
-      core.figure("server.cpu.ns", ErdaServer::processCpuNs);
+      ServerLog logging = log;
+      ServerThread.Wiring wiring = engine -> core(engine, served, options, logging);
+      ServerCore core = wiring.over(store.engine());
       ServedDevices devices = new ServedDevices(store.shm(), others);
       if (log != null) {
-        core.onService(log);
         log.started(store, uris);
       }
       Steps steps = new OwnSteps(core);
       steps = options.timed() ? TimedSteps.of(steps, core, System::nanoTime) : steps;
       return new ErdaServer(
-          uris, store, ServerThread.start(core, steps, devices, store, options, log, false));
+          uris,
+          store,
+          ServerThread.start(wiring, core, steps, devices, store, options, log, false));
     } catch (RuntimeException | Error e) {
       others.forEach(Device::close);
       store.close();
@@ -87,6 +89,24 @@ public final class ErdaServer implements AutoCloseable {
       }
       throw e;
     }
+  }
+
+  /** A device that a store is served on, and where clients connect. */
+  private record Served(Device device, Listener listener) {}
+
+  private static ServerCore core(
+      StoreEngine engine, List<Served> served, ServerOptions options, ServerLog log) {
+    ServerCore core =
+        new ServerCore(engine, ServerThread.serviceOptions(options), System::nanoTime);
+    for (Served each : served) {
+      listen(core, each.device(), each.listener());
+      each.device().figures().forEach(core::figure);
+    }
+    core.figure("server.cpu.ns", ErdaServer::processCpuNs);
+    if (log != null) {
+      core.onService(log);
+    }
+    return core;
   }
 
   private static Device open(Listening listening, ServerOptions options) {

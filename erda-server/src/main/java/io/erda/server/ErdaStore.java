@@ -11,7 +11,9 @@ import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.Listener;
 import io.erda.server.engine.ServerCore;
+import io.erda.server.engine.StoreEngine;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -66,17 +68,15 @@ public final class ErdaStore implements AutoCloseable {
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
     try {
-      ServerCore core =
-          new ServerCore(store.engine(), ServerThread.serviceOptions(options), System::nanoTime);
-      core.listen(device, device.listen(ADDRESS));
-      if (store.shm() != null) {
-        core.countStrangersOf(store.shm());
-      }
+      Listener listener = device.listen(ADDRESS);
+      ServerThread.Wiring wiring = engine -> core(engine, device, listener, store.shm(), options);
+      ServerCore core = wiring.over(store.engine());
       SharedSteps steps = new SharedSteps(core, device::wakeup);
       ServedDevices devices = new ServedDevices(device, List.of());
       // The thread sleeps as soon as it has nothing to do: then whoever asks does the work.
       ServerThread server =
-          ServerThread.start(core, steps, devices, store, options.withPollingNs(0), null, true);
+          ServerThread.start(
+              wiring, core, steps, devices, store, options.withPollingNs(0), null, true);
       device.onRing(steps::help);
       boolean publishesNow = device.isPlain() && !store.engine().waitsForDevice();
       return new ErdaStore(network, server, store, publishesNow ? steps : null);
@@ -85,6 +85,17 @@ public final class ErdaStore implements AutoCloseable {
       store.close();
       throw new ErdaException.Unusable("can't serve " + data + ": " + e.getMessage(), e);
     }
+  }
+
+  private static ServerCore core(
+      StoreEngine engine, Device device, Listener listener, Device shm, ServerOptions options) {
+    ServerCore core =
+        new ServerCore(engine, ServerThread.serviceOptions(options), System::nanoTime);
+    core.listen(device, listener);
+    if (shm != null) {
+      core.countStrangersOf(shm);
+    }
+    return core;
   }
 
   /** A new client of this store, for one thread. Close it when done. */

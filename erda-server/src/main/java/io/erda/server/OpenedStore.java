@@ -6,13 +6,16 @@ import io.erda.logstore.LogGeometry;
 import io.erda.pmem.AvailableMemory;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.DelayedDirectory;
+import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.NoRoomToStoreException;
 import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.StoreCounter;
 import io.erda.pmem.WriteDelay;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.PutMode;
 import io.erda.rdma.ShmDevice;
@@ -81,14 +84,7 @@ record OpenedStore(
       StoreAccess.set(place, options);
       shm = takeOver(place, options, purpose);
       StoreOpening.requirePutMode(directory, options.putMode());
-      StoreEngine engine =
-          StoreOpening.open(directory, creation, options.promise(), new SecureRandom());
-      TableGrowthOptions growth = TableGrowthOptions.DEFAULT;
-      engine
-          .growth()
-          .options(
-              new TableGrowthOptions(
-                  options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
+      StoreEngine engine = opened(directory, creation, options.promise(), options);
       done = true;
       return new OpenedStore(data, place, directory, engine, counter, shm);
     } catch (ErdaException.Full e) {
@@ -111,6 +107,40 @@ record OpenedStore(
         directory.close();
       }
     }
+  }
+
+  /**
+   * Opens what this one has open once more, as after a kill, while this one lives: for a store
+   * whose file system was full in the middle of work. Nobody may store in it meanwhile. Whoever
+   * goes on with the new one closes this one's engine, and nothing else of it.
+   *
+   * @throws ErdaException when that can't be; then this one is as it was
+   */
+  OpenedStore again(ServerOptions options) {
+    StoreEngine engine = opened(directory, null, null, options);
+    return new OpenedStore(data, place, directory, engine, counter, shm);
+  }
+
+  /**
+   * @param creation of a store that may be new; null where there must be one
+   * @param wanted the promise that is asked for; null for the one that the store has
+   */
+  private static StoreEngine opened(
+      MemoryDirectory directory, StoreGeometry creation, Promise wanted, ServerOptions options) {
+    StoreEngine engine;
+    try {
+      engine = StoreOpening.open(directory, creation, wanted, new SecureRandom());
+    } catch (NoRoomToStoreException e) {
+      throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
+    } catch (FailedStoreException e) {
+      throw new ErdaException.Unusable("the store can't be opened: " + e.getMessage(), e);
+    }
+    TableGrowthOptions growth = TableGrowthOptions.DEFAULT;
+    engine
+        .growth()
+        .options(
+            new TableGrowthOptions(options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
+    return engine;
   }
 
   /** Null when nobody was ever served here, and nobody will be. */

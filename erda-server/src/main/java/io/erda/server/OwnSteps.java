@@ -2,13 +2,16 @@ package io.erda.server;
 
 import io.erda.server.engine.ServerCore;
 import java.util.Map;
+import java.util.function.Supplier;
 
-/**
- * The steps of a server whose thread alone takes them.
- *
- * @param core belongs to that thread
- */
-record OwnSteps(ServerCore core) implements Steps {
+/** The steps of a server whose thread alone takes them. The core belongs to that thread. */
+final class OwnSteps implements Steps {
+  private ServerCore core;
+
+  OwnSteps(ServerCore core) {
+    this.core = core;
+  }
+
   @Override
   public int doWork() {
     return core.doWork();
@@ -22,6 +25,11 @@ record OwnSteps(ServerCore core) implements Steps {
   @Override
   public long arm() {
     return core.arm() && core.doWork() == 0 ? core.sleepNsMax() : 0;
+  }
+
+  @Override
+  public void change(Supplier<ServerCore> next) {
+    core = next.get();
   }
 
   @Override

@@ -1,11 +1,13 @@
 package io.erda.server;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.pmem.FailedStoreException;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Poller;
 import io.erda.server.engine.Limits;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.ServiceOptions;
+import io.erda.server.engine.StoreEngine;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
@@ -17,15 +19,31 @@ import java.util.function.Consumer;
  * its devices. Owns all it is given.
  */
 final class ServerThread implements AutoCloseable {
-  private final ServerCore core;
+  /** Makes the core of a server over a store, on the server's devices. */
+  interface Wiring {
+    ServerCore over(StoreEngine engine);
+  }
+
+  /** How often it is looked whether a full file system has room again. */
+  private static final long ROOM_LOOK_NS = 1_000_000_000L;
+
+  private final Wiring wiring;
+  private final ServerOptions options;
   private final Steps steps;
   private final ServedDevices devices;
-  private final OpenedStore store;
-  private final FileThreads files;
   private final DirectoryWatch watch;
+  private final long startedNs = System.nanoTime();
+
+  // The server's thread's, once it runs.
+
+  private ServerCore core;
+  private OpenedStore store;
+  private FileThreads files;
 
   /** Null where nobody waits for a device. */
-  private final SyncThreads syncs;
+  private SyncThreads syncs;
+
+  private long nextRoomLookNs = startedNs;
 
   /** Null where nobody reads one. */
   private final ServerLog log;
@@ -42,6 +60,7 @@ final class ServerThread implements AutoCloseable {
   private Consumer<String> readOnlyListener = reason -> {};
 
   private ServerThread(
+      Wiring wiring,
       ServerCore core,
       Steps steps,
       ServedDevices devices,
@@ -49,26 +68,32 @@ final class ServerThread implements AutoCloseable {
       ServerOptions options,
       ServerLog log) {
     this.log = log;
-    this.core = core;
+    this.wiring = wiring;
+    this.options = options;
     this.steps = steps;
     this.devices = devices;
-    this.store = store;
-    this.files = new FileThreads(store.engine().log().geometry().heads());
-    this.syncs = store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup) : null;
-    core.fileWork(files);
     this.watch = new DirectoryWatch(store.place(), devices::wakeup);
+    use(store, core);
+    this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
+  }
+
+  private void use(OpenedStore opened, ServerCore over) {
+    store = opened;
+    core = over;
+    files = new FileThreads(store.engine().log().geometry().heads());
+    syncs = store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup) : null;
+    core.fileWork(files);
     core.whereabouts(watch::loss);
     if (syncs != null) {
       core.syncs(syncs);
     }
     core.figure("pages.failures", files::failures);
-    addFigures(core, store);
+    addFigures();
+    core.onFull(this::becameFull);
     core.onReadOnly(this::becameReadOnly);
-    this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
   }
 
-  private static void addFigures(ServerCore core, OpenedStore store) {
-    long startedNs = System.nanoTime();
+  private void addFigures() {
     Runtime runtime = Runtime.getRuntime();
     core.figure("server.uptime.ns", () -> System.nanoTime() - startedNs);
     core.figure("server.pid", ProcessHandle.current()::pid);
@@ -80,12 +105,14 @@ final class ServerThread implements AutoCloseable {
   /**
    * Starts it.
    *
+   * @param wiring makes another core where the store has to be opened again
    * @param steps of the core
    * @param log where it is said that the store became read-only and that the server ended; null:
    *     nowhere. Closed at the end
    * @param daemon whether the JVM may end while it runs, which is to the store as a kill
    */
   static ServerThread start(
+      Wiring wiring,
       ServerCore core,
       Steps steps,
       ServedDevices devices,
@@ -93,7 +120,7 @@ final class ServerThread implements AutoCloseable {
       ServerOptions options,
       ServerLog log,
       boolean daemon) {
-    ServerThread server = new ServerThread(core, steps, devices, store, options, log);
+    ServerThread server = new ServerThread(wiring, core, steps, devices, store, options, log);
     core.prepareFigures();
     Thread thread = new Thread(server::run, "erda-server");
     thread.setDaemon(daemon);
@@ -142,6 +169,20 @@ final class ServerThread implements AutoCloseable {
    */
   Map<String, Long> figures(Duration timeout) throws InterruptedException {
     return askedFigures.ask(timeout, devices::wakeup);
+  }
+
+  private void becameFull(String reason) {
+    say(
+        Level.WARNING,
+        "there is no room for what is to be stored: puts and deletes are refused, gets go on, and"
+            + " all goes on by itself when there is room: "
+            + reason);
+  }
+
+  private void say(Level level, String text) {
+    if (log != null) {
+      log.say(level, text);
+    }
   }
 
   private void becameReadOnly(String reason) {
@@ -204,8 +245,9 @@ final class ServerThread implements AutoCloseable {
     }
     files.close();
     watch.close();
+    OpenedStore opened = store;
     try (devices;
-        store) {
+        opened) {
       if (failure == null) {
         core.finishPublishing();
       }
@@ -243,6 +285,52 @@ final class ServerThread implements AutoCloseable {
     return lost;
   }
 
+  /**
+   * Opens a store again whose file system was full, as after a kill, once there is room. Clients
+   * connect again.
+   */
+  private void goOnWhereThereIsRoom() {
+    long nowNs = System.nanoTime();
+    if (core.isFull() && nowNs - nextRoomLookNs >= 0) {
+      if (core.hasRoomAgain()) {
+        steps.change(this::openedAgain);
+      }
+      nextRoomLookNs = System.nanoTime() + ROOM_LOOK_NS;
+    }
+  }
+
+  private ServerCore openedAgain() {
+    // Nobody may store in it, or make a file for it, while recovery looks.
+    core.endConnections();
+    endThreads();
+    ServerCore before = core;
+    OpenedStore again = null;
+    ServerCore next;
+    try {
+      again = store.again(options);
+      before.releasePorts();
+      next = wiring.over(again.engine());
+    } catch (ErdaException.Full | FailedStoreException e) {
+      if (again != null) {
+        again.engine().abandon();
+        again.engine().close();
+      }
+      use(store, before);
+      return before;
+    }
+    before.giveWay();
+    use(again, next);
+    say(Level.INFO, "there is room again: puts and deletes go on");
+    return next;
+  }
+
+  private void endThreads() {
+    files.close();
+    if (syncs != null) {
+      syncs.close();
+    }
+  }
+
   private void serve() {
     while (!closing) {
       if (askedFigures.any()) {
@@ -251,6 +339,7 @@ final class ServerThread implements AutoCloseable {
       if (poller.mayPoll(steps.doWork())) {
         continue;
       }
+      goOnWhereThereIsRoom();
       long sleepNs = steps.arm();
       if (sleepNs > 0 && !closing && !askedFigures.any() && devices.await(sleepNs)) {
         poller.woken();

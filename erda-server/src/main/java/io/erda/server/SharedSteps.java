@@ -6,6 +6,7 @@ import io.erda.server.engine.ServerCore;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * The steps of a server that lives in one JVM with its clients: whoever sends it something while it
@@ -47,7 +48,9 @@ final class SharedSteps implements Steps, LocalPublisher {
 
   private static final long PAUSE_NS = 20_000;
 
-  private final ServerCore core;
+  /** Changes while it is the turn of the server's thread. */
+  private ServerCore core;
+
   private final Runnable wakeup;
   private final AtomicInteger asked = new AtomicInteger();
 
@@ -215,6 +218,18 @@ final class SharedSteps implements Steps, LocalPublisher {
       throw e;
     }
     return release() ? 0 : sleepNs;
+  }
+
+  @Override
+  public void change(Supplier<ServerCore> next) {
+    take();
+    try {
+      core = next.get();
+    } catch (Throwable e) {
+      fail(e);
+      throw e;
+    }
+    release();
   }
 
   @Override

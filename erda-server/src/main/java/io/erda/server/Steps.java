@@ -1,6 +1,8 @@
 package io.erda.server;
 
+import io.erda.server.engine.ServerCore;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** What drives a server: steps, and the question whether one may sleep. */
 interface Steps {
@@ -18,6 +20,14 @@ interface Steps {
    * done first.
    */
   long arm();
+
+  /**
+   * Another core may take the place of the one whose steps these are: no step is taken while it is
+   * asked which. For the server's thread.
+   *
+   * @param next says the core to go on with, which may be the same
+   */
+  void change(Supplier<ServerCore> next);
 
   /**
    * Ends the steps: returns when nobody takes one any more, nor ever will. Throws what a step

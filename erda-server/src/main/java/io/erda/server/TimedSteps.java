@@ -3,6 +3,7 @@ package io.erda.server;
 import io.erda.server.engine.ServerCore;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Steps of which it is told how long those took that had something to do: what a server costs apart
@@ -26,7 +27,7 @@ final class TimedSteps implements Steps {
    */
   static TimedSteps of(Steps steps, ServerCore core, LongSupplier nanoTime) {
     TimedSteps timed = new TimedSteps(steps, nanoTime);
-    core.figure("server.work.ns", () -> timed.workNs);
+    timed.tellTo(core);
     return timed;
   }
 
@@ -48,6 +49,19 @@ final class TimedSteps implements Steps {
   @Override
   public long arm() {
     return steps.arm();
+  }
+
+  @Override
+  public void change(Supplier<ServerCore> next) {
+    steps.change(() -> {
+      ServerCore core = next.get();
+      tellTo(core);
+      return core;
+    });
+  }
+
+  private void tellTo(ServerCore core) {
+    core.figure("server.work.ns", () -> workNs);
   }
 
   @Override

@@ -204,6 +204,7 @@ class CallersStepsTest {
     SharedSteps steps = new SharedSteps(core, device::wakeup);
     ServerThread server =
         ServerThread.start(
+            opened -> core,
             core,
             steps,
             new ServedDevices(device, List.of()),

@@ -88,7 +88,8 @@ final class Displacement {
     try {
       carry(source, destination, keyWord, versionWord);
     } catch (UncheckedIOException e) {
-      // The device failed. The entry is at one of its places at least, and nothing is stored any
+      // The device failed or is full. The entry is at one of its places at least, nothing is stored
+      // any
       // more until the table is opened again: readers that find it at none may say so. Where the
       // file itself went away (InternalError), nobody knows what was stored, and it stays odd.
       counter.endMove();

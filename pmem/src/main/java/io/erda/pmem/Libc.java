@@ -29,6 +29,7 @@ final class Libc {
   static final int EINTR = 4;
   static final int EAGAIN = 11;
   static final int EACCES = 13;
+  static final int EFAULT = 14;
   static final int EEXIST = 17;
   static final int ENOTDIR = 20;
   static final int EISDIR = 21;

@@ -243,11 +243,13 @@ public final class MappedDirectory implements MemoryDirectory {
   @Override
   public Survives promise(Survives wanted) {
     requireOpen();
-    if (!opened.isEmpty()) {
-      throw new IllegalStateException("open with another promise: " + opened.values());
-    }
     if (kind != MappedFile.Kind.DAX) {
-      kind = kind(wanted == Survives.POWER_FAILURE ? Mode.SYNCED : Mode.PAGE_CACHE);
+      MappedFile.Kind asked =
+          kind(wanted == Survives.POWER_FAILURE ? Mode.SYNCED : Mode.PAGE_CACHE);
+      if (asked != kind && !opened.isEmpty()) {
+        throw new IllegalStateException("open with another promise: " + opened.values());
+      }
+      kind = asked;
     }
     return survives();
   }

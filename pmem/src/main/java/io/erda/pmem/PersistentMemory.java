@@ -28,6 +28,8 @@ public interface PersistentMemory extends AutoCloseable {
    *
    * @throws IndexOutOfBoundsException when one of the ranges is not within its segment; then
    *     nothing is stored
+   * @throws FailedStoreException when the file system has no room for a page of it, or failed; some
+   *     of the bytes may be stored
    */
   void put(long offset, MemorySegment source, long sourceOffset, long length);
 
@@ -35,6 +37,8 @@ public interface PersistentMemory extends AutoCloseable {
    * Stores one little-endian 8-byte word atomically, after all stores this thread made before.
    *
    * @throws IllegalArgumentException when {@code offset} is not 8-aligned
+   * @throws FailedStoreException when the file system has no room for its page, or failed; then the
+   *     word is what it was
    */
   void putLongRelease(long offset, long value);
 

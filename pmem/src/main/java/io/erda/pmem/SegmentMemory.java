@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.util.Objects;
 
 /**
@@ -20,6 +21,10 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
 
   private static final long PAGE_BYTES = 4096;
 
+  /** How often a store that failed is done again where nothing is wrong with its pages any more. */
+  private static final int STORES_AGAIN = 3;
+
+  private final FaultPoint faults = new FaultPoint();
   private final MemorySegment segment;
   private final Arena arena;
   private volatile Backing backing;
@@ -42,14 +47,67 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     return segment;
   }
 
+  /**
+   * {@inheritDoc} A fault comes to light here, so that nothing behind a store that failed is
+   * stored.
+   */
   @Override
   public final void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    WordCopy.copy(source, sourceOffset, segment, offset, length);
+    // What was met before, by whomever, is none of this store's.
+    faults.surface();
+    try {
+      WordCopy.copy(source, sourceOffset, segment, offset, length);
+      faults.surface();
+    } catch (InternalError e) {
+      storeAgain(
+          offset, length, e, () -> WordCopy.copy(source, sourceOffset, segment, offset, length));
+    }
   }
 
+  /** {@inheritDoc} As {@link #put}. */
   @Override
   public final void putLongRelease(long offset, long value) {
-    LONG.setRelease(segment, offset, value);
+    faults.surface();
+    try {
+      LONG.setRelease(segment, offset, value);
+      faults.surface();
+    } catch (InternalError e) {
+      storeAgain(offset, Long.BYTES, e, () -> LONG.setRelease(segment, offset, value));
+    }
+  }
+
+  /** A store met a fault: it is done again where it can be by now. */
+  private void storeAgain(long offset, long length, InternalError met, Runnable store) {
+    InternalError fault = met;
+    for (int i = 0; i < STORES_AGAIN; i++) {
+      requireStorable(offset, length, fault);
+      try {
+        store.run();
+        faults.surface();
+        return;
+      } catch (InternalError e) {
+        fault = e;
+      }
+    }
+    // Nothing is wrong here: it was the memory that the bytes come from.
+    throw fault;
+  }
+
+  private void requireStorable(long offset, long length, InternalError fault) {
+    Backing file = backing;
+    if (file == null || file.file() == null || MappedFault.isShortened(file)) {
+      throw fault;
+    }
+    if (MappedFault.look(segment, offset, length) != MappedFault.Page.STORABLE) {
+      Path directory =
+          file.directory() == null
+              ? file.file().toAbsolutePath().getParent()
+              : file.directory().at(".");
+      FailedStoreException failure =
+          MappedFault.ofStore(file.file(), directory, segment, offset, length);
+      failure.addSuppressed(fault);
+      throw failure;
+    }
   }
 
   @Override

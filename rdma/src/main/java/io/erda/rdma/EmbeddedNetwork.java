@@ -1,6 +1,8 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.MappedFault;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -104,6 +106,19 @@ public final class EmbeddedNetwork {
     } catch (IOException e) {
       return null;
     }
+  }
+
+  /** Why a store to a region failed; null where it has no file. */
+  FailedStoreException storeFailure(RemoteRegion region) {
+    LocalRegion local = regions.get(RegistryLayout.slot(region.key()));
+    return local == null || local.remoteKey() != region.key() || local.backing.file() == null
+        ? null
+        : MappedFault.ofStore(
+            local.backing.file(),
+            local.backing.file().toAbsolutePath().getParent(),
+            region.memory(),
+            0,
+            region.length());
   }
 
   MemorySegment registry() {

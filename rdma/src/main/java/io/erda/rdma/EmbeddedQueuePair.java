@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FailedStoreException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
@@ -57,6 +58,11 @@ final class EmbeddedQueuePair extends RingQueuePair {
   @Override
   public String describeLoss(RemoteRegion region) {
     return network.describeLoss(region.key());
+  }
+
+  @Override
+  public FailedStoreException storeFailure(RemoteRegion region) {
+    return network.storeFailure(region);
   }
 
   @Override

@@ -1,6 +1,8 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FaultPoint;
+import io.erda.pmem.NoRoomToStoreException;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
@@ -13,7 +15,7 @@ import java.util.function.LongSupplier;
  * other has ended, and the work fails, or whoever ended sees the whole WRITE.
  *
  * <p><b>Memory that is not there.</b> A load or store of a region's file that somebody shortened,
- * or a store into a hole of it while the disk is full, is a fault that the JVM reports late ({@link
+ * or a store to a page that the disk has no room for, is a fault that the JVM reports late ({@link
  * FaultPoint}). Each READ and WRITE waits for that report before it ends, so the fault is its own
  * status and never an error in other work.
  */
@@ -455,10 +457,18 @@ final class OneSidedWork {
       return Status.REMOTE_ACCESS;
     }
     String loss = source.describeLoss(region);
-    if (loss == null && !stored) {
+    if (loss != null) {
+      lostRegion = loss;
+      return Status.MEMORY_LOST;
+    }
+    if (!stored) {
       throw e;
     }
-    lostRegion = loss == null ? "a file there has a hole, and the disk is full" : loss;
-    return Status.MEMORY_LOST;
+    FailedStoreException failure = source.storeFailure(region);
+    lostRegion =
+        failure == null ? "the disk has no room for a page of a file" : failure.getMessage();
+    return failure == null || failure instanceof NoRoomToStoreException
+        ? Status.NO_SPACE
+        : Status.MEMORY_LOST;
   }
 }

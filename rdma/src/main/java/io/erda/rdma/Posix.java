@@ -46,6 +46,7 @@ final class Posix {
   private static final int EPERM = 1;
   private static final int ENOENT = 2;
   private static final int EINTR = 4;
+  private static final int EIO = 5;
   private static final int EWOULDBLOCK = 11;
   private static final int EACCES = 13;
   private static final int EEXIST = 17;
@@ -53,8 +54,11 @@ final class Posix {
   private static final int EMFILE = 24;
   private static final int EFBIG = 27;
   private static final int ENOSPC = 28;
+  private static final int EROFS = 30;
   private static final int ENOTEMPTY = 39;
   private static final int ELOOP = 40;
+  private static final int ESHUTDOWN = 108;
+  private static final int EUCLEAN = 117;
   private static final int EDQUOT = 122;
   private static final int PROT_READ_WRITE = 3;
   private static final int MAP_PRIVATE_FIXED_ANONYMOUS = 0x2 | 0x10 | 0x20;
@@ -296,6 +300,11 @@ final class Posix {
           new UntrustedFileException(name, "is a symbolic link, which is not followed here");
       case ENOSPC, EDQUOT -> new OutOfSpaceException(name + ": no space left", null);
       case EMFILE -> new FileSystemException(name, null, "Too many open files");
+      case EIO -> new FailedFileSystemException(name, call + ": Input/output error");
+      case EROFS -> new FailedFileSystemException(name, call + ": Read-only file system");
+      case ESHUTDOWN ->
+          new FailedFileSystemException(name, call + ": the file system was shut down");
+      case EUCLEAN -> new FailedFileSystemException(name, call + ": Structure needs cleaning");
       default -> new FileSystemException(name, null, reason);
     };
   }

@@ -1,5 +1,7 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MappedFault;
 import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -167,7 +169,16 @@ final class QueueFile {
     boolean done = false;
     try {
       QueueFile file = mapped(directory, name, descriptor, null, true);
-      file.queue.fill((byte) 0);
+      try {
+        file.queue.fill((byte) 0);
+        new FaultPoint().surface();
+      } catch (InternalError e) {
+        IOException why = file.storeFailure(directory);
+        file.unmap();
+        throw why instanceof OutOfSpaceException
+            ? why
+            : new FailedFileSystemException(null, why.getMessage());
+      }
       done = true;
       return file;
     } finally {
@@ -221,6 +232,13 @@ final class QueueFile {
     return name;
   }
 
+  /** Why a store to the file failed, which is as long as it was. */
+  IOException storeFailure(ShmDirectory directory) {
+    return MappedFault.ofStore(
+            directory.file(name), directory.at("."), queue, 0, QueueLayout.BYTES)
+        .getCause();
+  }
+
   /** Describes the file as it is now. */
   ShmDirectory.Attributes attributes() throws IOException {
     return ShmDirectory.attributes(descriptor);
@@ -251,6 +269,29 @@ final class QueueFile {
       if (descriptor < 0 || ShmDirectory.attributes(descriptor).bytes() >= QueueLayout.BYTES) {
         return false;
       }
+      Posix.mapZerosOver(queue);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Asked after a fault: whether loads and stores of the mapping meet pages that are not there,
+   * because somebody shortened the file, or the file system is full, or failed. Then they find
+   * zeros from now on, which nobody else sees.
+   */
+  boolean isLost() {
+    if (descriptor < 0 || queue == null) {
+      return false;
+    }
+    if (isShortened()) {
+      return true;
+    }
+    if (MappedFault.look(queue, 0, QueueLayout.BYTES) != MappedFault.Page.LOST) {
+      return false;
+    }
+    try {
       Posix.mapZerosOver(queue);
       return true;
     } catch (IOException e) {

@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FailedStoreException;
 import java.util.Arrays;
 
 /** The regions of the peer's that one end has reached, by the slot of their keys. */
@@ -26,6 +27,14 @@ final class RemoteRegions {
      * Asked after a fault.
      */
     String describeLoss(RemoteRegion region);
+
+    /**
+     * Why a store to a region failed whose file is as long as it was. Asked after a fault; null
+     * when it has no file.
+     */
+    default FailedStoreException storeFailure(RemoteRegion region) {
+      return null;
+    }
 
     /** Whether the memory that both ends share is gone; notes it. Asked after a fault. */
     boolean isMemoryLost();

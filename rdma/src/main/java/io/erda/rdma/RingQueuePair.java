@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FaultPoint;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
@@ -54,6 +55,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final OneSidedWork work;
   private final CompletionQueue completions = new CompletionQueue(QUEUE_DEPTH);
   private final long connectDeadline;
+  private final FaultPoint faults = new FaultPoint();
   private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
 
   private Phase phase;
@@ -144,6 +146,11 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   @Override
   public boolean isMemoryLost() {
     return false;
+  }
+
+  /** Takes note when somebody shortened what both ends share. Asked before an end is stored. */
+  void lookForShortening() {
+    // Memory without a file is as long as it was.
   }
 
   // One-sided work.
@@ -521,9 +528,17 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     if (phase == Phase.CLOSED || claims.isWithdrawn() || !requester) {
       return;
     }
-    isMemoryLost();
-    ends.end(QueueLayout.FENCED);
-    ringIfAsleep();
+    lookForShortening();
+    try {
+      ends.end(QueueLayout.FENCED);
+      ringIfAsleep();
+      faults.surface();
+    } catch (InternalError e) {
+      // The responder may not see that this end withdrew: it may claim what is in the ring.
+      claims.lose();
+      isMemoryLost();
+      breakOff();
+    }
     claims.withdraw();
   }
 
@@ -616,15 +631,25 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
       return;
     }
     // Nothing of the closing is left out because the memory went away a moment ago.
-    isMemoryLost();
+    lookForShortening();
     withdraw();
-    settled();
+    try {
+      showEnd(state);
+      faults.surface();
+    } catch (InternalError e) {
+      // The peer sees the end by its socket.
+      isMemoryLost();
+    }
     phase = Phase.CLOSED;
+    completions.clear();
+    release();
+  }
+
+  private void showEnd(long state) {
+    settled();
     counters.show();
     ends.end(state);
     ringIfAsleep();
-    completions.clear();
-    release();
   }
 
   /** Counts both ends' one-sided work, and this end's messages. */

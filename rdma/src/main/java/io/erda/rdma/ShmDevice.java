@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.FaultPoint;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.Uninterrupted;
 import java.io.IOException;
@@ -153,14 +154,14 @@ public final class ShmDevice implements Device {
   private ShmQueuePair connecting(String address, MemorySegment privateData, Duration timeout) {
     ShmDirectory directory = null;
     int status;
+    String why = "";
     try {
       directory = ShmDirectory.open(Path.of(address));
       status = lookForServer(directory);
       if (status == Status.SUCCESS) {
         ShmDirectory opened = directory;
         QueueFile file = Uninterrupted.call(() -> QueueFile.obtain(opened));
-        QueueLayout.initialise(
-            file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
+        initialise(file, directory, privateData);
         return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
       }
     } catch (InvalidPathException | NoSuchFileException e) {
@@ -171,13 +172,36 @@ public final class ShmDevice implements Device {
       status = Status.UNTRUSTED;
     } catch (OutOfSpaceException e) {
       status = Status.NO_SPACE;
+      why = e.getMessage();
+    } catch (FailedFileSystemException e) {
+      status = Status.UNWRITABLE;
+      why = e.getMessage();
     } catch (IOException e) {
-      status = directory != null && isFull(directory) ? Status.NO_SPACE : Status.LOCAL;
+      status =
+          FailedFileSystemException.isReasonOf(e)
+              ? Status.UNWRITABLE
+              : directory != null && isFull(directory) ? Status.NO_SPACE : Status.LOCAL;
+      why = e.getMessage();
     }
     if (directory != null) {
       directory.close();
     }
-    return ShmQueuePair.failed(this, address, status, options);
+    return ShmQueuePair.failed(this, address, status, why, options);
+  }
+
+  private void initialise(QueueFile file, ShmDirectory directory, MemorySegment privateData)
+      throws IOException {
+    try {
+      QueueLayout.initialise(
+          file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
+      new FaultPoint().surface();
+    } catch (InternalError e) {
+      IOException why = file.storeFailure(directory);
+      file.remove();
+      throw why instanceof OutOfSpaceException
+          ? why
+          : new FailedFileSystemException(null, why.getMessage());
+    }
   }
 
   private static int lookForServer(ShmDirectory directory) throws IOException {

@@ -205,7 +205,8 @@ final class ShmDirectory implements AutoCloseable {
       Path file = path.toAbsolutePath().getParent().resolve(name);
       return isPlainName(name) && attributes(file, LinkOption.NOFOLLOW_LINKS).inode == inode;
     } catch (IOException e) {
-      return false;
+      // A file system that failed can't say, and its files are not replaced any more.
+      return FailedFileSystemException.isReasonOf(e);
     }
   }
 

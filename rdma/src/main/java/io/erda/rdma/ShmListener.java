@@ -127,9 +127,7 @@ final class ShmListener implements Listener {
         faults.surface();
         return request;
       } catch (InternalError e) {
-        if (!file.isShortened()) {
-          throw e;
-        }
+        // Nothing but the queue file was looked at.
         request = null;
         return null;
       } finally {
@@ -365,7 +363,8 @@ final class ShmListener implements Listener {
         faults.surface();
       } catch (InternalError e) {
         if (!queuePair.isMemoryLost()) {
-          throw e;
+          // It may have heard nothing.
+          queuePair.breakOff();
         }
       }
       return queuePair;
@@ -378,9 +377,8 @@ final class ShmListener implements Listener {
             file.queue(), QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
         faults.surface();
       } catch (InternalError e) {
-        if (!file.isShortened()) {
-          throw e;
-        }
+        // What is stored behind this finds zeros of this process's own, or fails as well.
+        file.isLost();
       }
     }
 
@@ -393,9 +391,7 @@ final class ShmListener implements Listener {
             file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.REFUSED);
         faults.surface();
       } catch (InternalError e) {
-        if (!file.isShortened()) {
-          throw e;
-        }
+        // The peer sees the end of its socket.
       }
       drop();
     }

@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.ReadAhead;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -37,6 +38,7 @@ final class ShmQueuePair extends RingQueuePair {
   private ShmRegistryView view;
   private int connectFailure;
   private int reachFailure = Status.REMOTE_ACCESS;
+  private String failure = "";
 
   /** The user whose the server is; known when the socket is connected. */
   private UserPrincipal server;
@@ -99,11 +101,13 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   /** A requester whose attempt has failed. */
-  static ShmQueuePair failed(ShmDevice device, String address, int status, ShmOptions options) {
+  static ShmQueuePair failed(
+      ShmDevice device, String address, int status, String why, ShmOptions options) {
     MemorySegment queue = Arena.ofAuto().allocate(QueueLayout.BYTES, 8);
     ShmQueuePair queuePair =
         new ShmQueuePair(device, null, null, queue, true, address, 0, options.nanoTime(), options);
     queuePair.connectFailure = status;
+    queuePair.failure = why;
     return queuePair;
   }
 
@@ -301,11 +305,39 @@ final class ShmQueuePair extends RingQueuePair {
 
   @Override
   public boolean isMemoryLost() {
-    if (file == null || phase() == Phase.CLOSED || !file.isShortened()) {
+    if (file == null || phase() == Phase.CLOSED || !file.isLost()) {
       return false;
     }
-    onMemoryLost();
+    lose();
     return true;
+  }
+
+  /**
+   * What both ends shared is this end's alone now. A requester reads on as if the responder's
+   * process had ended: the regions are there, and their keys say when they are not.
+   */
+  private void lose() {
+    onMemoryLost();
+    if (isRequester() && phase() == Phase.CONNECTED) {
+      QueueLayout.WORD.setRelease(queue, QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.GONE);
+    }
+  }
+
+  @Override
+  void lookForShortening() {
+    if (file != null && file.isShortened()) {
+      lose();
+    }
+  }
+
+  @Override
+  public FailedStoreException storeFailure(RemoteRegion region) {
+    return view == null ? null : view.storeFailure(region);
+  }
+
+  @Override
+  public String failure() {
+    return failure;
   }
 
   @Override

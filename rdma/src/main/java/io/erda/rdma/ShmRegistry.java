@@ -1,6 +1,9 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MappedFault;
 import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -39,6 +42,7 @@ final class ShmRegistry implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final MemorySegment registry;
   private final long id;
+  private final FaultPoint faults = new FaultPoint();
   private final boolean[] used = new boolean[RegistryLayout.SLOTS];
   private long nextSequence;
   private int cursor;
@@ -48,6 +52,17 @@ final class ShmRegistry implements AutoCloseable {
     this.id = id;
     this.nextSequence = id + 1;
     this.registry = map(descriptor, directory.file(FILE), arena);
+    try {
+      begin();
+      faults.surface();
+    } catch (InternalError e) {
+      FailedStoreException failure = storeFailure(directory, registry);
+      arena.close();
+      throw failure.getCause();
+    }
+  }
+
+  private void begin() {
     registry.set(QueueLayout.INT, RegistryLayout.VERSION_OFFSET, RegistryLayout.VERSION);
     registry.set(QueueLayout.INT, RegistryLayout.SLOTS_OFFSET, RegistryLayout.SLOTS);
     // The registry may be used again: a key that was valid must not seem so any more when what it
@@ -124,7 +139,14 @@ final class ShmRegistry implements AutoCloseable {
     }
     try (Arena arena = Arena.ofShared();
         FileChannel channel = ShmDirectory.channel(old, true)) {
-      endKeys(channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena));
+      MemorySegment registry =
+          channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
+      try {
+        endKeys(registry);
+        new FaultPoint().surface();
+      } catch (InternalError e) {
+        throw storeFailure(directory, registry).getCause();
+      }
     } finally {
       Posix.close(old);
     }
@@ -212,7 +234,12 @@ final class ShmRegistry implements AutoCloseable {
     return id;
   }
 
-  /** Shows a region; the key. */
+  /**
+   * Shows a region; the key.
+   *
+   * @throws FailedStoreException when the file system has no room for a page of the registry, or
+   *     failed
+   */
   long add(Backing backing, long length, int access) {
     if (backing.file() == null) {
       throw new IllegalArgumentException("a region for peers needs a file to map");
@@ -225,8 +252,13 @@ final class ShmRegistry implements AutoCloseable {
     long inode = inode(backing.file().getFileName().toString());
     int slot = freeSlot();
     long key = RegistryLayout.key(nextSequence++, slot);
-    QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
-    writeSlot(registry, slot, backing.offset(), length, inode, access, name, key);
+    try {
+      QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
+      writeSlot(registry, slot, backing.offset(), length, inode, access, name, key);
+      faults.surface();
+    } catch (InternalError e) {
+      throw storeFailure(directory, registry);
+    }
     used[slot] = true;
     return key;
   }
@@ -252,12 +284,26 @@ final class ShmRegistry implements AutoCloseable {
     QueueLayout.WORD.setVolatile(registry, at + RegistryLayout.KEY, key);
   }
 
-  /** No READ or WRITE that begins after this succeeds with the key. */
+  private static FailedStoreException storeFailure(ShmDirectory directory, MemorySegment registry) {
+    return MappedFault.ofStore(
+        directory.file(FILE), directory.at("."), registry, 0, RegistryLayout.BYTES);
+  }
+
+  /**
+   * No READ or WRITE that begins after this succeeds with the key.
+   *
+   * @throws FailedStoreException when the key could not be taken back
+   */
   void remove(long key) {
     int slot = RegistryLayout.slot(key);
     long at = RegistryLayout.slotOffset(slot) + RegistryLayout.KEY;
     if ((long) QueueLayout.WORD.getAcquire(registry, at) == key) {
-      QueueLayout.WORD.setVolatile(registry, at, 0L);
+      try {
+        QueueLayout.WORD.setVolatile(registry, at, 0L);
+        faults.surface();
+      } catch (InternalError e) {
+        throw storeFailure(directory, registry);
+      }
       // What is stored into the region's file or the slot after this is not seen before it.
       VarHandle.fullFence();
       used[slot] = false;

@@ -1,5 +1,7 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.MappedFault;
 import io.erda.pmem.ReadAhead;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -279,6 +281,19 @@ final class ShmRegistryView implements AutoCloseable {
     String name = name(at);
     return name != null
         && directory.hasAround(name, registry.get(QueueLayout.LONG, at + RegistryLayout.INODE));
+  }
+
+  /** Why a store to a region failed; null where its slot names no file any more. */
+  FailedStoreException storeFailure(RemoteRegion region) {
+    String name = name(region.keyAddress() - RegistryLayout.KEY - registry.address());
+    return name == null
+        ? null
+        : MappedFault.ofStore(
+            directory.path().toAbsolutePath().resolveSibling(name),
+            directory.at(".."),
+            region.memory(),
+            0,
+            region.length());
   }
 
   /**

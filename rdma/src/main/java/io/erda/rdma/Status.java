@@ -37,7 +37,8 @@ public final class Status {
 
   /**
    * No disk space for what a connection needs on this side, nor any that the other side keeps for
-   * it.
+   * it; or none for a page of the peer's that was to be stored to, which {@link
+   * QueuePair#lostRegion} names then.
    */
   public static final int NO_SPACE = 10;
 
@@ -48,8 +49,8 @@ public final class Status {
   public static final int UNTRUSTED = 12;
 
   /**
-   * The peer's memory is not there: its file was shortened, or has a hole while the disk is full.
-   * {@link QueuePair#lostRegion} says which. Part of a WRITE may have been stored.
+   * The peer's memory is not there: its file was shortened, or the file system failed. {@link
+   * QueuePair#lostRegion} says which. Part of a WRITE may have been stored.
    */
   public static final int MEMORY_LOST = 13;
 
@@ -74,6 +75,9 @@ public final class Status {
   /** One end encrypts and the other does not, or one does not believe who the other says it is. */
   public static final int ENCRYPTION = 19;
 
+  /** The file system where a connection has its files takes none: it failed, or is read-only. */
+  public static final int UNWRITABLE = 20;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -91,7 +95,7 @@ public final class Status {
       case TAKEN -> "open in another process, which serves nobody";
       case UNTRUSTED ->
           "a file there is a symbolic link, no file, or another user's than the server";
-      case MEMORY_LOST -> "the file of the peer's memory was shortened, or has no space";
+      case MEMORY_LOST -> "the file of the peer's memory was shortened, or its file system failed";
       case SECRET -> "the two ends do not have the same secret";
       case INCOMPATIBLE -> "the other end speaks another version, or another protocol";
       case UNSUPPORTED -> "the device has no such operation";
@@ -100,6 +104,7 @@ public final class Status {
           "no server has opened the store since this machine was started, and none stopped it"
               + " cleanly before; a server has to recover it first";
       case ENCRYPTION -> "the two ends do not agree on encryption";
+      case UNWRITABLE -> "its file system takes no new file";
       default -> "status " + status;
     };
   }

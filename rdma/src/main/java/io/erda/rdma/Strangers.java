@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FaultPoint;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.util.ArrayList;
@@ -70,11 +71,18 @@ final class Strangers implements AutoCloseable {
   /** Whether no server has answered its client yet; fences it if one has. */
   private static boolean isNew(QueueFile file) {
     long at = QueueLayout.RESPONDER_STATE_OFFSET;
-    long state = (long) QueueLayout.WORD.getAcquire(file.queue(), at);
-    if (state == QueueLayout.OPEN) {
-      QueueLayout.WORD.setVolatile(file.queue(), at, QueueLayout.GONE);
+    try {
+      long state = (long) QueueLayout.WORD.getAcquire(file.queue(), at);
+      if (state == QueueLayout.OPEN) {
+        QueueLayout.WORD.setVolatile(file.queue(), at, QueueLayout.GONE);
+      }
+      new FaultPoint().surface();
+      return state == QueueLayout.PENDING;
+    } catch (InternalError e) {
+      // The disk has no room for the page. It is counted for as long as its client lives, and this
+      // server never looks into its ring: what it still stores is nobody's.
+      return false;
     }
-    return state == QueueLayout.PENDING;
   }
 
   /** How many are left. A system call for each. */

@@ -258,8 +258,8 @@ final class AnnouncedWords implements Decisions {
         decided = rollBack(entry, keyWord, word);
       }
     } catch (UncheckedIOException | InternalError e) {
-      // The device failed, or the object's file was shortened. The word is as it was or decided,
-      // the next opening decides it, and readers go on until then.
+      // The device failed or is full, or the object's file was shortened. The word is as it was or
+      // decided, the next opening decides it, and readers go on until then.
       root.endMove();
       throw e;
     }

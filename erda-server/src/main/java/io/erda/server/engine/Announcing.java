@@ -61,7 +61,7 @@ final class Announcing {
     Reservation reservation =
         connection.reservations.get(Message.getLong(in, at + Message.ANNOUNCE_RESERVATION));
     if (failures.any()) {
-      connection.refuse(slot, Message.ANNOUNCE, Result.READ_ONLY, failures.reason());
+      connection.refuse(slot, Message.ANNOUNCE, failures.refusal(), failures.reason());
     } else if (reservation == null
         || !reservation.take(
             engine.log().geometry(),
@@ -124,7 +124,7 @@ final class Announcing {
     }
     Integer result = failures.any() ? null : failures.result(() -> announce(request));
     if (result == null) {
-      connection.refuse(slot, Message.ANNOUNCE, Result.READ_ONLY, failures.reason());
+      connection.refuse(slot, Message.ANNOUNCE, failures.refusal(), failures.reason());
     } else if (result == WAITS) {
       waiting.add(request);
       return;

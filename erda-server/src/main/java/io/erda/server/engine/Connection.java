@@ -145,7 +145,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       queuePair.poll(this, SLOTS);
       faults.surface();
     } catch (InternalError e) {
-      giveUpIfItsMemoryIsLost(e);
+      giveUpAfter(e);
     }
     return handled;
   }
@@ -157,17 +157,29 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       faults.surface();
       return armed;
     } catch (InternalError e) {
-      giveUpIfItsMemoryIsLost(e);
+      giveUpAfter(e);
       return false;
     }
   }
 
-  /** A peer that shortened the file that both ends map has ended this connection alone. */
-  private void giveUpIfItsMemoryIsLost(InternalError e) {
+  /**
+   * The memory that both ends map was shortened, or the disk has no room for its pages: that ends
+   * this connection alone.
+   *
+   * @throws InternalError when its pages are there: they may be there again, or a file of the store
+   *     was met
+   */
+  private void giveUpAfter(InternalError e) {
+    gone = true;
     if (!queuePair.isMemoryLost()) {
       throw e;
     }
+  }
+
+  /** A fault in memory of this connection's alone. */
+  private void giveUpItsMemory() {
     gone = true;
+    queuePair.isMemoryLost();
   }
 
   boolean gone() {
@@ -227,7 +239,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       faults.surface();
       return claimed;
     } catch (InternalError e) {
-      giveUpIfItsMemoryIsLost(e);
+      giveUpItsMemory();
       return false;
     }
   }
@@ -242,7 +254,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       faults.surface();
       return there;
     } catch (InternalError e) {
-      giveUpIfItsMemoryIsLost(e);
+      giveUpItsMemory();
       return false;
     }
   }
@@ -296,7 +308,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       queuePair.settle();
       faults.surface();
     } catch (InternalError e) {
-      giveUpIfItsMemoryIsLost(e);
+      giveUpItsMemory();
     }
   }
 
@@ -332,7 +344,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       }
       faults.surface();
     } catch (InternalError e) {
-      giveUpIfItsMemoryIsLost(e);
+      giveUpItsMemory();
     }
     open -= mayTakeEffect(type) ? 1 : 0;
     leftUndecided |= isUndecided(type, result);

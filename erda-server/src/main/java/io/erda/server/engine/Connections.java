@@ -90,6 +90,16 @@ final class Connections {
     return connections.removeIf(this::closeIfGone);
   }
 
+  /** Returns whether any is given up, and not closed yet. */
+  boolean isAnyGone() {
+    for (Connection connection : connections) {
+      if (connection.gone()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Returns whether there is any whose memory went away. */
   boolean giveUpWhoseMemoryIsLost() {
     boolean any = false;

@@ -38,7 +38,7 @@ final class KeyRequests {
       return;
     }
     if (failures.any()) {
-      connection.refuse(slot, Message.ERASE, Result.READ_ONLY, failures.reason());
+      connection.refuse(slot, Message.ERASE, failures.refusal(), failures.reason());
       return;
     }
     if (!connection.claim()) {

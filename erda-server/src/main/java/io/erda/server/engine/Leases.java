@@ -88,7 +88,7 @@ final class Leases {
     } else if (bytesMin > engine.log().geometry().objectBytesMax()) {
       connection.respond(slot, Message.LEASE, Result.TOO_LARGE, Message.HEADER_BYTES);
     } else if (failures.any()) {
-      connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
+      connection.refuse(slot, Message.LEASE, failures.refusal(), failures.reason());
     } else {
       long untilNs = nanoTime.getAsLong() + options.cleaning().leaseWaitNs();
       lease(
@@ -110,7 +110,7 @@ final class Leases {
     int wanted =
         Math.max(bytesMin, Math.min(connection.extentBytes[head], options.extentBytesMax()));
     if (failures.any()) {
-      connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
+      connection.refuse(slot, Message.LEASE, failures.refusal(), failures.reason());
       return;
     }
     long share = Math.min(engine.log().openBytesMax(), bytesPerClient);
@@ -125,7 +125,7 @@ final class Leases {
     int bytes = (int) Math.min(wanted, Math.max(bytesMin, atMost));
     LeaseResult result = failures.result(() -> take(request, bytes));
     switch (result) {
-      case null -> connection.refuse(slot, Message.LEASE, Result.READ_ONLY, failures.reason());
+      case null -> connection.refuse(slot, Message.LEASE, failures.refusal(), failures.reason());
       case LeaseResult.Leased(Extent extent) -> {
         connection.extentBytes[head] = Math.min(2 * bytes, options.extentBytesMax());
         leased(connection, slot, extent);
@@ -288,7 +288,7 @@ final class Leases {
     }
     // What is published in it is finished first, and that may fail.
     if (!failures.any() && failures.attempt(() -> settle(reservation.extent)) && !failures.any()) {
-      engine.log().end(reservation.extent);
+      failures.attempt(() -> engine.log().end(reservation.extent));
     }
   }
 

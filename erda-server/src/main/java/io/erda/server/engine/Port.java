@@ -58,17 +58,26 @@ final class Port implements AutoCloseable {
 
   /** From now on nobody's READ or WRITE of the region counts. */
   void deregister(Region region) {
-    device.deregister(regions[region.slot()]);
-    regions[region.slot()] = null;
+    if (regions[region.slot()] != null) {
+      device.deregister(regions[region.slot()]);
+      regions[region.slot()] = null;
+    }
   }
 
+  /** Its remote key; 0 of one that could not be registered, because a store found no room. */
   long keyOf(Region region) {
-    return regions[region.slot()].remoteKey();
+    MemoryRegion registered = regions[region.slot()];
+    return registered == null ? 0 : registered.remoteKey();
   }
 
   @Override
   public void close() {
     listener.close();
+    release();
+  }
+
+  /** Takes back what is registered with the device; the listener goes on. */
+  void release() {
     for (MemoryRegion region : regions) {
       if (region != null) {
         device.deregister(region);

@@ -67,6 +67,12 @@ final class Ports implements TableGrowth.Listener, AutoCloseable {
     ports.forEach(port -> port.deregister(region));
   }
 
+  /** Takes back what is registered; the listeners go on. */
+  void release() {
+    ports.forEach(Port::release);
+    ports.clear();
+  }
+
   @Override
   public void close() {
     ports.forEach(Port::close);

@@ -6,6 +6,7 @@ import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
+import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
@@ -168,7 +169,7 @@ final class Publishing {
     int result = admit(connection, in, at, nowNs);
     if (result != Result.OK) {
       publish();
-      if (result == Result.READ_ONLY) {
+      if (failures.any() && result == failures.refusal()) {
         connection.refuse(slot, Message.PUBLISH, result, failures.reason());
       } else {
         connection.respond(slot, Message.PUBLISH, result, Message.HEADER_BYTES);
@@ -230,15 +231,15 @@ final class Publishing {
   }
 
   /**
-   * Stores the object, which no word names yet. Returns false where the memory is not there: a hole
-   * of a file whose disk is full, or a file that was shortened. A WRITE finds out which.
+   * Stores the object, which no word names yet. Returns false where the memory is not there: a page
+   * that the disk has no room for, or a file that was shortened. A WRITE finds out which.
    */
   private boolean store(Region region, long place, LocalPublisher.Built object) {
     try {
       region.memory().put(place, object.memory, 0, ObjectLayout.padded(object.bytes));
       faults.surface();
       return true;
-    } catch (InternalError e) {
+    } catch (FailedStoreException | InternalError e) {
       return false;
     }
   }
@@ -269,7 +270,7 @@ final class Publishing {
    */
   private int admit(Connection connection, MemorySegment in, long at, long nowNs) {
     if (failures.any()) {
-      return Result.READ_ONLY;
+      return failures.refusal();
     }
     Reservation reservation =
         connection.reservations.get(Message.getLong(in, at + Message.PUBLISH_RESERVATION));

@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import io.erda.cleaner.Cleaner;
 import io.erda.cleaner.Entries;
 import io.erda.client.LocalPublisher;
+import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Message;
 import io.erda.protocol.PutMode;
@@ -254,6 +255,47 @@ public final class ServerCore implements AutoCloseable {
     told.to(listener);
   }
 
+  /** Sets who is told that a store found no room: see {@link #isFull}. */
+  public void onFull(Consumer<String> listener) {
+    failures.onFull(listener);
+  }
+
+  /**
+   * Whether a store to a file of the store found no room. Then puts and deletes are refused, and
+   * nothing is stored, until the store is opened again: see {@link #hasRoomAgain}.
+   */
+  public boolean isFull() {
+    return failures.isFull();
+  }
+
+  /** Whether what was full has room again. Asks the file system. */
+  public boolean hasRoomAgain() {
+    return failures.hasRoomAgain();
+  }
+
+  /**
+   * Ends every connection of a store that is full, so that nobody stores in it while it is opened
+   * again. Who connects later is served as before.
+   */
+  public void endConnections() {
+    publishing.finish();
+    connections.closeAll();
+  }
+
+  /**
+   * Takes back what is registered with the devices, because another core is to serve the store on
+   * them. The listeners are the other one's from then on.
+   */
+  public void releasePorts() {
+    ports.release();
+  }
+
+  /** Another core serves the store: closes the engine, and leaves devices and listeners alone. */
+  public void giveWay() {
+    files.close();
+    engine.close();
+  }
+
   /** Sets who is told when and why the store takes no more puts and deletes. */
   public void onReadOnly(Consumer<String> listener) {
     failures.onReadOnly(listener);
@@ -265,6 +307,9 @@ public final class ServerCore implements AutoCloseable {
       int work = step();
       faults.surface();
       return work;
+    } catch (FailedStoreException e) {
+      failures.becauseOf(e);
+      return 1;
     } catch (InternalError e) {
       onFault(e);
       return 1;
@@ -317,7 +362,11 @@ public final class ServerCore implements AutoCloseable {
 
   /** Mapped memory went away: a client's that took it away, or a file's of the store. */
   private void onFault(InternalError e) {
-    if (!connections.giveUpWhoseMemoryIsLost()) {
+    if (connections.giveUpWhoseMemoryIsLost()) {
+      return;
+    }
+    // Pages of a connection that is given up may be there again meanwhile.
+    if (failures.isAnyShortened() || !connections.isAnyGone()) {
       failures.becauseOf(e);
     }
   }
@@ -532,7 +581,7 @@ public final class ServerCore implements AutoCloseable {
           Result.NO_SUCH_HEAD,
           "%d, the store has heads 0 to %d".formatted(head, heads - 1));
     } else if (failures.any()) {
-      connection.refuse(slot, Message.CLEAN, Result.READ_ONLY, failures.reason());
+      connection.refuse(slot, Message.CLEAN, failures.refusal(), failures.reason());
     } else if (!options.cleaning().enabled()) {
       connection.respond(slot, Message.CLEAN, Result.NO_CLEANING, Message.HEADER_BYTES);
     } else {

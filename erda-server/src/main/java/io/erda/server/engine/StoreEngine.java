@@ -305,7 +305,7 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /** From now on closing stores nothing: the next opening recovers as after a kill. */
-  void abandon() {
+  public void abandon() {
     abandoned = true;
   }
 

@@ -3,6 +3,10 @@ package io.erda.server.engine;
 import io.erda.hashtable.DamagedTableException;
 import io.erda.pmem.Backing;
 import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MappedFault;
+import io.erda.pmem.NoRoomToStoreException;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.protocol.Result;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.function.Consumer;
@@ -15,15 +19,21 @@ import java.util.function.Supplier;
  * acknowledged until somebody has looked and the store was opened again. Reads go on. One thread.
  *
  * <p>Work on the files is done through here, so that one place says what a failure is. {@link
- * UncheckedIOException} is one, and so is a word of the table that nobody ever stored; an {@link
- * InternalError} is one when a file of the store was shortened, and is thrown on otherwise: mapped
- * memory of somebody else went away.
+ * UncheckedIOException} is one, and so is a word of the table that nobody ever stored, and an
+ * {@link InternalError}: a file of the store was shortened, or a page of it can't be read.
+ *
+ * <p>A store that found no room ({@link NoRoomToStoreException}) is a failure that ends: until
+ * there is room, requests that change something are refused as on a full disk.
  */
 final class StoreFailures {
   private final StoreEngine engine;
   private final FaultPoint faults = new FaultPoint();
   private Consumer<String> listener = reason -> {};
+  private Consumer<String> fullListener = reason -> {};
   private String reason;
+
+  /** The store that found no room, where that is all that failed; else null. */
+  private NoRoomToStoreException full;
 
   StoreFailures(StoreEngine engine) {
     this.engine = engine;
@@ -73,6 +83,26 @@ final class StoreFailures {
     }
   }
 
+  /** Sets who is told, once, that a store found no room. */
+  void onFull(Consumer<String> told) {
+    fullListener = told;
+  }
+
+  /** What a request is refused with, that would change something, after anything failed. */
+  int refusal() {
+    return full == null ? Result.READ_ONLY : Result.DISK_FULL;
+  }
+
+  /** Whether a store found no room, and nothing else failed. */
+  boolean isFull() {
+    return full != null;
+  }
+
+  /** Whether what was full has room again: the store can be opened again, as after a kill. */
+  boolean hasRoomAgain() {
+    return full != null && full.isOver();
+  }
+
   /** Whether anything failed: the store takes no more puts and deletes. */
   boolean any() {
     return reason != null;
@@ -83,18 +113,24 @@ final class StoreFailures {
     return reason;
   }
 
-  /**
-   * The work on the store's files ended with this: the first reason counts.
-   *
-   * @throws InternalError when it is one, and no file of the store was shortened: then it is none
-   *     of the store's files that failed
-   */
+  /** The work on the store's files ended with this: the first reason counts. */
   void becauseOf(Throwable failure) {
+    if (failure instanceof NoRoomToStoreException e) {
+      becomeFull(e);
+      return;
+    }
+    if (failure instanceof UncheckedIOException e
+        && e.getCause() instanceof OutOfSpaceException full) {
+      // A name can want room too.
+      becomeFull(
+          new NoRoomToStoreException(new OutOfSpaceException(inWords(e), full), this::hasRoom));
+      return;
+    }
     String why =
         switch (failure) {
           case UncheckedIOException e -> failedFile(e);
           case DamagedTableException e -> damagedTable(e);
-          case InternalError e -> shortenedFile(e);
+          case InternalError e -> lostMemory(e);
           case RuntimeException e -> throw e;
           case Error e -> throw e;
           default -> throw new IllegalStateException(failure);
@@ -109,9 +145,33 @@ final class StoreFailures {
    * @param why in words for a user
    */
   void because(String why) {
-    if (reason == null) {
+    if (reason == null || full != null) {
+      full = null;
       reason = why;
       listener.accept(why);
+    }
+  }
+
+  private boolean hasRoom() {
+    Backing root = engine.root().memory().backing();
+    return root.file() == null
+        || MappedFault.hasRoom(
+            root.file(),
+            root.directory() == null
+                ? root.file().toAbsolutePath().getParent()
+                : root.directory().at("."));
+  }
+
+  /**
+   * Work on the store was cut off where a store found no room, which a kill there would have done
+   * too. So nothing is stored from now on until there is room, and it is opened again.
+   */
+  private void becomeFull(NoRoomToStoreException e) {
+    engine.abandon();
+    if (reason == null) {
+      full = e;
+      reason = e.getMessage();
+      fullListener.accept(reason);
     }
   }
 
@@ -136,17 +196,35 @@ final class StoreFailures {
     return "the hash table was damaged while it was in use: " + e.getMessage();
   }
 
-  private String shortenedFile(InternalError e) {
+  /** Whether a file of the store was shortened. */
+  boolean isAnyShortened() {
+    return shortened() != null;
+  }
+
+  /** A file of the store that is shorter than it was, in words; null when there is none. */
+  private String shortened() {
     for (Backing file : engine.files()) {
       long bytes = length(file);
       if (bytes < file.offset() + file.length()) {
-        // Work on the store was cut off in the middle, wherever that was.
-        engine.abandon();
         return "%s was shortened while it was in use: it has %d of %d bytes"
             .formatted(file.file(), bytes, file.offset() + file.length());
       }
     }
-    throw e;
+    return null;
+  }
+
+  /** Work on the store was cut off in the middle, wherever that was. */
+  private String lostMemory(InternalError e) {
+    engine.abandon();
+    String shortened = shortened();
+    if (shortened != null) {
+      return shortened;
+    }
+    return "a page of a file of the store, below "
+        + engine.files().getFirst().file().toAbsolutePath().getParent()
+        + ", can't be read (SIGBUS: "
+        + e.getMessage()
+        + ")";
   }
 
   private static long length(Backing file) {

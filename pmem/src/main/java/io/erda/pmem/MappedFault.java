@@ -1,0 +1,147 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+
+/**
+ * Finds out why a load or store of mapped memory met SIGBUS. The signal says nothing but that the
+ * page is not there, so the kernel is asked twice. Whether the page can be stored to now it says
+ * without changing a byte (MADV_POPULATE_WRITE). What the error is it says of a file without a name
+ * in the same directory: a write to the file itself could overwrite what another process stores
+ * there at the same time.
+ *
+ * <p>A file system that copies on write (btrfs with a snapshot, XFS with shared extents) has no
+ * room for a copy when it is full; one that was shut down, or whose device fails, can't read or
+ * write.
+ */
+public final class MappedFault {
+  /** What is said of a page. */
+  public enum Page {
+    STORABLE,
+    LOST,
+    /** The kernel can't say (before 5.14). */
+    UNKNOWN
+  }
+
+  /** Bytes of the file without a name: more than file systems keep in an inode. */
+  private static final int PROBE = 1 << 16;
+
+  /** Bytes that must be free again before stores are tried again. */
+  private static final int ROOM = 1 << 20;
+
+  private static final long PAGE_BYTES = 4096;
+
+  private MappedFault() {}
+
+  /** Whether all pages of a range of mapped memory can be stored to now. Changes no byte. */
+  public static Page look(MemorySegment memory, long offset, long length) {
+    long first = memory.address() + offset & -PAGE_BYTES;
+    long end = memory.address() + offset + length + PAGE_BYTES - 1 & -PAGE_BYTES;
+    return switch (-Libc.populateWrite(first, end - first)) {
+      case Libc.EINVAL, Libc.ENOSYS -> Page.UNKNOWN;
+      case Libc.EFAULT -> Page.LOST;
+      default -> Page.STORABLE;
+    };
+  }
+
+  /** Whether a file is shorter than its mapping: somebody shortened it. */
+  public static boolean isShortened(Backing backing) {
+    try {
+      return backing.fileBytes() < backing.offset() + backing.length();
+    } catch (IOException e) {
+      // A file without a name has the length that it had.
+      return false;
+    }
+  }
+
+  /**
+   * What to throw for a store that failed: a {@link NoRoomToStoreException} where the file system
+   * is full, or where it does not say what is wrong.
+   *
+   * @param file what it is called
+   * @param directory a path of its directory, by which that is found wherever it is now
+   * @param memory the mapping of the file
+   */
+  public static FailedStoreException ofStore(
+      Path file, Path directory, MemorySegment memory, long offset, long length) {
+    String what = file + ": a store to its mapped memory failed (SIGBUS): ";
+    OutOfSpaceException full;
+    try {
+      write(directory, file, PROBE);
+      full = new OutOfSpaceException(what + "the file system has no room for a copy of it", null);
+    } catch (OutOfSpaceException e) {
+      full = new OutOfSpaceException(what + e.getMessage(), e);
+    } catch (IOException e) {
+      return new FailedStoreException(new IOException(what + reason(e), e));
+    }
+    return new NoRoomToStoreException(full, () -> hasRoom(file, directory, memory, offset, length));
+  }
+
+  /**
+   * Whether a file system that was full takes a new file now, of some size.
+   *
+   * @param file one of its files
+   * @param directory a path of that one's directory, by which it is found wherever it is now
+   */
+  public static boolean hasRoom(Path file, Path directory) {
+    try {
+      write(directory, file, ROOM);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static boolean hasRoom(
+      Path file, Path directory, MemorySegment memory, long offset, long length) {
+    try {
+      write(directory, file, ROOM);
+      return memory.scope().isAlive() && look(memory, offset, length) != Page.LOST;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** What the JDK says of an exception without the file, which is the directory's here. */
+  private static String reason(IOException e) {
+    return e instanceof FileSystemException told && told.getReason() != null
+        ? told.getReason()
+        : e.getMessage();
+  }
+
+  /**
+   * Whether the file system of a directory takes new bytes now: nothing is left behind.
+   *
+   * @throws OutOfSpaceException when it is full
+   * @throws IOException when it fails
+   */
+  private static void write(Path directory, Path beside, int bytes) throws IOException {
+    int descriptor = Libc.open(directory, Libc.O_RDWR | Libc.O_TMPFILE);
+    if (descriptor == -Libc.EOPNOTSUPP
+        || descriptor == -Libc.EISDIR
+        || descriptor == -Libc.EACCES) {
+      // It has no files without names, or this user may make none here.
+      return;
+    }
+    Path named = beside.toAbsolutePath().getParent();
+    Libc.check("open", descriptor, named);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment ones = arena.allocate(bytes);
+      // Zeros could be kept as a hole.
+      ones.fill((byte) 1);
+      for (int done = 0; done < bytes; ) {
+        done +=
+            Libc.check(
+                "pwrite",
+                Libc.pwrite(descriptor, ones.asSlice(done), bytes - done, done),
+                named);
+      }
+      Libc.check("fsync", Libc.fsync(descriptor), named);
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+}
