@@ -16,6 +16,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -70,13 +71,14 @@ final class SharedPagesScenario {
     Files.createDirectory(data);
     try (MappedDirectory opened = MappedDirectory.open(data);
         PersistentMemory memory = opened.create("words", 1 << 16)) {
+      MemorySegment bytes = MemorySegment.ofArray(new byte[9000]);
+      memory.put(20_000, bytes, 0, 9000);
       memory.putLongRelease(8, 1);
       share();
       fillUp();
       FailedStoreException word =
           requireNoRoom(() -> memory.putLongRelease(8, 2), "a word was stored");
       require(memory.segment().get(ValueLayout.JAVA_LONG, 8) == 1, "the word is not what it was");
-      MemorySegment bytes = MemorySegment.ofArray(new byte[9000]);
       requireNoRoom(() -> memory.put(20_000, bytes, 0, 9000), "bytes were stored");
       require(!((NoRoomToStoreException) word).isOver(), "there is room already");
       Files.delete(ballast);
@@ -101,7 +103,7 @@ final class SharedPagesScenario {
   private void served() throws Exception {
     try (ErdaServer server = ErdaServer.start(data, OPTIONS)) {
       fullAndFreed(() -> ErdaClient.connect(server.uri()));
-      require(server.figures(java.time.Duration.ofSeconds(10)).get("store.readonly") == 0, "read-only");
+      require(server.figures(Duration.ofSeconds(10)).get("store.readonly") == 0, "read-only");
     }
     reopened();
   }
