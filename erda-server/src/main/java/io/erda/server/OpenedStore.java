@@ -4,6 +4,7 @@ import io.erda.hashtable.HashTable;
 import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogGeometry;
 import io.erda.pmem.AvailableMemory;
+import io.erda.pmem.CopyOnWrite;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.DelayedDirectory;
 import io.erda.pmem.FailedStoreException;
@@ -82,6 +83,7 @@ record OpenedStore(
       requireStoreOrEmpty(place);
       requireRoom(data, directory, creation);
       StoreAccess.set(place, options);
+      CopyOnWrite.avoid(place.at("."));
       shm = takeOver(place, options, purpose);
       StoreOpening.requirePutMode(directory, options.putMode());
       StoreEngine engine = opened(directory, creation, options.promise(), options);

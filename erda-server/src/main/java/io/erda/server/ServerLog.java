@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import io.erda.pmem.CopyOnWrite;
 import io.erda.rdma.RefusalListener;
 import io.erda.server.engine.ServiceListener;
 import java.lang.System.Logger;
@@ -96,6 +97,14 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
 
   /** A store is served from now on. */
   void started(OpenedStore store, List<String> uris) {
+    String copied = CopyOnWrite.look(store.data());
+    if (copied != null) {
+      say(
+          Level.WARNING,
+          copied
+              + ": when the file system is full, puts of keys that are there find no room either"
+              + " (erda doctor says more)");
+    }
     store.engine().recovery().notes().forEach(note -> say(Level.INFO, "recovery: " + note));
     say(
         Level.INFO,

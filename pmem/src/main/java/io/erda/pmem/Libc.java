@@ -108,6 +108,7 @@ final class Libc {
   private static final MemorySegment SYNCFS = find("syncfs");
   private static final MemorySegment FSTATFS = find("fstatfs");
   private static final MemorySegment FLOCK = find("flock");
+  private static final MemorySegment IOCTL = find("ioctl");
   private static final MemorySegment LINKAT = find("linkat");
   private static final MemorySegment RENAMEAT = find("renameat");
   private static final MemorySegment UNLINKAT = find("unlinkat");
@@ -202,6 +203,11 @@ final class Libc {
     try (Arena arena = Arena.ofConfined()) {
       return call(STATX, directory, name(arena, name), flags, STATX_ASKED, into.address());
     }
+  }
+
+  /** What a request of the file system's reads from {@code argument}, or stores there. */
+  static int ioctl(int descriptor, long request, MemorySegment argument) {
+    return call(IOCTL, descriptor, request, argument.address(), 0, 0);
   }
 
   /** Sets the permissions, whatever the umask is. */

@@ -1,5 +1,6 @@
 package io.erda.launcher.doctor;
 
+import io.erda.pmem.CopyOnWrite;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,6 +23,9 @@ final class FileSystemFindings {
           Finding.note("file system", "it is not told", "--data names a directory of ext4 or xfs"));
     } else {
       all.add(type(mount, surroundings.data()));
+      if (Surroundings.holdsStore(surroundings.data())) {
+        all.add(copied(surroundings.data()));
+      }
       all.add(dax(mount));
       all.add(pages(surroundings, mount));
     }
@@ -77,11 +81,26 @@ final class FileSystemFindings {
           "file system",
           is
               + " writes what is overwritten to another place, so the room that a store has"
-              + " allocated may still be wanting when the disk is full",
+              + " allocated may still be wanting when the disk is full"
+              + (type.equals("btrfs")
+                  ? "; files of new stores are made so that it does not, but for snapshots"
+                  : ""),
           "a directory of ext4 or xfs, or keep the disk from running full");
     }
     return Finding.note(
         "file system", is + " was never tried with Erda", "a directory of ext4 or xfs");
+  }
+
+  /** Whether the room that the files of a store have is theirs alone. */
+  private static Finding copied(Path data) {
+    String copied = CopyOnWrite.look(data);
+    return copied == null
+        ? Finding.ok("copy on write", "no file of the store is copied when it is stored to")
+        : Finding.note(
+            "copy on write",
+            copied + ", so when the disk is full, puts of keys that are there find no room either",
+            "keep the disk from running full, and delete what shares the blocks; or stop the server,"
+                + " and bring a backup of the store back into a new directory");
   }
 
   private static Finding dax(Mount mount) {

@@ -1,0 +1,127 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/**
+ * Whether a store to space that was allocated needs new space: on btrfs, which writes what is
+ * overwritten to another place unless a file says otherwise, and for blocks that two files share
+ * (snapshots, {@code cp --reflink}), as XFS has them too.
+ */
+public final class CopyOnWrite {
+  // Of linux/magic.h, linux/fs.h and linux/fiemap.h.
+  private static final long BTRFS = 0x9123683EL;
+  private static final long GET_FLAGS = 0x80086601L;
+  private static final long SET_FLAGS = 0x40086602L;
+  private static final int NO_COW = 0x0080_0000;
+  private static final long FIEMAP = 0xC020660BL;
+  private static final int EXTENT_LAST = 1;
+  private static final int EXTENT_SHARED = 0x2000;
+  private static final int HEADER_BYTES = 32;
+  private static final int EXTENT_BYTES = 56;
+
+  /** Extents that are looked at in one call. */
+  private static final int EXTENTS = 64;
+
+  /** Calls for one file at most: a note is not worth more. */
+  private static final int CALLS = 64;
+
+  private CopyOnWrite() {}
+
+  /**
+   * Asks the file system not to copy what is overwritten in files that are made in a directory from
+   * now on. Files that are there stay as they are, and so does a directory whose files are
+   * compressed.
+   */
+  public static void avoid(Path directory) {
+    int descriptor = Libc.open(directory, Libc.O_RDONLY | Libc.O_DIRECTORY);
+    if (descriptor < 0) {
+      return;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment flags = arena.allocate(ValueLayout.JAVA_LONG);
+      if (Libc.fileSystemType(descriptor) == BTRFS
+          && Libc.ioctl(descriptor, GET_FLAGS, flags) >= 0
+          && (flags.get(ValueLayout.JAVA_INT, 0) & NO_COW) == 0) {
+        flags.set(ValueLayout.JAVA_INT, 0, flags.get(ValueLayout.JAVA_INT, 0) | NO_COW);
+        // Where it may not, or can't, the next look says so.
+        Libc.ioctl(descriptor, SET_FLAGS, flags);
+      }
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
+  /**
+   * Why a store to a file in a directory may need new space although all of them are allocated, in
+   * words; null where none does, or where the file system does not say.
+   */
+  public static String look(Path directory) {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .filter(Files::isRegularFile)
+          .sorted()
+          .map(CopyOnWrite::lookAt)
+          .filter(found -> found != null)
+          .findFirst()
+          .orElse(null);
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private static String lookAt(Path file) {
+    int descriptor = Libc.open(file, Libc.O_RDONLY);
+    if (descriptor < 0) {
+      return null;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment flags = arena.allocate(ValueLayout.JAVA_LONG);
+      if (Libc.fileSystemType(descriptor) == BTRFS
+          && Libc.ioctl(descriptor, GET_FLAGS, flags) >= 0
+          && (flags.get(ValueLayout.JAVA_INT, 0) & NO_COW) == 0) {
+        return file + " is copied by btrfs when it is overwritten";
+      }
+      return sharesExtents(descriptor, arena)
+          ? file + " shares blocks with another file (a snapshot, or a copy with --reflink)"
+          : null;
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
+  private static boolean sharesExtents(int descriptor, Arena arena) {
+    MemorySegment map = arena.allocate(HEADER_BYTES + EXTENTS * EXTENT_BYTES, Long.BYTES);
+    long start = 0;
+    for (int call = 0; call < CALLS; call++) {
+      map.fill((byte) 0);
+      map.set(ValueLayout.JAVA_LONG, 0, start);
+      map.set(ValueLayout.JAVA_LONG, 8, -1L);
+      map.set(ValueLayout.JAVA_INT, 24, EXTENTS);
+      if (Libc.ioctl(descriptor, FIEMAP, map) < 0) {
+        return false;
+      }
+      int mapped = map.get(ValueLayout.JAVA_INT, 20);
+      for (int i = 0; i < mapped; i++) {
+        long at = HEADER_BYTES + (long) i * EXTENT_BYTES;
+        int flags = map.get(ValueLayout.JAVA_INT, at + 40);
+        if ((flags & EXTENT_SHARED) != 0) {
+          return true;
+        }
+        if ((flags & EXTENT_LAST) != 0) {
+          return false;
+        }
+        start = map.get(ValueLayout.JAVA_LONG, at) + map.get(ValueLayout.JAVA_LONG, at + 16);
+      }
+      if (mapped == 0) {
+        return false;
+      }
+    }
+    return false;
+  }
+}
