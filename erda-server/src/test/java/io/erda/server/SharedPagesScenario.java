@@ -24,8 +24,9 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * What {@link SharedPagesTest} does in a process of its own, on a file system of its own that copies
- * what two files share before one of them is stored to. Whatever is not as it should be ends it.
+ * What {@link SharedPagesTest} does in a process of its own, on a file system of its own that
+ * copies what two files share before one of them is stored to. Whatever is not as it should be ends
+ * it.
  */
 final class SharedPagesScenario {
   private static final ServerOptions OPTIONS =
@@ -183,7 +184,8 @@ final class SharedPagesScenario {
     } catch (RuntimeException e) {
       System.out.println("closing: " + e.getMessage());
     }
-    require(server.await() == null || !(server.await() instanceof InternalError), "" + server.await());
+    require(
+        server.await() == null || !(server.await() instanceof InternalError), "" + server.await());
   }
 
   /** Returns whether it was done. Whatever is thrown but an {@link ErdaException} ends this. */

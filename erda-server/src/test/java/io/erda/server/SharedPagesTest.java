@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
  * a store to a page that was allocated long ago finds no room, which is a SIGBUS. Nothing is lost,
  * gets go on, puts are refused as on a full disk, and go on by themselves when there is room.
  *
- * <p>The file system is an XFS in a file, in a mount namespace of the child. Where this user may not
- * mount one, or there is no mkfs.xfs, the test is skipped.
+ * <p>The file system is an XFS in a file, in a mount namespace of the child. Where this user may
+ * not mount one, or there is no mkfs.xfs, the test is skipped.
  */
 class SharedPagesTest {
   @TempDir Path directory;

@@ -45,7 +45,7 @@ public final class CopyOnWrite {
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment flags = arena.allocate(ValueLayout.JAVA_LONG);
-      if (Libc.fileSystemType(descriptor) == BTRFS
+      if (isBtrfs(descriptor)
           && Libc.ioctl(descriptor, GET_FLAGS, flags) >= 0
           && (flags.get(ValueLayout.JAVA_INT, 0) & NO_COW) == 0) {
         flags.set(ValueLayout.JAVA_INT, 0, flags.get(ValueLayout.JAVA_INT, 0) | NO_COW);
@@ -82,7 +82,7 @@ public final class CopyOnWrite {
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment flags = arena.allocate(ValueLayout.JAVA_LONG);
-      if (Libc.fileSystemType(descriptor) == BTRFS
+      if (isBtrfs(descriptor)
           && Libc.ioctl(descriptor, GET_FLAGS, flags) >= 0
           && (flags.get(ValueLayout.JAVA_INT, 0) & NO_COW) == 0) {
         return file + " is copied by btrfs when it is overwritten";
@@ -93,6 +93,11 @@ public final class CopyOnWrite {
     } finally {
       Libc.close(descriptor);
     }
+  }
+
+  private static boolean isBtrfs(int descriptor) {
+    FileSystemStatus status = Libc.fileSystem(descriptor);
+    return status != null && status.type() == BTRFS;
   }
 
   private static boolean sharesExtents(int descriptor, Arena arena) {

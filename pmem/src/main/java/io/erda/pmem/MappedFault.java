@@ -135,9 +135,7 @@ public final class MappedFault {
       for (int done = 0; done < bytes; ) {
         done +=
             Libc.check(
-                "pwrite",
-                Libc.pwrite(descriptor, ones.asSlice(done), bytes - done, done),
-                named);
+                "pwrite", Libc.pwrite(descriptor, ones.asSlice(done), bytes - done, done), named);
       }
       Libc.check("fsync", Libc.fsync(descriptor), named);
     } finally {

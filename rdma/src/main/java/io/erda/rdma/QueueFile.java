@@ -234,8 +234,7 @@ final class QueueFile {
 
   /** Why a store to the file failed, which is as long as it was. */
   IOException storeFailure(ShmDirectory directory) {
-    return MappedFault.ofStore(
-            directory.file(name), directory.at("."), queue, 0, QueueLayout.BYTES)
+    return MappedFault.ofStore(directory.file(name), directory.at("."), queue, 0, QueueLayout.BYTES)
         .getCause();
   }
 

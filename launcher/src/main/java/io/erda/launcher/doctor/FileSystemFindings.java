@@ -99,8 +99,8 @@ final class FileSystemFindings {
         : Finding.note(
             "copy on write",
             copied + ", so when the disk is full, puts of keys that are there find no room either",
-            "keep the disk from running full, and delete what shares the blocks; or stop the server,"
-                + " and bring a backup of the store back into a new directory");
+            "keep the disk from running full, and delete what shares the blocks; or stop the"
+                + " server, and bring a backup of the store back into a new directory");
   }
 
   private static Finding dax(Mount mount) {
