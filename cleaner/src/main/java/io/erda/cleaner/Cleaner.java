@@ -194,6 +194,11 @@ public final class Cleaner {
     return cleaning != null || resumes || !live.known() || urgentVictim(head) != null;
   }
 
+  /** Nothing is cleaned any more: what somebody asked for will not be done. */
+  public void giveUpAsked() {
+    Arrays.fill(asked, 0);
+  }
+
   /** Whether what somebody asked for is not done yet. */
   public boolean asked() {
     return Arrays.stream(asked).anyMatch(generation -> generation > 0);

@@ -56,6 +56,8 @@ final class GetErrors {
                   + Status.name(status));
       case Status.MEMORY_LOST ->
           new ErdaException.Damaged(get.describe() + ": " + queuePair.lostRegion());
+      case Status.UNREADABLE ->
+          new ErdaException.Unavailable(get.describe() + ": " + queuePair.lostRegion());
       default -> null;
     };
   }

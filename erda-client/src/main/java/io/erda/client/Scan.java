@@ -289,7 +289,9 @@ final class Scan extends KeyWordLookUp {
     stalled = false;
     boolean denied = status == Status.DENIED || status == Status.UNTRUSTED;
     boolean lost = status == Status.MEMORY_LOST;
-    if (denied || (lost && isReadingEntries())) {
+    if (status == Status.UNREADABLE) {
+      fail(new ErdaException.Unavailable(describe() + ": " + session.queuePair.lostRegion()));
+    } else if (denied || (lost && isReadingEntries())) {
       fail(
           new ErdaException.Unusable(
               describe()

@@ -8,6 +8,7 @@ import io.erda.pmem.CopyOnWrite;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.DelayedDirectory;
 import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.NoRoomToStoreException;
@@ -28,6 +29,7 @@ import io.erda.server.engine.StoreGeometry;
 import io.erda.server.engine.StoreOpening;
 import io.erda.server.engine.TableGrowthOptions;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -101,6 +103,8 @@ record OpenedStore(
       throw e;
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
+    } catch (UncheckedIOException e) {
+      throw new ErdaException.Unusable("can't open " + data + ": " + reason(e.getCause()), e);
     } finally {
       if (!done) {
         if (shm != null) {
@@ -197,7 +201,7 @@ record OpenedStore(
           "permission denied: " + denied.getFile() + ofAnotherUser(Path.of(denied.getFile()));
       case FileAlreadyExistsException exists -> "not a directory: " + exists.getFile();
       case NoSuchFileException missing -> "no such file or directory: " + missing.getFile();
-      default -> e.getMessage();
+      default -> FileErrors.inWords(e);
     };
   }
 

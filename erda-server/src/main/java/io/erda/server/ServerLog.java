@@ -67,6 +67,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   private final Kind refused = new Kind();
   private final Kind full = new Kind();
   private final Kind overQuota = new Kind();
+  private final Kind leftBehind = new Kind();
 
   /** Of those that devices refuse, by the figure that counts them. */
   private final Map<String, Kind> refusedByDevice = new ConcurrentHashMap<>();
@@ -168,6 +169,11 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
         Level.WARNING,
         overQuota,
         "refused a request of client " + clientId + " (" + peer + "): " + why);
+  }
+
+  @Override
+  public void leftBehind(String what) {
+    say(Level.WARNING, leftBehind, what);
   }
 
   @Override

@@ -12,6 +12,7 @@ import io.erda.server.engine.StoreFiles;
 import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOpening;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -70,6 +71,9 @@ public final class StoreVerifier {
       throw new ErdaException.Unusable("not a directory: " + data, e);
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + OpenedStore.reason(e), e);
+    } catch (UncheckedIOException e) {
+      throw new ErdaException.Unusable(
+          "can't read " + data + ": " + OpenedStore.reason(e.getCause()), e);
     }
   }
 

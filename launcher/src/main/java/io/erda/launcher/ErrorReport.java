@@ -2,6 +2,7 @@ package io.erda.launcher;
 
 import io.erda.launcher.commands.ProgramName;
 import io.erda.launcher.commands.UserError;
+import io.erda.pmem.FileErrors;
 import io.erda.protocol.ErdaException;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -95,7 +97,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   /** Reports what a command threw. */
   int failed(Throwable failure, PrintWriter err, boolean verbose) {
     Throwable cause = unwrapped(failure);
-    String message = lacksFiles(failure) ? TOO_MANY_FILES : oneLine(message(cause));
+    String message = lacksFiles(failure) ? TOO_MANY_FILES : oneLine(message(failure, cause));
     err.println("erda: " + ProgramName.in(message));
     if (trace || verbose) {
       failure.printStackTrace(err);
@@ -118,11 +120,20 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     Throwable cause = failure;
     while (cause.getCause() != null
         && (cause instanceof UncheckedIOException
+            || cause instanceof DirectoryIteratorException
             || cause instanceof ExecutionException
             || cause instanceof CompletionException)) {
       cause = cause.getCause();
     }
     return cause;
+  }
+
+  private static String message(Throwable failure, Throwable cause) {
+    return failure instanceof UncheckedIOException e
+            && e.getCause() == cause
+            && !cause.toString().equals(e.getMessage())
+        ? FileErrors.inWords(e)
+        : message(cause);
   }
 
   /**
@@ -138,6 +149,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
       case NotDirectoryException e -> "not a directory: " + e.getFile();
       case FileSystemException e -> e.getMessage();
       case InterruptedException e -> "interrupted";
+      case OutOfMemoryError e -> outOfMemory(e);
       case Throwable e when isOurs(e) && e.getMessage() != null -> e.getMessage();
       case IOException e when e.getMessage() != null -> e.getMessage();
       case Throwable e -> "internal error: " + e + " (ERDA_TRACE=1 shows where it happened)";
@@ -166,6 +178,13 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   private static boolean saysTooManyFiles(Throwable failure) {
     return failure.getMessage() != null && failure.getMessage().contains(LINUX_TOO_MANY_FILES);
+  }
+
+  private static String outOfMemory(OutOfMemoryError e) {
+    return "out of memory: "
+        + (e.getMessage() == null ? "the JVM has no room" : e.getMessage())
+        + "; its heap has %,d bytes at most, and ERDA_JAVA_OPTS=-Xmx… gives it another size"
+            .formatted(Runtime.getRuntime().maxMemory());
   }
 
   private static boolean isOurs(Throwable e) {

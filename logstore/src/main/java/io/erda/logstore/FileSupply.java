@@ -1,6 +1,7 @@
 package io.erda.logstore;
 
 import io.erda.pmem.Creation;
+import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
@@ -31,6 +32,7 @@ public final class FileSupply {
   private final MemoryDirectory directory;
   private final LinkedRegions linked;
   private final Life life;
+  private final Leftovers leftovers;
   private final long regionBytes;
   private final SpareFiles spares;
 
@@ -43,12 +45,13 @@ public final class FileSupply {
   /** Whether the disk is about to be full. */
   private boolean scarce;
 
-  FileSupply(MemoryDirectory directory, LinkedRegions linked, Life life) {
+  FileSupply(MemoryDirectory directory, LinkedRegions linked, Life life, Leftovers leftovers) {
     this.directory = directory;
+    this.leftovers = leftovers;
     this.linked = linked;
     this.life = life;
     this.regionBytes = linked.geometry().regionBytes();
-    this.spares = new SpareFiles(directory, regionBytes);
+    this.spares = new SpareFiles(directory, leftovers, regionBytes);
   }
 
   /** Spare files at hand. */
@@ -175,13 +178,14 @@ public final class FileSupply {
     return true;
   }
 
+  /** Tries again to remove the files that could not be removed. */
+  public void removeAgain() {
+    leftovers.again();
+  }
+
   /** Removes the file of a retired region. Its memory is the caller's, who closes it. */
   public void remove(Region region) {
-    try {
-      directory.delete(SpareFiles.nameOfLeft(region.generation()));
-    } catch (IOException e) {
-      throw new UncheckedIOException("can't remove what is left of " + region, e);
-    }
+    leftovers.remove(SpareFiles.nameOfLeft(region.generation()));
   }
 
   /**
@@ -196,12 +200,8 @@ public final class FileSupply {
       idle = !active;
       active = false;
     }
-    try {
-      int kept = Math.min(idle ? forCleaner() : Integer.MAX_VALUE, linked.freeRegions());
-      return spares.count() > kept ? spares.remove() : null;
-    } catch (IOException e) {
-      throw new UncheckedIOException("can't remove a spare file", e);
-    }
+    int kept = Math.min(idle ? forCleaner() : Integer.MAX_VALUE, linked.freeRegions());
+    return spares.count() > kept ? spares.remove() : null;
   }
 
   /** Something was leased: the log is in use, and wants files ahead. */
@@ -256,13 +256,9 @@ public final class FileSupply {
 
   /** Removes all spare files, the one that is being made too. */
   void removeAll() {
-    try {
-      spares.giveUp();
-      for (PersistentMemory memory = spares.remove(); memory != null; memory = spares.remove()) {
-        memory.close();
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException("can't remove a spare file", e);
+    spares.giveUp();
+    for (PersistentMemory memory = spares.remove(); memory != null; memory = spares.remove()) {
+      memory.close();
     }
   }
 

@@ -1,10 +1,11 @@
 package io.erda.logstore;
 
+import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.NotAMemoryException;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -18,6 +19,7 @@ import java.util.UUID;
  */
 final class LogOpening {
   private final MemoryDirectory directory;
+  private final Leftovers leftovers;
   private final LogGeometry geometry;
   private final UUID store;
   private final RegionTable table;
@@ -32,8 +34,14 @@ final class LogOpening {
   /**
    * @param linked gets the regions; none is linked yet
    */
-  LogOpening(MemoryDirectory directory, UUID store, RegionTable table, LinkedRegions linked) {
+  LogOpening(
+      MemoryDirectory directory,
+      Leftovers leftovers,
+      UUID store,
+      RegionTable table,
+      LinkedRegions linked) {
     this.directory = directory;
+    this.leftovers = leftovers;
     this.geometry = linked.geometry();
     this.store = store;
     this.table = table;
@@ -218,11 +226,10 @@ final class LogOpening {
     int removed = 0;
     for (String name : directory.names()) {
       if (SpareFiles.FILE.matcher(name).matches()) {
-        directory.delete(name);
+        leftovers.remove(name);
       } else if (LogFiles.isRegion(name) && !named.contains(name)) {
         requireNeverHandedOut(name);
-        directory.delete(name);
-        removed++;
+        removed += leftovers.remove(name) ? 1 : 0;
       }
     }
     if (removed > 0) {
@@ -248,7 +255,7 @@ final class LogOpening {
         throw new DamagedLogException(
             name + " holds objects, and no record of the region table names it");
       }
-    } catch (FileSystemException e) {
+    } catch (NotAMemoryException e) {
       // It is too short to be opened, because a kill interrupted its making.
     }
   }

@@ -1,5 +1,6 @@
 package io.erda.logstore;
 
+import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
@@ -50,6 +51,7 @@ public final class LogStore implements AutoCloseable {
 
   private LogStore(
       MemoryDirectory directory,
+      Leftovers leftovers,
       UUID store,
       RegionTable table,
       LinkedRegions linked,
@@ -59,7 +61,7 @@ public final class LogStore implements AutoCloseable {
     this.table = table;
     this.linked = linked;
     this.marks = new WaterMarks(table, linked);
-    this.files = new FileSupply(directory, linked, life);
+    this.files = new FileSupply(directory, linked, life, leftovers);
     this.linking = new Linking(directory, store, table, linked, marks, files);
     this.cleaning = new CleaningSpace(life, table, linked, marks, linking, interrupted);
     this.notes = List.copyOf(notes);
@@ -84,7 +86,8 @@ public final class LogStore implements AutoCloseable {
     table.format(geometry, store);
     directory.sync();
     LinkedRegions none = new LinkedRegions(geometry);
-    LogStore log = new LogStore(directory, store, table, none, null, List.of());
+    LogStore log =
+        new LogStore(directory, new Leftovers(directory), store, table, none, null, List.of());
     log.life.begin();
     return log;
   }
@@ -99,6 +102,17 @@ public final class LogStore implements AutoCloseable {
    */
   public static LogStore open(MemoryDirectory directory, LogGeometry geometry, UUID store)
       throws IOException {
+    return open(directory, new Leftovers(directory), geometry, store);
+  }
+
+  /**
+   * As above.
+   *
+   * @param leftovers removes what is needed no more, of the same directory
+   */
+  public static LogStore open(
+      MemoryDirectory directory, Leftovers leftovers, LogGeometry geometry, UUID store)
+      throws IOException {
     PersistentMemory memory;
     try {
       memory = directory.open(LogFiles.REGIONS);
@@ -111,10 +125,11 @@ public final class LogStore implements AutoCloseable {
     try {
       table.check(geometry, store);
       table.flushAll();
-      LogOpening opening = new LogOpening(directory, store, table, linked);
+      LogOpening opening = new LogOpening(directory, leftovers, store, table, linked);
       opening.run();
       LogStore log =
-          new LogStore(directory, store, table, linked, opening.interrupted(), opening.notes());
+          new LogStore(
+              directory, leftovers, store, table, linked, opening.interrupted(), opening.notes());
       opened = true;
       return log;
     } finally {

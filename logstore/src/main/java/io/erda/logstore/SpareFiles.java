@@ -1,10 +1,12 @@
 package io.erda.logstore;
 
 import io.erda.pmem.Creation;
+import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
@@ -25,6 +27,7 @@ final class SpareFiles {
   record Spare(String name, PersistentMemory memory) {}
 
   private final MemoryDirectory directory;
+  private final Leftovers leftovers;
   private final long bytes;
   private final ArrayDeque<Spare> spares = new ArrayDeque<>();
 
@@ -39,8 +42,9 @@ final class SpareFiles {
   private boolean failedLast;
   private boolean outOfSpace;
 
-  SpareFiles(MemoryDirectory directory, long bytes) {
+  SpareFiles(MemoryDirectory directory, Leftovers leftovers, long bytes) {
     this.directory = directory;
+    this.leftovers = leftovers;
     this.bytes = bytes;
   }
 
@@ -97,12 +101,30 @@ final class SpareFiles {
   /** Begins to make one, unless that is under way; to the end, where nobody does it ahead. */
   void make() throws IOException {
     if (creation == null) {
-      creating = "spare-" + next++;
+      creating = unusedName();
       creation = directory.creating(creating, bytes);
       creation = ahead == null ? creation : ahead.apply(creation);
     }
     while (ahead == null && creation != null) {
       step();
+    }
+  }
+
+  /** A file of an earlier server that could not be removed keeps its name. */
+  private String unusedName() {
+    String name;
+    do {
+      name = "spare-" + next++;
+    } while (isTaken(name));
+    return name;
+  }
+
+  /** Where that can't be told, the creation will. */
+  private boolean isTaken(String name) {
+    try {
+      return directory.exists(name);
+    } catch (UncheckedIOException e) {
+      return false;
     }
   }
 
@@ -135,21 +157,21 @@ final class SpareFiles {
   }
 
   /** Takes the name of the one that waits longest; its memory is the caller's. Null: none. */
-  PersistentMemory remove() throws IOException {
+  PersistentMemory remove() {
     Spare spare = spares.pollFirst();
     if (spare == null) {
       return null;
     }
-    directory.delete(spare.name);
+    leftovers.remove(spare.name);
     return spare.memory;
   }
 
   /** Gives up making one; a name that came to be goes. */
-  void giveUp() throws IOException {
+  void giveUp() {
     if (creation != null) {
       creation.close();
       creation = null;
-      directory.delete(creating);
+      leftovers.remove(creating);
     }
   }
 

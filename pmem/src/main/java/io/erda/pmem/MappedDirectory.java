@@ -187,11 +187,7 @@ public final class MappedDirectory implements MemoryDirectory {
   @Override
   public List<String> names() throws IOException {
     requireOpen();
-    return directory.names().stream()
-        .filter(MemoryDirectory::isName)
-        .filter(directory::isFile)
-        .sorted()
-        .toList();
+    return directory.memories();
   }
 
   /** Waits for the device only where power failure is promised. */

@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import jdk.nio.mapmode.ExtendedMapMode;
@@ -202,10 +201,8 @@ final class MappedFile {
       share(descriptor, directory, name);
       long length = FileStatus.of(descriptor, directory.file(name)).bytes();
       if (length == 0) {
-        throw new FileSystemException(
-            directory.file(name).toString(),
-            null,
-            "cannot be mapped: it is 0 bytes long, at least 1 is needed");
+        throw new NotAMemoryException(
+            directory.file(name), "cannot be mapped: it is 0 bytes long, at least 1 is needed");
       }
       try {
         // Where the file system can't allocate, the file was written when it was created.

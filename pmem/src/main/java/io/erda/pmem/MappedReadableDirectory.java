@@ -8,7 +8,6 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +52,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     try (FileChannel channel = OpenDirectory.channel(descriptor, false)) {
       FileStatus status = FileStatus.of(descriptor, path);
       if (status.bytes() == 0) {
-        throw new FileSystemException(path.toString(), null, "cannot be mapped: it is empty");
+        throw new NotAMemoryException(path, "cannot be mapped: it is empty");
       }
       Arena arena = Arena.ofShared();
       boolean done = false;

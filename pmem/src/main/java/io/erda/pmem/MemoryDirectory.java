@@ -61,7 +61,11 @@ public interface MemoryDirectory extends AutoCloseable {
     return 0;
   }
 
-  /** Whether the name exists. */
+  /**
+   * Whether the name exists.
+   *
+   * @throws java.io.UncheckedIOException when that can't be told
+   */
   boolean exists(String name);
 
   /** All names, sorted. */

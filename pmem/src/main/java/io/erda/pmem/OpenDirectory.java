@@ -135,8 +135,8 @@ public final class OpenDirectory implements AutoCloseable {
     return file;
   }
 
-  private FileSystemException notRegular(String name) {
-    return new FileSystemException(file(name).toString(), null, "not a regular file");
+  private NotAMemoryException notRegular(String name) {
+    return new NotAMemoryException(file(name), "not a regular file");
   }
 
   /** A descriptor of a new, empty file; the name must be free. */
@@ -159,7 +159,7 @@ public final class OpenDirectory implements AutoCloseable {
   void delete(String name) throws IOException {
     int result = Libc.unlink(descriptor, name);
     if (result == -Libc.EISDIR) {
-      throw new FileSystemException(file(name).toString(), null, "is a directory, not a memory");
+      throw new NotAMemoryException(file(name), "is a directory, not a memory");
     }
     if (result != -Libc.ENOENT) {
       Libc.check("unlink", result, file(name));
@@ -170,7 +170,7 @@ public final class OpenDirectory implements AutoCloseable {
   void rename(String from, String to) throws IOException {
     FileStatus status = status(from);
     if (status != null && status.isDirectory()) {
-      throw new FileSystemException(file(from).toString(), null, "is a directory, not a memory");
+      throw new NotAMemoryException(file(from), "is a directory, not a memory");
     }
     Libc.check("rename", Libc.rename(descriptor, from, to), file(from));
   }
@@ -199,22 +199,43 @@ public final class OpenDirectory implements AutoCloseable {
     return FileStatus.of(descriptor, path);
   }
 
-  /** Whether something has a name: of whatever kind, a symbolic link that leads nowhere too. */
+  /**
+   * Whether something has a name: of whatever kind, a symbolic link that leads nowhere too.
+   *
+   * @throws UncheckedIOException when that can't be told
+   */
   public boolean exists(String name) {
     try {
       return status(name) != null;
     } catch (IOException e) {
-      return false;
+      throw new UncheckedIOException(e);
     }
   }
 
-  /** Whether a plain file has a name. */
+  /**
+   * Whether a plain file has a name.
+   *
+   * @throws UncheckedIOException when that can't be told
+   */
   boolean isFile(String name) {
     try {
       FileStatus status = status(name);
       return status != null && status.isRegular();
     } catch (IOException e) {
-      return false;
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The names of plain files that a {@link MemoryDirectory} may have given them, sorted. */
+  List<String> memories() throws IOException {
+    try {
+      return names().stream()
+          .filter(MemoryDirectory::isName)
+          .filter(this::isFile)
+          .sorted()
+          .toList();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
     }
   }
 

@@ -1,10 +1,10 @@
 package io.erda.pmem;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -95,10 +95,7 @@ public final class OverlayDirectory implements MemoryDirectory {
     requireOpen();
     if (layers == null) {
       TreeMap<String, Layer> found = new TreeMap<>();
-      directory.names().stream()
-          .filter(MemoryDirectory::isName)
-          .filter(directory::isFile)
-          .forEach(name -> found.put(name, new Layer(name)));
+      directory.memories().forEach(name -> found.put(name, new Layer(name)));
       layers = found;
     }
     return layers;
@@ -110,7 +107,7 @@ public final class OverlayDirectory implements MemoryDirectory {
     if (layer == null) {
       String file = directory.file(name).toString();
       if (directory.exists(name) && !directory.isFile(name)) {
-        throw new FileSystemException(file, null, "not a regular file");
+        throw new NotAMemoryException(directory.file(name), "not a regular file");
       }
       throw new NoSuchFileException(file);
     }
@@ -143,8 +140,8 @@ public final class OverlayDirectory implements MemoryDirectory {
     try {
       long length = FileStatus.of(opening, file).bytes();
       if (length == 0) {
-        throw new FileSystemException(
-            file.toString(), null, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
+        throw new NotAMemoryException(
+            file, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
       }
       long address = Libc.mapPrivately(opening, length);
       if (address < 0 && address > -4096) {
@@ -194,7 +191,7 @@ public final class OverlayDirectory implements MemoryDirectory {
     try {
       return layers().containsKey(name);
     } catch (IOException e) {
-      return false;
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -78,6 +78,12 @@ public final class Status {
   /** The file system where a connection has its files takes none: it failed, or is read-only. */
   public static final int UNWRITABLE = 20;
 
+  /**
+   * A file of the peer's is there and can't be opened or mapped now, which says nothing about what
+   * is in it. {@link QueuePair#lostRegion} says which, and why.
+   */
+  public static final int UNREADABLE = 21;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -105,6 +111,7 @@ public final class Status {
               + " cleanly before; a server has to recover it first";
       case ENCRYPTION -> "the two ends do not agree on encryption";
       case UNWRITABLE -> "its file system takes no new file";
+      case UNREADABLE -> "a file there can't be read now";
       default -> "status " + status;
     };
   }

@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /**
@@ -75,6 +76,8 @@ public final class SimulatedDisk {
 
   /** Whose drains fail. */
   private final Set<SimulatedFile> failedDrains = new HashSet<>();
+
+  private Predicate<String> removalFails = name -> false;
 
   private boolean ordinaryFiles;
 
@@ -234,6 +237,11 @@ public final class SimulatedDisk {
     drainsToFailure = 0;
     failureAim = where;
     eventsToFailure = where.count;
+  }
+
+  /** Files whose removal fails from now on, by name: they stay as they are. */
+  public void failRemovals(Predicate<String> of) {
+    removalFails = of;
   }
 
   /** Whether a drain has failed in this process. */
@@ -490,9 +498,12 @@ public final class SimulatedDisk {
     return file;
   }
 
-  void delete(long ofIncarnation, String name) {
+  void delete(long ofIncarnation, String name) throws IOException {
     boolean crash = event(ofIncarnation, Event.DIRECTORY, null, 0);
     SimulatedFile file = files.get(name);
+    if (file != null && !crash && removalFails.test(name)) {
+      throw new IOException(name + ": unlink: Input/output error");
+    }
     if (file != null) {
       change(crash, new Change(name, null, file));
     }

@@ -4,6 +4,8 @@ import io.erda.logstore.DamagedLogException;
 import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogReading;
+import io.erda.pmem.FileErrors;
+import io.erda.pmem.NotAMemoryException;
 import io.erda.pmem.ReadableDirectory;
 import io.erda.pmem.ReadableFile;
 import io.erda.protocol.ErdaException;
@@ -131,7 +133,8 @@ final class MapReader implements AutoCloseable {
     return switch (e) {
       case NoSuchFileException ignored -> new NotReadable(Status.ABSENT, name);
       case AccessDeniedException ignored -> new NotReadable(Status.DENIED, name);
-      default -> new NotReadable(Status.REJECTED, name + " can't be read: " + e.getMessage());
+      default ->
+          new NotReadable(Status.REJECTED, name + " can't be read: " + FileErrors.inWords(e));
     };
   }
 
@@ -237,9 +240,12 @@ final class MapReader implements AutoCloseable {
       return StopHeader.useless(record, store, incarnation) == null;
     } catch (AccessDeniedException e) {
       throw new NotReadable(Status.DENIED, StopHeader.FILE);
-    } catch (IOException e) {
+    } catch (NoSuchFileException | NotAMemoryException e) {
       // It went away just now, or there is none.
       return false;
+    } catch (IOException e) {
+      throw new NotReadable(
+          Status.REJECTED, StopHeader.FILE + " can't be read: " + FileErrors.inWords(e));
     }
   }
 

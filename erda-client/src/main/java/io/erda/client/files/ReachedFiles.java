@@ -4,6 +4,8 @@ import io.erda.hashtable.HashTable;
 import io.erda.logstore.DamagedLogException;
 import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogReading;
+import io.erda.pmem.FileErrors;
+import io.erda.pmem.NotAMemoryException;
 import io.erda.pmem.ReadableDirectory;
 import io.erda.pmem.ReadableFile;
 import io.erda.protocol.StoreTables;
@@ -12,6 +14,7 @@ import io.erda.rdma.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 
 /**
@@ -102,7 +105,10 @@ final class ReachedFiles implements AutoCloseable {
     return failure;
   }
 
-  /** What is gone of a file, in words, when the failure was {@link Status#MEMORY_LOST}. */
+  /**
+   * What is gone of a file, in words, when the failure was {@link Status#MEMORY_LOST}, or why it
+   * can't be read, when it was {@link Status#UNREADABLE}.
+   */
   String loss() {
     return loss;
   }
@@ -122,8 +128,11 @@ final class ReachedFiles implements AutoCloseable {
       return reached;
     } catch (AccessDeniedException e) {
       failure = Status.DENIED;
-    } catch (IOException e) {
+    } catch (NoSuchFileException | NotAMemoryException e) {
       requireMoved(place - REGIONS, map, e);
+    } catch (IOException e) {
+      failure = Status.UNREADABLE;
+      loss = FileErrors.inWords(e);
     }
     return null;
   }
@@ -134,7 +143,7 @@ final class ReachedFiles implements AutoCloseable {
         && LogReading.isLinked(map.linkWords()[slot])
         && regions.word(LogReading.linkWordAt(slot)) == map.linkWords()[slot]) {
       failure = Status.MEMORY_LOST;
-      loss = "a region's file can't be read: " + e.getMessage();
+      loss = "a region's file can't be read: " + FileErrors.inWords(e);
     }
   }
 

@@ -117,6 +117,7 @@ final class RegionFiles implements AutoCloseable {
     if (nowNs - nextDiskLookNs >= 0) {
       nextDiskLookNs = nowNs + DISK_LOOK_NS;
       supply.lookAtDisk();
+      supply.removeAgain();
     }
     if (nowNs - nextPrepareNs >= 0) {
       nextPrepareNs = nowNs;

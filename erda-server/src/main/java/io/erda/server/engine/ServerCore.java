@@ -253,6 +253,7 @@ public final class ServerCore implements AutoCloseable {
   /** Sets who is told what happens to the service. Before anything else. */
   public void onService(ServiceListener listener) {
     told.to(listener);
+    engine.leftovers().onLeft(listener::leftBehind);
   }
 
   /** Sets who is told that a store found no room: see {@link #isFull}. */
@@ -444,6 +445,8 @@ public final class ServerCore implements AutoCloseable {
   /** Cleans; whoever waits for space asks again when there is news. */
   private int cleanAndAnswer() {
     if (failures.any()) {
+      // What was asked for is not done any more: nobody is to wait for it.
+      cleaner.giveUpAsked();
       return leases.answerWaiting();
     }
     long before = cleaner.cleanings() + cleaner.givenUp();

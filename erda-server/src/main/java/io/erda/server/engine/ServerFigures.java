@@ -151,6 +151,7 @@ final class ServerFigures {
     figures.add("store.epoch", () -> engine.root().epoch());
     figures.add("store.putmode", () -> engine.putMode().code());
     figures.add("store.promise", () -> engine.promise().code());
+    figures.add("store.files.left", engine.leftovers()::count);
     figures.add("store.readonly", () -> failures.any() ? 1 : 0);
   }
 

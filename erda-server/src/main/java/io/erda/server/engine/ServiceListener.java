@@ -36,6 +36,14 @@ public interface ServiceListener {
   default void overQuota(String why, int clientId, String peer) {}
 
   /**
+   * A file that nothing needs any more could not be removed, or another thing was left undone that
+   * a next server does.
+   *
+   * @param what which file, and why
+   */
+  default void leftBehind(String what) {}
+
+  /**
    * A cleaning has ended.
    *
    * @param freed false: the region is kept

@@ -2,6 +2,7 @@ package io.erda.server.engine;
 
 import io.erda.logstore.LogFiles;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.NotAMemoryException;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.StopHeader;
@@ -13,7 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
@@ -187,12 +188,14 @@ final class StopRecord {
     }
   }
 
-  /** Compares the record of a store, if there is one, with the store. Changes nothing. */
+  /**
+   * Compares the record of a store, if there is one, with the store. Changes nothing.
+   *
+   * @throws IOException when the record, or a file that it is of, is there and can't be read: that
+   *     says nothing about what is in it
+   */
   static Verdict check(MemoryDirectory directory, Superblock superblock, long incarnation)
       throws IOException {
-    if (!directory.exists(StoreFiles.STOPPED)) {
-      return new Verdict(State.NONE, List.of());
-    }
     try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
       MemorySegment record = memory.segment();
       String useless = StopHeader.useless(record, superblock.store(), incarnation);
@@ -220,7 +223,9 @@ final class StopRecord {
       }
       return new Verdict(
           differences.words.isEmpty() ? State.PROVEN : State.DIFFERS, differences.words());
-    } catch (FileSystemException e) {
+    } catch (NoSuchFileException e) {
+      return new Verdict(State.NONE, List.of());
+    } catch (NotAMemoryException e) {
       // Too short to be mapped, or no file.
       return new Verdict(
           State.USELESS, List.of(StoreFiles.STOPPED + " can't be read: " + e.getMessage()));
@@ -293,8 +298,10 @@ final class StopRecord {
             }
           });
       differences.end();
-    } catch (FileSystemException e) {
-      differences.add(name + " is missing or can't be read");
+    } catch (NoSuchFileException e) {
+      differences.add(name + " is missing");
+    } catch (NotAMemoryException e) {
+      differences.add(name + ": " + e.getReason());
     }
     return partBytes(length);
   }

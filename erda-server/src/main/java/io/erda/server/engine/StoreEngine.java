@@ -5,6 +5,8 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogStore;
 import io.erda.pmem.Backing;
+import io.erda.pmem.FileErrors;
+import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Promise;
@@ -22,6 +24,7 @@ import java.util.UUID;
  */
 public final class StoreEngine implements AutoCloseable {
   private final MemoryDirectory directory;
+  private final Leftovers leftovers;
   private final StopRecord.Verdict stopped;
   private final boolean looking;
   private final Superblock superblock;
@@ -53,6 +56,7 @@ public final class StoreEngine implements AutoCloseable {
   StoreEngine(
       StoreParts parts, StopRecord.Verdict stopped, boolean looking, RecoveryReport recovery) {
     this.directory = parts.directory();
+    this.leftovers = parts.leftovers();
     this.stopped = stopped;
     this.looking = looking;
     this.superblock = parts.superblock();
@@ -73,6 +77,7 @@ public final class StoreEngine implements AutoCloseable {
             tables,
             decisions,
             new TombstoneSweep(tables, objects, puts),
+            parts.leftovers(),
             superblock,
             parts.superblockMemory());
     this.insertion = new Insertion(tables, growth, objects);
@@ -234,6 +239,11 @@ public final class StoreEngine implements AutoCloseable {
     return root;
   }
 
+  /** Removes files that nothing needs any more, and knows which of them could not be removed. */
+  Leftovers leftovers() {
+    return leftovers;
+  }
+
   /** Where each key's newest version is. */
   public Tables tables() {
     return tables;
@@ -361,6 +371,10 @@ public final class StoreEngine implements AutoCloseable {
       StopRecord.write(directory, growth.superblock(), root.incarnation());
     } catch (IOException e) {
       // A full disk, or a failed one.
+      leftovers.undone(
+          FileErrors.inWords(e)
+              + ": the record of this stop could not be written, so that the next start recovers as"
+              + " after a kill");
     }
   }
 }

@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import io.erda.hashtable.DamagedTableException;
 import io.erda.pmem.Backing;
 import io.erda.pmem.FaultPoint;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.NoRoomToStoreException;
 import io.erda.pmem.OutOfSpaceException;
@@ -123,7 +124,8 @@ final class StoreFailures {
         && e.getCause() instanceof OutOfSpaceException full) {
       // A name can want room too.
       becomeFull(
-          new NoRoomToStoreException(new OutOfSpaceException(inWords(e), full), this::hasRoom));
+          new NoRoomToStoreException(
+              new OutOfSpaceException(FileErrors.inWords(e), full), this::hasRoom));
       return;
     }
     String why =
@@ -181,13 +183,7 @@ final class StoreFailures {
    */
   private String failedFile(UncheckedIOException e) {
     engine.becomeFailed();
-    return inWords(e);
-  }
-
-  private static String inWords(UncheckedIOException e) {
-    String said = e.getMessage();
-    String cause = e.getCause().getMessage();
-    return cause == null || said.contains(cause) ? said : said + ": " + cause;
+    return FileErrors.inWords(e);
   }
 
   /** What stands there is no state that the table was ever in, so there is no stop to record. */

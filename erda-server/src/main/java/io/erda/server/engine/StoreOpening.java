@@ -4,7 +4,10 @@ import io.erda.hashtable.DamagedTableException;
 import io.erda.hashtable.HashTable;
 import io.erda.logstore.DamagedLogException;
 import io.erda.logstore.LogStore;
+import io.erda.pmem.FileErrors;
+import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.NotAMemoryException;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
@@ -13,7 +16,7 @@ import io.erda.protocol.PutMode;
 import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
+import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -101,7 +104,9 @@ public final class StoreOpening {
     } catch (DamagedTableException | DamagedLogException e) {
       throw new ErdaException.Damaged(e.getMessage());
     } catch (IOException e) {
-      throw new ErdaException.Unusable("the store can't be opened: " + e.getMessage(), e);
+      throw new ErdaException.Unusable("the store can't be opened: " + FileErrors.inWords(e), e);
+    } catch (UncheckedIOException e) {
+      throw new ErdaException.Unusable("the store can't be opened: " + FileErrors.inWords(e), e);
     }
   }
 
@@ -112,10 +117,11 @@ public final class StoreOpening {
     if (stopped.state() != StopRecord.State.DIFFERS) {
       StopRecord.remove(directory);
     }
+    Leftovers leftovers = new Leftovers(directory);
     PersistentMemory superblockMemory = directory.open(StoreFiles.SUPERBLOCK);
     RootFile root = root(directory.open(StoreFiles.ROOT));
     Superblock superblock =
-        removeOldTables(directory, superblock(superblockMemory), superblockMemory);
+        removeOldTables(directory, leftovers, superblock(superblockMemory), superblockMemory);
     StoreTables named = superblock.tables();
     Tables.Generation current = table(directory, named.generation(), named.buckets(), root);
     Tables.Generation next =
@@ -126,12 +132,13 @@ public final class StoreOpening {
     StoreParts parts =
         new StoreParts(
             directory,
+            leftovers,
             superblock,
             superblockMemory,
             root,
             tables,
             new PendingWords(tables, current.memory().visibleBeforeDurable()),
-            LogStore.open(directory, superblock.geometry(), superblock.store()),
+            LogStore.open(directory, leftovers, superblock.geometry(), superblock.store()),
             new KeyWords(superblock.hashSeed(), superblock.geometry().heads()));
     RecoveryReport recovery = new Recovery(parts).run(notes, stopped);
     return new StoreEngine(parts, stopped, looking, recovery);
@@ -204,7 +211,10 @@ public final class StoreOpening {
    * this store's newest.
    */
   private static Superblock removeOldTables(
-      MemoryDirectory directory, Superblock superblock, PersistentMemory superblockMemory)
+      MemoryDirectory directory,
+      Leftovers leftovers,
+      Superblock superblock,
+      PersistentMemory superblockMemory)
       throws IOException {
     Superblock stored = superblock;
     for (String name : directory.names()) {
@@ -214,7 +224,7 @@ public final class StoreOpening {
           superblock.again().store(superblockMemory);
           stored = superblock.again().stored();
         }
-        directory.delete(name);
+        leftovers.remove(name);
       }
     }
     return stored;
@@ -226,7 +236,7 @@ public final class StoreOpening {
         throw new ErdaException.Damaged(
             table + " holds entries, and " + StoreFiles.SUPERBLOCK + " does not name it");
       }
-    } catch (FileSystemException e) {
+    } catch (NotAMemoryException e) {
       // Too short to be opened: a kill while it was made.
     }
   }

@@ -1,12 +1,14 @@
 package io.erda.server.engine;
 
 import io.erda.logstore.LogStore;
+import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 
 /** What an open store consists of. */
 record StoreParts(
     MemoryDirectory directory,
+    Leftovers leftovers,
     Superblock superblock,
     PersistentMemory superblockMemory,
     RootFile root,

@@ -4,6 +4,7 @@ import io.erda.hashtable.HashTable;
 import io.erda.hashtable.Resizing;
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.Creation;
+import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.StoreTables;
@@ -103,6 +104,9 @@ public final class TableGrowth {
   private final Decisions decisions;
   private final TombstoneSweep sweep;
 
+  /** Removes tables that the superblock does not name. */
+  private final Leftovers leftovers;
+
   /**
    * The superblock's file. Mapped as long as the store is open: to open a file may fail for a
    * moment, with too many others open, and there is no way back from the middle of a resizing.
@@ -178,8 +182,10 @@ public final class TableGrowth {
       Tables tables,
       Decisions decisions,
       TombstoneSweep sweep,
+      Leftovers leftovers,
       Superblock superblock,
       PersistentMemory superblockMemory) {
+    this.leftovers = leftovers;
     this.superblockMemory = superblockMemory;
     this.directory = directory;
     this.root = root;
@@ -406,8 +412,12 @@ public final class TableGrowth {
     createdBuckets = buckets;
     beginEvent(buckets);
     try {
+      if (directory.exists(fileOfNext())) {
+        // It was to be made before, came to nothing, and could not be removed then.
+        directory.delete(fileOfNext());
+      }
       creation = directory.creating(fileOfNext(), HashTable.bytesFor(buckets));
-    } catch (IOException e) {
+    } catch (IOException | UncheckedIOException e) {
       putOff();
     }
   }
@@ -429,7 +439,7 @@ public final class TableGrowth {
     } catch (IOException e) {
       giveUpCreation();
       if (memory != null) {
-        abandon(memory, e);
+        abandon(memory);
       }
       putOff();
     }
@@ -443,14 +453,9 @@ public final class TableGrowth {
   }
 
   /** The superblock does not name it: it may go. */
-  private void abandon(PersistentMemory memory, IOException reason) {
+  private void abandon(PersistentMemory memory) {
     memory.close();
-    try {
-      directory.delete(fileOfNext());
-    } catch (IOException e) {
-      e.addSuppressed(reason);
-      throw new UncheckedIOException(e);
-    }
+    leftovers.remove(fileOfNext());
   }
 
   private void putOff() {
@@ -537,11 +542,7 @@ public final class TableGrowth {
     Tables.Generation old = tables.end();
     retired.add(new Retired(old, nowNs));
     recordResized(old.table().buckets());
-    try {
-      directory.delete(StoreFiles.table(old.number()));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    leftovers.remove(StoreFiles.table(old.number()));
   }
 
   private void beginEvent(long toBuckets) {

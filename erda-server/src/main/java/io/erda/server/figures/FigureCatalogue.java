@@ -139,6 +139,10 @@ public final class FigureCatalogue {
             "how puts are done since the store was created: 0 they publish last, 1 they announce"
                 + " first")
         .gauge(
+            "store.files.left",
+            "files that nothing needs any more and that could not be removed; the log says why. It"
+                + " is tried again, and the next server's start tries it too")
+        .gauge(
             "store.readonly",
             FLAG,
             "1 when something failed that writing would make worse, or the store's directory is not"

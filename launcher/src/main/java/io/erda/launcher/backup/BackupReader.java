@@ -4,6 +4,7 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
@@ -52,6 +53,10 @@ public final class BackupReader implements AutoCloseable {
    */
   public static BackupReader open(Path directory) throws IOException {
     Path path = directory.resolve(BackupWriter.FILE);
+    if (Files.exists(path) && !Files.isRegularFile(path)) {
+      // Whoever opened a FIFO would wait for somebody who writes.
+      throw new FileSystemException(path.toString(), null, "not a regular file");
+    }
     InputStream in = new BufferedInputStream(Files.newInputStream(path), BUFFER_BYTES);
     BackupReader reader = new BackupReader(path, Files.size(path), in);
     boolean opened = false;
@@ -156,7 +161,17 @@ public final class BackupReader implements AutoCloseable {
   }
 
   private void fill(byte[] bytes) throws IOException {
-    if (in.readNBytes(bytes, 0, bytes.length) < bytes.length) {
+    int read;
+    try {
+      read = in.readNBytes(bytes, 0, bytes.length);
+    } catch (IOException e) {
+      FileSystemException named =
+          new FileSystemException(
+              path.toString(), null, "can't be read from byte " + at + " on: " + e.getMessage());
+      named.initCause(e);
+      throw named;
+    }
+    if (read < bytes.length) {
       throw damaged("it became shorter while it was read");
     }
     at += bytes.length;

@@ -1,6 +1,7 @@
 package io.erda.launcher.backup;
 
 import io.erda.pmem.DirectoryWay;
+import io.erda.pmem.FileErrors;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -21,8 +22,9 @@ import java.util.UUID;
  * Writes a backup into a directory. The file gets its name when it is whole and on the disk. One
  * that was not finished is removed when this is closed, and when a signal ends the JVM. What a
  * SIGKILL or a power failure left, the next backup into the directory removes: whoever writes a
- * file holds its lock, so a lock that can be had proves that nobody does. Owns the file. One
- * thread; a JVM makes one backup at a time, because such a lock is a process's.
+ * file holds its lock, so a lock that can be had proves that nobody does. A backup that failed at
+ * its very end is not there either: its name is taken back. Owns the file. One thread; a JVM makes
+ * one backup at a time, because such a lock is a process's.
  */
 public final class BackupWriter implements AutoCloseable {
   /** What a backup's file is called in its directory. */
@@ -48,6 +50,11 @@ public final class BackupWriter implements AutoCloseable {
   private final BackupFormat.RecordChecksum checksum = new BackupFormat.RecordChecksum();
   private long records;
   private long bytes;
+
+  /** Whether the file has its name and is on the disk. */
+  private boolean finished;
+
+  private String left;
 
   private BackupWriter(Path directory, Path unfinished, FileChannel file) {
     this.directory = directory;
@@ -83,6 +90,7 @@ public final class BackupWriter implements AutoCloseable {
     boolean begun = false;
     try {
       Runtime.getRuntime().addShutdownHook(writer.atExit);
+      writer.requireLinks();
       writer.write(headerBytes);
       begun = true;
       return writer;
@@ -91,6 +99,26 @@ public final class BackupWriter implements AutoCloseable {
         writer.close();
       }
     }
+  }
+
+  /** The name that it gets at the end is a second one, which not every file system has. */
+  private void requireLinks() throws IOException {
+    String name = unfinished.getFileName().toString();
+    Path second = directory.resolve(name.replace(UNFINISHED, "0" + UNFINISHED));
+    try {
+      Files.createLink(second, unfinished);
+    } catch (UnsupportedOperationException | FileSystemException e) {
+      FileSystemException named =
+          new FileSystemException(
+              directory.toString(),
+              null,
+              "a file there can't have a second name, by which a backup that is whole gets its own:"
+                  + " "
+                  + (e instanceof IOException of ? FileErrors.inWords(of) : e.getMessage()));
+      named.initCause(e);
+      throw named;
+    }
+    Files.deleteIfExists(second);
   }
 
   /** Removes files of backups that no process makes any more. */
@@ -203,8 +231,33 @@ public final class BackupWriter implements AutoCloseable {
     }
     // A second name, and not a move: that would take the place of another backup.
     Files.createLink(directory.resolve(FILE), unfinished);
-    // The directory may be as new as the file.
-    DirectoryWay.sync(directory);
+    try {
+      // The directory may be as new as the file.
+      DirectoryWay.sync(directory);
+      finished = true;
+    } finally {
+      if (!finished) {
+        Files.deleteIfExists(directory.resolve(FILE));
+      }
+    }
+    removeUnfinishedName();
+  }
+
+  /** The backup is whole and has its name: another name of it does no harm. */
+  private void removeUnfinishedName() {
+    try {
+      Files.deleteIfExists(unfinished);
+    } catch (IOException e) {
+      left =
+          FileErrors.inWords(e)
+              + ": another name of the backup, which is whole; the next backup into this directory"
+              + " removes it";
+    }
+  }
+
+  /** What could not be removed behind a backup that is whole, in one line, or null. */
+  public String left() {
+    return left;
   }
 
   private void removeAtExit() {
@@ -218,7 +271,9 @@ public final class BackupWriter implements AutoCloseable {
   @Override
   public void close() throws IOException {
     try {
-      Files.deleteIfExists(unfinished);
+      if (!finished) {
+        Files.deleteIfExists(unfinished);
+      }
     } finally {
       file.close();
     }

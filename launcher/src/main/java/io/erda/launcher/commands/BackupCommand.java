@@ -5,6 +5,7 @@ import io.erda.launcher.backup.BackupWriter;
 import io.erda.server.Niceness;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.Callable;
@@ -60,7 +61,7 @@ public final class BackupCommand implements Callable<Integer> {
     if (share < 1 || share > Pauses.PERCENT_MAX) {
       throw new UserError("--share is 1 to " + Pauses.PERCENT_MAX + ", not " + share, 2);
     }
-    if (Files.exists(directory.resolve(BackupWriter.FILE))) {
+    if (Files.exists(directory.resolve(BackupWriter.FILE), LinkOption.NOFOLLOW_LINKS)) {
       throw new UserError("a backup is there already: " + directory.resolve(BackupWriter.FILE));
     }
     return share == Pauses.PERCENT_MAX ? backUp() : Niceness.callAside(this::backUp);
@@ -98,6 +99,9 @@ public final class BackupCommand implements Callable<Integer> {
         writer.finish();
         records = writer.records();
         bytes = writer.bytes();
+        if (writer.left() != null) {
+          spec.commandLine().getErr().println("erda: " + writer.left());
+        }
       }
       progress.done("%,d keys, %,d bytes".formatted(records, bytes));
       if (damaged > 0) {

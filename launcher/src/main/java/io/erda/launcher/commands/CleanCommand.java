@@ -5,6 +5,7 @@ import io.erda.eval.report.Table;
 import java.io.PrintWriter;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,7 +20,6 @@ import picocli.CommandLine.Spec;
             + " on meanwhile. A server does it by itself when its log runs full.",
     footer = {"", "  ./erda clean --uri erda+shm:/var/lib/erda"})
 public final class CleanCommand implements Callable<Integer> {
-  private static final long LOOK_MS = 20;
   private static final int ALL_HEADS = -1;
   private static final int HEADS_MAX = 256;
 
@@ -33,17 +33,15 @@ public final class CleanCommand implements Callable<Integer> {
   private Integer head;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() {
     if (head != null && (head < 0 || head >= HEADS_MAX)) {
       throw new UserError("--head must be 0 to " + (HEADS_MAX - 1) + ": " + head, 2);
     }
     try (ErdaClient client = connection.connect()) {
       Map<String, Long> before = client.clean(head == null ? ALL_HEADS : head);
-      Map<String, Long> after = before;
-      while (after.getOrDefault("cleaner.asked", 0L) != 0) {
-        Thread.sleep(LOOK_MS);
-        after = client.stats();
-      }
+      Map<String, Long> after =
+          new AwaitedCleaning(client::stats, System::nanoTime, LockSupport::parkNanos)
+              .await(before);
       report(before, after);
       String obstacle = obstacle(before, after);
       if (obstacle != null) {

@@ -82,9 +82,14 @@ public final class ImportCommand implements Callable<Integer> {
 
   private long store(ErdaClient client, InputStream in, TerminalProgress progress) {
     Storing storing = new Storing(client, "line");
-    long number = 1;
+    long number = 0;
     try {
-      for (int length = readLine(in); length >= 0; length = readLine(in), number++) {
+      while (true) {
+        number++;
+        int length = readLine(in);
+        if (length < 0) {
+          break;
+        }
         if (isBlank(length)) {
           continue;
         }

@@ -61,7 +61,7 @@ public final class RestoreCommand implements Callable<Integer> {
     if (!check && uri == null) {
       throw new UserError("--uri or --check is missing", 2);
     }
-    if (!Files.exists(directory.resolve(BackupWriter.FILE))) {
+    if (Files.notExists(directory.resolve(BackupWriter.FILE))) {
       throw new UserError("no backup is there: " + directory.resolve(BackupWriter.FILE));
     }
     TerminalProgress progress =

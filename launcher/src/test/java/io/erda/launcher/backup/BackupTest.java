@@ -46,6 +46,15 @@ class BackupTest {
     }
   }
 
+  /** Whoever opened a FIFO to read would wait for somebody who writes. */
+  @Test
+  void aFifoIsNoBackup() throws IOException, InterruptedException {
+    Path fifo = directory.resolve(BackupWriter.FILE);
+    assertEquals(0, new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor());
+    IOException error = assertThrows(IOException.class, () -> BackupReader.open(directory));
+    assertTrue(error.getMessage().contains("not a regular file"), error.getMessage());
+  }
+
   private int read() throws IOException {
     try (BackupReader reader = BackupReader.open(directory)) {
       assertEquals(STORE, reader.store());

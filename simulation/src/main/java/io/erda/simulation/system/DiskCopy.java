@@ -2,12 +2,13 @@ package io.erda.simulation.system;
 
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.HeapDirectory;
+import io.erda.pmem.NotAMemoryException;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.simulation.SimulatedDisk;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.FileSystemException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -50,7 +51,7 @@ final class DiskCopy extends ForwardingDirectory {
   @Override
   public PersistentMemory open(String name) throws IOException {
     if (!super.exists(name) && isEmpty(name)) {
-      throw new FileSystemException(name, null, "is empty");
+      throw new NotAMemoryException(Path.of(name), "is empty");
     }
     return super.open(name);
   }

@@ -76,5 +76,7 @@ public enum Fault {
    * The device fails to write what was flushed, once and from then on; counted when the server
    * takes no more puts because of it.
    */
-  DRAIN_FAILED
+  DRAIN_FAILED,
+  /** A file that nothing needs any more can't be removed; the server goes on. */
+  REMOVAL_FAILED
 }

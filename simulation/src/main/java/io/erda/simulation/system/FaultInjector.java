@@ -4,7 +4,7 @@ import java.util.SplittableRandom;
 
 /** What goes wrong at any time while clients work, one fault after the other, by the seed. */
 final class FaultInjector {
-  /** Whoever opens next arms {@link Fault#DRAIN_FAILED}, the last one. */
+  /** Whoever opens next arms {@link Fault#DRAIN_FAILED}, and those behind it. */
   private static final int FAULTS = Fault.DRAIN_FAILED.ordinal();
 
   private static final Fault[] ALL = Fault.values();
@@ -96,6 +96,7 @@ final class FaultInjector {
           STORE_OF_THE_LEFT,
           KEYS_LOST,
           DRAIN_FAILED,
+          REMOVAL_FAILED,
           HANDLER_SUBMITS,
           HANDLER_THROWS -> {
         // Whoever opens next, clients and their handlers see to these.

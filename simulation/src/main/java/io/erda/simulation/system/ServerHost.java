@@ -22,6 +22,8 @@ final class ServerHost {
   private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
 
   /** One opening in so many is an embedded store's. */
+  private static final int REMOVALS_FAIL_ODDS = 4;
+
   private static final int EMBEDDED_ODDS = 4;
 
   /** The same where a client of a server that died is in the middle of a store. */
@@ -174,6 +176,7 @@ final class ServerHost {
       world.disk.limit(roomBytes);
     }
     failDrainNowAndThen();
+    failRemovalsNowAndThen();
     StoreUnderTest.Server starting = core;
     world.onEnd(starting::release);
     node =
@@ -276,6 +279,31 @@ final class ServerHost {
     }
   }
 
+  /**
+   * Files that nothing needs any more can't always be removed, from now until the store is open the
+   * next time.
+   */
+  private void failRemovalsNowAndThen() {
+    boolean fail =
+        world.mayHappen(Fault.REMOVAL_FAILED)
+            && !world.healing
+            && world.removals.nextInt(REMOVALS_FAIL_ODDS) == 0;
+    world.disk.failRemovals(name -> {
+      boolean fails = fail && isSpare(name) && world.removals.nextBoolean();
+      if (fails) {
+        world.happened(Fault.REMOVAL_FAILED);
+      }
+      return fails;
+    });
+  }
+
+  /** Whether a file that has this name and is removed does no harm where it stays. */
+  private static boolean isSpare(String name) {
+    return name.startsWith("spare-")
+        || name.startsWith("left-")
+        || name.startsWith(StoreFiles.TABLE_PREFIX);
+  }
+
   /** Somebody ends the process whose store failed, or its host does. */
   private void endFailed(long afterNs) {
     Node living = node;
@@ -353,6 +381,7 @@ final class ServerHost {
   void heal() {
     world.disk.crashNever();
     world.disk.failDrain(0);
+    world.disk.failRemovals(name -> false);
     world.disk.limit(roomBytes);
     if (failed) {
       crash();

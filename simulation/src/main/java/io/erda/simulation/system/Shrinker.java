@@ -38,7 +38,8 @@ public final class Shrinker {
           Fault.BYTE_CORRUPTED,
           Fault.OBJECT_MISPLACED,
           Fault.FILE_CUT,
-          Fault.DRAIN_FAILED);
+          Fault.DRAIN_FAILED,
+          Fault.REMOVAL_FAILED);
 
   private final Simulation simulation;
   private int runsLeft;

@@ -40,6 +40,8 @@ final class World {
 
   private static final long DRAINS = 0xD2A_145_FA11L;
 
+  private static final long REMOVALS = 0x4E_30_7A_15L;
+
   private static final long DOORS = 0xD0025_0F_E2DAL;
 
   final SplittableRandom random;
@@ -57,6 +59,9 @@ final class World {
 
   /** So has the device that fails. */
   final SplittableRandom drains;
+
+  /** And the files that can't be removed. */
+  final SplittableRandom removals;
 
   /** When clients iterate has a chance of its own too. */
   final SplittableRandom iterations;
@@ -79,6 +84,7 @@ final class World {
     this.store = store;
     this.doors = new SplittableRandom(seed ^ DOORS);
     this.drains = new SplittableRandom(seed ^ DRAINS);
+    this.removals = new SplittableRandom(seed ^ REMOVALS);
     this.readers = new SplittableRandom(seed ^ READERS);
     this.iterations = new SplittableRandom(seed ^ ITERATIONS);
     time = new VirtualTime(random.split());

@@ -1,0 +1,37 @@
+package io.erda.server.engine;
+
+import io.erda.pmem.ForwardingDirectory;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.util.function.Predicate;
+
+/** A directory of which single calls fail, by the name of the file. */
+final class FaultyDirectory extends ForwardingDirectory {
+  /** Whose files can't be opened, though they are sound. */
+  Predicate<String> openFails = name -> false;
+
+  /** Whose files can't be removed. */
+  Predicate<String> deleteFails = name -> false;
+
+  FaultyDirectory(MemoryDirectory directory) {
+    super(directory);
+  }
+
+  @Override
+  public PersistentMemory open(String name) throws IOException {
+    if (openFails.test(name)) {
+      throw new FileSystemException(name, null, "open: Too many open files (errno 24)");
+    }
+    return super.open(name);
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    if (deleteFails.test(name)) {
+      throw new FileSystemException(name, null, "unlink: Input/output error (errno 5)");
+    }
+    super.delete(name);
+  }
+}

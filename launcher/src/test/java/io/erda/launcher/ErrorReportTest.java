@@ -1,0 +1,44 @@
+package io.erda.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.FileSystemException;
+import org.junit.jupiter.api.Test;
+
+/** What a command throws is one line, and what the machine did is no defect of ours. */
+class ErrorReportTest {
+  private static String said(Throwable failure) {
+    StringWriter err = new StringWriter();
+    assertEquals(1, new ErrorReport(false).failed(failure, new PrintWriter(err), false));
+    assertEquals(1, err.toString().lines().count(), err.toString());
+    return err.toString().strip();
+  }
+
+  @Test
+  void aDirectoryThatCanNotBeRead() {
+    IOException cause = new FileSystemException("/d", null, "Input/output error");
+    assertEquals("erda: /d: Input/output error", said(new DirectoryIteratorException(cause)));
+    assertEquals("erda: /d: Input/output error", said(new UncheckedIOException(cause)));
+  }
+
+  @Test
+  void whatIsSaidBesideACauseNamesTheFile() {
+    IOException cause = new IOException("msync with parameter MS_SYNC failed");
+    assertEquals(
+        "erda: table-1: msync with parameter MS_SYNC failed",
+        said(new UncheckedIOException("table-1", cause)));
+  }
+
+  @Test
+  void noMemory() {
+    String said = said(new OutOfMemoryError("Java heap space"));
+    assertTrue(said.startsWith("erda: out of memory: Java heap space; "), said);
+    assertTrue(said.contains("ERDA_JAVA_OPTS"), said);
+  }
+}

@@ -1,0 +1,470 @@
+package io.erda.testbed;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Runs one program with a call that fails, and looks at what came of it. Owns a directory with a
+ * store that each of them gets a copy of.
+ */
+final class FailingPrograms implements AutoCloseable {
+  /** What runs with a call that fails. */
+  enum Program {
+    /** A server that serves, while a client puts, deletes and cleans. */
+    SERVING,
+    /** A server from its start to its stop. */
+    SERVER,
+    CLEAN,
+    IMPORT,
+    EXPORT,
+    BACKUP,
+    RESTORE,
+    CHECK,
+    VERIFY
+  }
+
+  /**
+   * One run.
+   *
+   * @param kind of URI that the program, or its client, has: shm, tcp, or read-only
+   */
+  record Configuration(Program program, FailingCall call, int kind, boolean power, long seed) {
+    @Override
+    public String toString() {
+      return "%s, %s (%s%s)"
+          .formatted(program, call, KINDS.get(kind), power ? ", promise power" : "");
+    }
+  }
+
+  private static final List<String> KINDS = List.of("shm", "tcp", "read-only");
+  private static final List<String> GEOMETRY =
+      List.of(
+          "--heads",
+          "1",
+          "--region-bytes",
+          "64K",
+          "--segment-bytes",
+          "8K",
+          "--capacity",
+          "1M",
+          "--buckets",
+          "64");
+
+  /** Longer nothing may take, on a machine that has other things to do. */
+  private static final int SECONDS_MAX = 60;
+
+  private static final int OPERATIONS = 300;
+
+  private final Path work;
+  private final String java;
+  private final List<String> flags;
+  private final String classpath;
+  private final Path template;
+  private final String exported;
+  private int port;
+
+  FailingPrograms(Path work, String java, List<String> flags, String classpath) throws IOException {
+    this.work = work;
+    this.java = java;
+    this.flags = flags;
+    this.classpath = classpath;
+    this.template = work.resolve("template");
+    Files.createDirectories(template);
+    Outcome made = new Outcome();
+    try (Traced server = server(template, null, false)) {
+      require(server.awaitSaid("serving", SECONDS_MAX), "no server starts: " + server.err());
+      new FailingPuts(made).fill(shm(template));
+      tool(template, "backup", null, shm(template), template.resolve("backup").toString());
+      try (Traced export =
+          tool("export", template, null, List.of(), List.of("export", "--uri", shm(template)))) {
+        export.awaitEnd(SECONDS_MAX);
+        exported = sorted(export.out());
+      }
+      Files.writeString(template.resolve("lines"), exported);
+      server.terminate();
+      require(server.awaitEnd(SECONDS_MAX), "the server does not end");
+    }
+  }
+
+  private static void require(boolean met, String what) {
+    if (!met) {
+      throw new IllegalStateException(what);
+    }
+  }
+
+  static Configuration draw(long seed, int number) {
+    SplittableRandom random = new SplittableRandom(seed * 1_000_003 + number);
+    int of = random.nextInt(100);
+    Program program =
+        of < 30
+            ? Program.SERVING
+            : of < 55 ? Program.SERVER : Program.values()[2 + random.nextInt(7)];
+    return new Configuration(
+        program,
+        FailingCall.draw(random),
+        random.nextInt(program == Program.EXPORT || program == Program.BACKUP ? 3 : 2),
+        random.nextInt(3) == 0,
+        random.nextLong());
+  }
+
+  Outcome run(Configuration configuration) throws IOException {
+    Outcome outcome = new Outcome();
+    Path world = work.resolve("world");
+    FailingCalls.remove(world);
+    copy(template, world);
+    switch (configuration.program) {
+      case SERVING -> serving(configuration, world, outcome);
+      case SERVER -> fromStartToStop(configuration, world, outcome);
+      case VERIFY -> verify(configuration, world, outcome);
+      case CHECK -> check(configuration, world, outcome);
+      case CLEAN, IMPORT, EXPORT, BACKUP, RESTORE -> client(configuration, world, outcome);
+    }
+    FailingCalls.remove(world);
+    return outcome;
+  }
+
+  // Servers.
+
+  private void serving(Configuration configuration, Path world, Outcome outcome)
+      throws IOException {
+    FailingPuts puts = new FailingPuts(outcome);
+    puts.knowFilled();
+    SplittableRandom random = new SplittableRandom(configuration.seed);
+    try (Traced server = server(world, null, configuration.power)) {
+      require(server.awaitSaid("serving", SECONDS_MAX), "no server starts: " + server.err());
+      String uri = configuration.kind == 1 ? tcp() : shm(world);
+      try (Traced strace =
+          Traced.attach("calls", world, configuration.call, files(world), server.program().pid())) {
+        long begunNs = System.nanoTime();
+        puts.work(uri, random, OPERATIONS);
+        if (System.nanoTime() - begunNs > SECONDS_MAX * 1_000_000_000L) {
+          outcome.complain("the client's work did not end in time");
+        }
+        strace.terminate();
+        strace.awaitEnd(SECONDS_MAX);
+        outcome.met(strace.injected());
+      }
+      if (server.isAlive()) {
+        new ServedGets(outcome).readThrough(uri);
+      }
+      end(server, random.nextBoolean(), true, outcome);
+    }
+    requireStored(world, puts, outcome);
+  }
+
+  private void fromStartToStop(Configuration configuration, Path world, Outcome outcome)
+      throws IOException {
+    FailingPuts puts = new FailingPuts(outcome);
+    puts.knowFilled();
+    SplittableRandom random = new SplittableRandom(configuration.seed);
+    try (Traced server = server(world, configuration.call, configuration.power)) {
+      boolean serves = server.awaitSaid("serving", SECONDS_MAX);
+      if (serves) {
+        puts.work(configuration.kind == 1 ? tcp() : shm(world), random, OPERATIONS / 3);
+      } else if (server.isAlive()) {
+        outcome.complain("it neither serves nor ends: " + server.threads());
+      }
+      end(server, false, serves, outcome);
+      outcome.met(server.injected());
+    }
+    requireStored(world, puts, outcome);
+  }
+
+  /** Ends a server, and complains where it said nothing of an end of its own. */
+  private static void end(Traced server, boolean kill, boolean served, Outcome outcome)
+      throws IOException {
+    boolean lived = server.isAlive();
+    if (lived && kill) {
+      server.kill();
+    } else if (lived) {
+      server.terminate();
+      if (!server.awaitEnd(SECONDS_MAX)) {
+        outcome.complain("the server does not end on SIGTERM: " + server.threads());
+        server.kill();
+      }
+    }
+    String said = server.err();
+    outcome.said("server", said);
+    boolean why = said.contains("erda: ") || said.contains("ended because");
+    if (!lived && !why && !Outcome.isOfTheJvm(said + server.out())) {
+      outcome.complain(
+          "the server ended with %d and did not say why%s"
+              .formatted(server.exitCode(), served ? "" : ", before it served"));
+    }
+    if (!lived && server.exitCode() == 0) {
+      outcome.complain("the server ended by itself with exit code 0");
+    }
+  }
+
+  /** A server whose calls do not fail serves what was acknowledged, and verify finds it sound. */
+  private void requireStored(Path world, FailingPuts puts, Outcome outcome) throws IOException {
+    try (Traced server = server(world, null, false)) {
+      if (!server.awaitSaid("serving", SECONDS_MAX)) {
+        outcome.complain("no server starts afterwards: " + server.err());
+        return;
+      }
+      puts.check(shm(world));
+      server.terminate();
+      server.awaitEnd(SECONDS_MAX);
+    }
+    try (Traced verify =
+        tool("verify", world, null, List.of(), List.of("verify", "--data", data(world)))) {
+      if (!verify.awaitEnd(SECONDS_MAX) || verify.exitCode() != 0) {
+        outcome.complain("verify afterwards: " + verify.out() + verify.err());
+      }
+    }
+  }
+
+  // Commands.
+
+  private void client(Configuration configuration, Path world, Outcome outcome) throws IOException {
+    String name = configuration.program.name().toLowerCase(Locale.ROOT);
+    try (Traced server = server(world, null, false)) {
+      require(server.awaitSaid("serving", SECONDS_MAX), "no server starts: " + server.err());
+      String uri =
+          switch (configuration.kind) {
+            case 0 -> shm(world);
+            case 1 -> tcp();
+            default -> shm(world) + "?read-only";
+          };
+      List<String> words = new ArrayList<>(List.of(name, "--uri", uri));
+      List<Path> files = new ArrayList<>(files(world));
+      Path target = world.resolve("target");
+      switch (configuration.program) {
+        case IMPORT -> words.add(world.resolve("lines").toString());
+        case BACKUP -> words.addAll(List.of("--share", "100", target.toString()));
+        case RESTORE -> words.addAll(List.of("--over", world.resolve("backup").toString()));
+        default -> {}
+      }
+      files.addAll(
+          List.of(
+              world.resolve("lines"),
+              world.resolve("backup"),
+              world.resolve("backup/erda.backup"),
+              target,
+              target.resolve("erda.backup")));
+      if (configuration.program == Program.BACKUP) {
+        Files.createDirectory(target);
+      }
+      boolean done;
+      try (Traced tool = tool("tool", world, configuration.call, files, words)) {
+        done = requireEnd(tool, outcome);
+        if (done
+            && configuration.program == Program.EXPORT
+            && !sorted(tool.out()).equals(exported)) {
+          outcome.complain("exit code 0, and not all keys");
+        }
+      }
+      if (configuration.program == Program.BACKUP) {
+        requireBackup(world, target, done, outcome);
+      }
+      if (!server.isAlive()) {
+        outcome.complain("the server ended: " + server.err());
+      }
+      outcome.said("server", server.err());
+      FailingPuts puts = new FailingPuts(outcome);
+      puts.knowFilled();
+      puts.check(shm(world));
+      server.terminate();
+      server.awaitEnd(SECONDS_MAX);
+    }
+  }
+
+  private void requireBackup(Path world, Path target, boolean done, Outcome outcome)
+      throws IOException {
+    if (!done) {
+      try (Traced next =
+          tool(
+              "next",
+              world,
+              null,
+              List.of(),
+              List.of("backup", "--share", "100", "--uri", shm(world), target.toString()))) {
+        next.awaitEnd(SECONDS_MAX);
+        if (next.exitCode() != 0) {
+          outcome.complain("the next backup is refused: " + next.err());
+        }
+      }
+    }
+    try (Traced check =
+        tool("check", world, null, List.of(), List.of("restore", "--check", target.toString()))) {
+      check.awaitEnd(SECONDS_MAX);
+      if (check.exitCode() != 0) {
+        outcome.complain("the backup is not sound: " + check.err());
+      }
+    }
+    try (Stream<Path> left = Files.list(target)) {
+      long unfinished = left.filter(file -> file.toString().endsWith(".unfinished")).count();
+      if (!done && unfinished > 0) {
+        outcome.complain(unfinished + " unfinished files are left");
+      }
+    }
+  }
+
+  private void verify(Configuration configuration, Path world, Outcome outcome) throws IOException {
+    try (Traced tool =
+        tool(
+            "tool",
+            world,
+            configuration.call,
+            files(world),
+            List.of("verify", "--data", data(world)))) {
+      boolean done = requireEnd(tool, outcome);
+      String out = tool.out();
+      if (out.contains("damaged: ")
+          || out.contains("doubtful: ")
+          || tool.err().contains("missing")) {
+        outcome.complain("a sound store is called damaged: " + out + tool.err());
+      }
+      if (done && !out.contains("The store was stopped cleanly")) {
+        outcome.complain("exit code 0, and not stopped cleanly");
+      }
+    }
+  }
+
+  private void check(Configuration configuration, Path world, Outcome outcome) throws IOException {
+    Path backup = world.resolve("backup");
+    try (Traced tool =
+        tool(
+            "tool",
+            world,
+            configuration.call,
+            List.of(backup, backup.resolve("erda.backup")),
+            List.of("restore", "--check", backup.toString()))) {
+      requireEnd(tool, outcome);
+      if (tool.err().contains("damaged") || tool.err().contains("no backup")) {
+        outcome.complain("a sound backup is called damaged or missing");
+      }
+    }
+  }
+
+  /** Returns whether it says that it has done what it was asked for. */
+  private static boolean requireEnd(Traced tool, Outcome outcome) throws IOException {
+    if (!tool.awaitEnd(SECONDS_MAX)) {
+      outcome.complain("it does not end: " + tool.threads());
+      tool.kill();
+      return false;
+    }
+    outcome.met(tool.injected());
+    String err = tool.err();
+    outcome.said("command", err);
+    int code = tool.exitCode();
+    if (code != 0 && !err.contains("erda: ") && !Outcome.isOfTheJvm(err + tool.out())) {
+      outcome.complain("exit code " + code + " without a word");
+    }
+    if (err.lines().filter(line -> line.startsWith("erda: ")).count() > 1 && code != 0) {
+      outcome.complain("more than one line");
+    }
+    return code == 0;
+  }
+
+  // Processes.
+
+  private Traced server(Path world, FailingCall call, boolean power) throws IOException {
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    List<String> words =
+        new ArrayList<>(List.of("server", "--data", data(world), "--listen", "127.0.0.1:" + port));
+    words.addAll(GEOMETRY);
+    if (power) {
+      words.addAll(List.of("--promise", "power"));
+    }
+    return tool("server", world, call, files(world), words);
+  }
+
+  private Traced tool(
+      String name, Path world, FailingCall call, List<Path> files, List<String> words)
+      throws IOException {
+    List<String> command = new ArrayList<>(List.of(java));
+    command.addAll(flags);
+    command.addAll(List.of("-cp", classpath, "io.erda.launcher.Main"));
+    command.addAll(words);
+    return Traced.start(name, world, call, files, command);
+  }
+
+  private void tool(Path world, String command, FailingCall call, String uri, String... more)
+      throws IOException {
+    List<String> words = new ArrayList<>(List.of(command, "--uri", uri));
+    words.addAll(Arrays.asList(more));
+    try (Traced tool = tool(command, world, call, List.of(), words)) {
+      tool.awaitEnd(SECONDS_MAX);
+      require(tool.exitCode() == 0, command + ": " + tool.err());
+    }
+  }
+
+  private static String data(Path world) {
+    return world.resolve("data").toString();
+  }
+
+  private static String shm(Path world) {
+    return "erda+shm:" + data(world);
+  }
+
+  private String tcp() {
+    return "erda://127.0.0.1:" + port;
+  }
+
+  private static String sorted(String lines) {
+    return String.join("\n", lines.lines().sorted().toList()) + "\n";
+  }
+
+  /** The files that a store has, and those that it is going to have. */
+  private static List<Path> files(Path world) throws IOException {
+    Path data = world.resolve("data");
+    List<Path> files = new ArrayList<>(List.of(data, data.resolve("shm")));
+    if (Files.exists(data)) {
+      try (Stream<Path> there = Files.walk(data)) {
+        there.filter(Files::isRegularFile).forEach(files::add);
+      }
+    }
+    for (String name :
+        List.of(
+            "superblock",
+            "root",
+            "regions",
+            "stopped",
+            "stopped.new",
+            "shm/registry",
+            "shm/socket")) {
+      files.add(data.resolve(name));
+    }
+    IntStream.range(1, 12)
+        .forEach(i -> {
+          files.add(data.resolve("spare-" + i));
+          files.add(data.resolve("left-" + i));
+          files.add(data.resolve("table-" + i));
+        });
+    return files.stream().distinct().toList();
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : files.toList()) {
+        if (Files.isDirectory(file) || Files.isRegularFile(file)) {
+          Files.copy(
+              file,
+              to.resolve(from.relativize(file).toString()),
+              StandardCopyOption.COPY_ATTRIBUTES);
+        }
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    FailingCalls.remove(template);
+    FailingCalls.remove(work.resolve("world"));
+  }
+}

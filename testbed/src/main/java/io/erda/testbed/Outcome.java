@@ -1,0 +1,79 @@
+package io.erda.testbed;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * What came of one configuration of the failing calls: what is wrong with it, and what was seen.
+ */
+final class Outcome {
+  /** What no user is to read: a type of Java's, a stack trace, a defect. */
+  private static final Pattern UNTYPED =
+      Pattern.compile(
+          "(?m)^\\s+at [\\w.$/]+\\(|\\b(java|javax|jdk|sun)\\.[\\w.]*[A-Z]\\w+|internal error"
+              + "|\\bio\\.erda\\.[\\w.]*[A-Z]\\w+|\\w+(Exception|Error)\\b");
+
+  /** The JVM itself could not go on, and has said so. */
+  private static final Pattern OF_THE_JVM =
+      Pattern.compile(
+          "fatal error has been detected|insufficient memory for the Java Runtime"
+              + "|Error occurred during initialization of|Could not create the Java Virtual Machine"
+              + "|Error: Could not find or load|Error loading|error while loading shared libraries"
+              + "|Could not reserve|Error: Unable to|library initialization failed");
+
+  private final List<String> complaints = new ArrayList<>();
+  private final StringBuilder seen = new StringBuilder();
+  private boolean met;
+  private boolean ofTheJvm;
+
+  /** The call was made to fail. */
+  void met(boolean injected) {
+    met |= injected;
+  }
+
+  boolean isMet() {
+    return met;
+  }
+
+  /** Whether it was the JVM that could not go on: what it says is its own. */
+  boolean isOfTheJvm() {
+    return ofTheJvm;
+  }
+
+  void complain(String what) {
+    complaints.add(what);
+  }
+
+  List<String> complaints() {
+    return complaints;
+  }
+
+  /** Everything that was said, for whoever looks at a failure. */
+  String seen() {
+    return seen.toString();
+  }
+
+  /** Takes what a program has said, and complains of what no user is to read. */
+  void said(String who, String text) {
+    if (text.isBlank()) {
+      return;
+    }
+    text.lines()
+        .limit(40)
+        .forEach(line -> seen.append("    ").append(who).append(": ").append(line).append('\n'));
+    if (OF_THE_JVM.matcher(text).find()) {
+      ofTheJvm = true;
+    } else {
+      var untyped = UNTYPED.matcher(text);
+      if (untyped.find()) {
+        complain(who + " says \"" + untyped.group().strip() + "\"");
+      }
+    }
+  }
+
+  /** Whether a text says that the JVM could not go on. */
+  static boolean isOfTheJvm(String text) {
+    return OF_THE_JVM.matcher(text).find();
+  }
+}
