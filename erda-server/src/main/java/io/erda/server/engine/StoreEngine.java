@@ -244,6 +244,11 @@ public final class StoreEngine implements AutoCloseable {
     return leftovers;
   }
 
+  /** Files that nothing needs any more and that could not be removed. */
+  public int filesLeft() {
+    return leftovers.count();
+  }
+
   /** Where each key's newest version is. */
   public Tables tables() {
     return tables;
