@@ -276,13 +276,22 @@ class KeyCursorTest {
 
   @Test
   void theTableIsDoubledMeanwhile() {
+    isResizedMeanwhile(store::beginDoubling);
+  }
+
+  @Test
+  void theTableIsHalvedMeanwhile() {
+    isResizedMeanwhile(store::beginHalving);
+  }
+
+  private void isResizedMeanwhile(Runnable begin) {
     Map<String, String> all = new HashMap<>();
     try (KeyCursor keys = erda.keys()) {
       for (int i = 0; i < 200; i++) {
         assertTrue(keys.next());
         take(keys, all);
       }
-      store.beginDoubling();
+      begin.run();
       int moved = 0;
       boolean ended = false;
       while (keys.next()) {

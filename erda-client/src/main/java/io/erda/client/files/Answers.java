@@ -127,6 +127,7 @@ final class Answers {
     }
     int count = Math.min(slots.length - first, Message.RECORDS_MAX);
     StoreTables tables = map.superblock().tables();
+    boolean resizing = tables.resizing();
     Message.putLong(out, to + Message.MAPPED_INCARNATION, incarnation);
     Message.putLong(out, to + Message.MAPPED_EPOCH, map.epoch());
     Message.putLong(out, to + Message.MAPPED_TABLE_KEY, ReachedFiles.tableKey(tables.generation()));
@@ -139,8 +140,8 @@ final class Answers {
     Message.putLong(
         out,
         to + Message.MAPPED_NEXT_KEY,
-        tables.resizing() ? ReachedFiles.tableKey(tables.nextGeneration()) : 0);
-    Message.putLong(out, to + Message.MAPPED_NEXT_BUCKETS, tables.nextBuckets());
+        resizing ? ReachedFiles.tableKey(tables.nextGeneration()) : 0);
+    Message.putLong(out, to + Message.MAPPED_NEXT_BUCKETS, resizing ? tables.nextBuckets() : 0);
     for (int i = 0; i < count; i++) {
       int slot = slots[first + i];
       long linkWord = map.linkWords()[slot];

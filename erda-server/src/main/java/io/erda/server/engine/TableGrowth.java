@@ -57,12 +57,6 @@ public final class TableGrowth {
   private static final int SLOTS_PER_ENTRY = 2;
 
   /**
-   * A halving begins at this load or below: then the new table is at an eighth, so that it takes
-   * three times as many keys again before it doubles.
-   */
-  private static final int SLOTS_PER_ENTRY_HALVED = 16;
-
-  /**
    * An insertion that fails at less than this load meets more equal keys than chance gives:
    * doubling would not help.
    */
@@ -403,7 +397,7 @@ public final class TableGrowth {
 
   private boolean isFarTooLarge() {
     HashTable table = tables.current().table();
-    return table.sizeKnown() && table.size() * SLOTS_PER_ENTRY_HALVED <= table.buckets();
+    return table.sizeKnown() && table.size() * options.bucketsPerEntryHalved() <= table.buckets();
   }
 
   // 1: the file.

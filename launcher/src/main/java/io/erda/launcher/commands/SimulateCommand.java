@@ -16,6 +16,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -119,7 +120,7 @@ public final class SimulateCommand implements Callable<Integer> {
       throw new UserError(
           "violation; again with: ./erda simulate --runs 1 --seed " + sum.failed.seed());
     }
-    List<Fault> never = sum.neverHappened();
+    List<String> never = sum.neverHappened();
     if (sum.runs >= EVERY_FAULT_RUNS && !never.isEmpty()) {
       throw new UserError("a defect of the simulation: never happened: " + never);
     }
@@ -170,6 +171,8 @@ public final class SimulateCommand implements Callable<Integer> {
     private long simulatedNs;
     private long wordsLost;
     private long doublings;
+    private long halvings;
+    private long halvingsTurned;
     private long cleanings;
 
     /** The run that failed, or null. */
@@ -187,6 +190,8 @@ public final class SimulateCommand implements Callable<Integer> {
       simulatedNs += result.simulatedNs();
       wordsLost += result.stores().wordsLost();
       doublings += result.doublings();
+      halvings += result.halvings();
+      halvingsTurned += result.halvingsTurned();
       cleanings += result.cleanings();
       result.faults().forEach((fault, count) -> faults.merge(fault, count, Long::sum));
       result.crashes().forEach((crash, count) -> crashes.merge(crash, count, Long::sum));
@@ -208,8 +213,20 @@ public final class SimulateCommand implements Callable<Integer> {
           + count(Fault.CLIENT_CRASH_IN_POST);
     }
 
-    List<Fault> neverHappened() {
-      return Arrays.stream(Fault.values()).filter(fault -> count(fault) == 0).toList();
+    /** The faults that never happened, and what else a run of many must have. */
+    List<String> neverHappened() {
+      List<String> never =
+          Arrays.stream(Fault.values())
+              .filter(fault -> count(fault) == 0)
+              .map(Fault::name)
+              .collect(Collectors.toCollection(ArrayList::new));
+      if (halvings == 0) {
+        never.add("halving of a table");
+      }
+      if (halvingsTurned == 0) {
+        never.add("halving that turned round");
+      }
+      return never;
     }
 
     private long operationsPerCpuSecond() {
@@ -270,6 +287,8 @@ public final class SimulateCommand implements Callable<Integer> {
       }
       return table
           .row("doublings of a table", Table.count(doublings))
+          .row("halvings of a table", Table.count(halvings))
+          .row("halvings that turned round", Table.count(halvingsTurned))
           .row("regions cleaned", Table.count(cleanings))
           .row("words lost by power failures", Table.count(wordsLost))
           .row("operations per CPU second", Table.count(operationsPerCpuSecond()))
@@ -287,6 +306,8 @@ public final class SimulateCommand implements Callable<Integer> {
           .put("crashes", crashes())
           .put("wordsLost", wordsLost)
           .put("doublings", doublings)
+          .put("halvings", halvings)
+          .put("halvingsTurned", halvingsTurned)
           .put("regionsCleaned", cleanings)
           .put("simulatedNs", simulatedNs)
           .put("realNs", realNs)

@@ -71,6 +71,9 @@ public record Configuration(
   /** Clients leave in the middle in one of so many of the other runs. */
   private static final int LEAVING_ODDS = 10;
 
+  /** Keys come and go, and tables shrink, in one of so many of the other runs. */
+  private static final int SHRINKING_ODDS = 15;
+
   /** Entries are displaced beside iterations in one of so many of the runs that are left. */
   private static final int ITERATED_ODDS = 15;
 
@@ -103,8 +106,8 @@ public record Configuration(
 
   /**
    * The configuration of a seed: as {@link #random} draws it; in one run of some the puts announce
-   * first, in one of some clients leave in the middle, and in one of some entries are displaced
-   * beside iterations. That is drawn beside, so that all others are what they were before.
+   * first, in one of some clients leave in the middle, in one of some keys come and go, so that
+   * tables shrink, and in one of some entries are displaced beside iterations. That is drawn beside, so that all others are what they were before.
    */
   public static Configuration ofSeed(long seed) {
     Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
@@ -119,6 +122,10 @@ public record Configuration(
     SplittableRandom leaving = new SplittableRandom(seed ^ 0x1EAFE7L);
     if (leaving.nextInt(LEAVING_ODDS) == 0) {
       return Scenarios.leavingInTheMiddle(leaving);
+    }
+    SplittableRandom shrinking = new SplittableRandom(seed ^ 0x5B21_4B5L);
+    if (shrinking.nextInt(SHRINKING_ODDS) == 0) {
+      return Scenarios.tablesThatShrink(shrinking);
     }
     SplittableRandom iterated = new SplittableRandom(seed ^ 0x17E2A7EDL);
     return iterated.nextInt(ITERATED_ODDS) == 0

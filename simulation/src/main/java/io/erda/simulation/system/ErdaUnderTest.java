@@ -167,6 +167,16 @@ public final class ErdaUnderTest implements StoreUnderTest {
       }
 
       @Override
+      public long halvings() {
+        return growth.halvings();
+      }
+
+      @Override
+      public long halvingsTurned() {
+        return growth.turns();
+      }
+
+      @Override
       public long cleanings() {
         return core.cleaner().cleanings();
       }
@@ -251,13 +261,15 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   /**
    * A few slots a step, so that tables of a few buckets take many steps to double. Half of the
-   * servers don't double theirs: their entries are displaced.
+   * servers don't double theirs: their entries are displaced. Some halve a table as soon as it can
+   * be halved, and those that find no room in the smaller one turn round.
    */
   private TableGrowthOptions growthOptions(RandomGenerator random) {
     return new TableGrowthOptions(
         random.nextBoolean() || !doubles ? geometry.buckets() : StoreGeometry.BUCKETS_MAX,
         random.nextInt(1, 5),
-        1L << random.nextInt(6, 24));
+        1L << random.nextInt(6, 24),
+        4 << (int) (random.nextLong() & 1));
   }
 
   private static void requireSound(String finding) {

@@ -3,6 +3,7 @@ package io.erda.simulation.system;
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogFiles;
+import io.erda.protocol.SuperblockLayout;
 import io.erda.server.engine.StoreFiles;
 import io.erda.simulation.SimulatedDisk;
 import java.lang.foreign.MemorySegment;
@@ -26,8 +27,10 @@ public enum ProtocolState {
   ONE_PENDING,
   /** Several are. */
   SEVERAL_PENDING,
-  /** There are two tables. */
+  /** Entries are moved into a larger table, or its file is there. */
   DOUBLING,
+  /** Entries are moved into a smaller table. */
+  HALVING,
   /** Space is set aside for what is live in a region. */
   CLEANING,
   /** Nothing of the above, and a power failure would lose words. */
@@ -74,7 +77,8 @@ public enum ProtocolState {
       return pending == 1 ? ONE_PENDING : SEVERAL_PENDING;
     }
     if (tables > 1) {
-      return DOUBLING;
+      MemorySegment superblock = disk.image(StoreFiles.SUPERBLOCK);
+      return SuperblockLayout.newest(superblock).tables().halving() ? HALVING : DOUBLING;
     }
     if (isCleaning(regions)) {
       return CLEANING;

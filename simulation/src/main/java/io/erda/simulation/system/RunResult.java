@@ -17,6 +17,8 @@ import java.util.Set;
  * @param history null, or of a run that failed what everyone did, and what the memory held
  * @param cleanings regions that were cleaned
  * @param doublings of the table
+ * @param halvings of the table
+ * @param halvingsTurned halvings of the table that found no room and went back
  * @param moves of entries, by what the root counts: one for each table at each start among them
  * @param failure null, or what went wrong, for people
  */
@@ -34,6 +36,8 @@ public record RunResult(
     String history,
     long cleanings,
     long doublings,
+    long halvings,
+    long halvingsTurned,
     long moves,
     String failure) {
   /** Failure, configuration and how to run it again. */

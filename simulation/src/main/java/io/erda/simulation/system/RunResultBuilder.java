@@ -22,6 +22,8 @@ public final class RunResultBuilder {
   private String history;
   private long cleanings;
   private long doublings;
+  private long halvings;
+  private long halvingsTurned;
   private long moves;
   private String failure;
 
@@ -42,6 +44,8 @@ public final class RunResultBuilder {
     history = other.history();
     cleanings = other.cleanings();
     doublings = other.doublings();
+    halvings = other.halvings();
+    halvingsTurned = other.halvingsTurned();
     moves = other.moves();
     failure = other.failure();
   }
@@ -106,6 +110,13 @@ public final class RunResultBuilder {
     return this;
   }
 
+  /** Sets how often the table was halved, and how often that turned round. */
+  public RunResultBuilder halvings(long done, long turned) {
+    halvings = done;
+    halvingsTurned = turned;
+    return this;
+  }
+
   public RunResultBuilder doublings(long value) {
     doublings = value;
     return this;
@@ -136,6 +147,8 @@ public final class RunResultBuilder {
         history,
         cleanings,
         doublings,
+        halvings,
+        halvingsTurned,
         moves,
         failure);
   }

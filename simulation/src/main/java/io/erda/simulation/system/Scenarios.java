@@ -96,6 +96,55 @@ public final class Scenarios {
   }
 
   /**
+   * Keys come, and go again, all along: a table of two buckets grows by doubling, and is halved when
+   * most are deleted. In half of the runs the hashes of the keys share bits, so that a bucket of a
+   * smaller table can't hold them, and the halving turns round. Servers die in the middle of that,
+   * and READs take their time.
+   */
+  public static Configuration tablesThatShrink(RandomGenerator random) {
+    boolean shares = random.nextBoolean();
+    NetworkModel network = NetworkModel.random(random);
+    return new ConfigurationBuilder()
+        .domain(
+            random.nextBoolean()
+                ? PersistenceDomain.MEMORY_CONTROLLER
+                : PersistenceDomain.WHOLE_SYSTEM)
+        .network(random.nextBoolean() ? network.slowPieces(1 << 16) : network)
+        .store(
+            new StoreGeometry(
+                new LogGeometry(1, 1 << 17, 1 << 13, 6), 1L << random.nextInt(1, 4)))
+        .diskRegions(0)
+        .doubles(true)
+        .service(
+            new ServiceOptions(
+                40, 1 << 22, 1 << 12, 50_000, new CleanerOptions(2, 0, 1 << 10, 1 << 18, 1 << 24)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 2))
+        .clients(4)
+        .readersPercent(0)
+        .keys(random.nextInt(30, 60))
+        .twins(false)
+        .keyBytesMax(8)
+        .valueBytesMax(64)
+        .operations(3000)
+        .pipeline(2)
+        .mix(new OperationMix(55, 5, 0, 0, random.nextInt(2, 6), shares ? random.nextInt(4, 7) : 0))
+        .faultGapNs(1L << random.nextInt(18, 23))
+        .stepNs(128)
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 12)
+        .faults(
+            EnumSet.of(
+                Fault.SERVER_CRASH_IN_STORE,
+                Fault.SERVER_CRASH_IN_RECOVERY,
+                Fault.SERVER_CRASH,
+                Fault.SERVER_STOP,
+                Fault.POWER_FAILURE,
+                Fault.CLIENT_CRASH,
+                Fault.INSPECTION))
+        .build();
+  }
+
+  /**
    * Clients with several puts under way lose their connections all the time, while batches wait for
    * the device, which fails now and then: what of it was done has to be told rightly.
    */

@@ -50,6 +50,8 @@ final class ServerHost {
   private long cleanings;
 
   private long doublings;
+  private long halvings;
+  private long halvingsTurned;
 
   /** The disk has so much room from when there is a store. */
   private long roomBytes = Long.MAX_VALUE;
@@ -115,6 +117,16 @@ final class ServerHost {
   /** Regions that all servers so far have cleaned. */
   long cleanings() {
     return cleanings + (core == null ? 0 : core.cleanings());
+  }
+
+  /** How often all servers so far have halved the table. */
+  long halvings() {
+    return halvings + (core == null ? 0 : core.halvings());
+  }
+
+  /** How often a halving turned round in all servers so far. */
+  long halvingsTurned() {
+    return halvingsTurned + (core == null ? 0 : core.halvingsTurned());
   }
 
   /** How often all servers so far have doubled the table. */
@@ -445,6 +457,8 @@ final class ServerHost {
     if (core != null) {
       cleanings += core.cleanings();
       doublings += core.doublings();
+      halvings += core.halvings();
+      halvingsTurned += core.halvingsTurned();
       core = null;
     }
     if (node != null) {

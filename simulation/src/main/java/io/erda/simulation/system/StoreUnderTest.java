@@ -112,6 +112,16 @@ public interface StoreUnderTest {
       return 0;
     }
 
+    /** How often the table was halved so far. */
+    default long halvings() {
+      return 0;
+    }
+
+    /** How often a halving found no room and turned round so far. */
+    default long halvingsTurned() {
+      return 0;
+    }
+
     /** How often the table was doubled so far. */
     default long doublings() {
       return 0;

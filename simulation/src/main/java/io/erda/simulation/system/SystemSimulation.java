@@ -192,6 +192,7 @@ public final class SystemSimulation {
         .history(world.failed() ? story() : null)
         .cleanings(host.cleanings())
         .doublings(host.doublings())
+        .halvings(host.halvings(), host.halvingsTurned())
         .moves(world.view.moves())
         .failure(world.workload.failure())
         .build();

@@ -13,6 +13,8 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.PutMode;
 import io.erda.protocol.Root;
+import io.erda.protocol.StoreTables;
+import io.erda.protocol.SuperblockLayout;
 import io.erda.server.engine.StoreFiles;
 import io.erda.server.engine.StoreGeometry;
 import io.erda.simulation.SimulatedDisk;
@@ -36,6 +38,7 @@ final class VersionWordRules {
   private static final long INTENT_AT = 64;
   private static final long INTENT_VALID_AT = 104;
   private static final long INTENT_BYTES = 48;
+  private static final long STRETCH_AT = 128;
   private static final long RECORDS_AT = 4096;
   private static final long RECORD_BYTES = 64;
   private static final int STATE_LINKED = 0xA5;
@@ -95,6 +98,10 @@ final class VersionWordRules {
       return;
     }
     long word = memory.get(WORD, offset);
+    if (word == VersionWord.MOVED && next != word) {
+      requireForgotten(table, memory, slot, next);
+      return;
+    }
     if (next == word || partOfMove(table, memory, slot, word, next)) {
       return;
     }
@@ -139,6 +146,36 @@ final class VersionWordRules {
             + (word == 0 ? " and not durably so" : ""));
   }
 
+  /**
+   * A slot whose entry was moved is freed when a halving turns round, and then no stretch says that
+   * its copy might be superfluous.
+   */
+  private void requireForgotten(String table, MemorySegment memory, long slot, long next) {
+    StoreTables tables = tables();
+    boolean forgotten =
+        next == 0
+            && tables.halving()
+            && table.equals(StoreFiles.table(tables.generation()))
+            && memory.get(WORD, STRETCH_AT) == 0
+            && (!durably || disk.settled(table, STRETCH_AT, 8));
+    if (!forgotten) {
+      throw new AssertionError(
+          "slot "
+              + slot
+              + " of "
+              + table
+              + ", whose entry was moved, becomes "
+              + VersionWord.toString(next)
+              + " beside stretch word "
+              + Long.toHexString(memory.get(WORD, STRETCH_AT)));
+    }
+  }
+
+  /** The tables that the superblock names. */
+  private StoreTables tables() {
+    return SuperblockLayout.newest(disk.image(StoreFiles.SUPERBLOCK)).tables();
+  }
+
   /** What a displacement stores while its intent is valid; {@code CrashTest} knows more of it. */
   private boolean partOfMove(String table, MemorySegment memory, long slot, long word, long next) {
     if (memory.get(WORD, INTENT_VALID_AT) == 0) {
@@ -169,9 +206,9 @@ final class VersionWordRules {
     }
   }
 
-  /** A doubling marks an entry: then its copy is in the next table, and lasts. */
+  /** A resizing marks an entry: then its copy is in the next table, and lasts. */
   private String wrongMark(String table, long keyWord, long word) {
-    String next = neighbour(table, 1);
+    String next = StoreFiles.table(tables().nextGeneration());
     if (VersionWord.pending(word) || word == 0) {
       return "not an entry that can be moved";
     }
@@ -195,12 +232,15 @@ final class VersionWordRules {
   }
 
   /**
-   * The word of a key's entry in the table before, while it is there and not marked; else 0. A
+   * The word of a key's entry in the table that is being left, while it is there and not marked; else 0. A
    * version of the key lies at an offset.
    */
   private long original(String table, long keyWord, int offset) {
-    String before = neighbour(table, -1);
-    MemorySegment memory = disk.image(before);
+    StoreTables tables = disk.image(StoreFiles.SUPERBLOCK) == null ? null : tables();
+    if (tables == null || !table.equals(StoreFiles.table(tables.nextGeneration()))) {
+      return 0;
+    }
+    MemorySegment memory = disk.image(StoreFiles.table(tables.generation()));
     for (long at = firstWord(); memory != null && at < memory.byteSize(); at += ENTRY_BYTES) {
       long word = memory.get(WORD, at);
       if (word != 0
@@ -226,11 +266,6 @@ final class VersionWordRules {
 
   private static long firstWord() {
     return HashTable.entriesOffset() + 8;
-  }
-
-  private static String neighbour(String table, int by) {
-    return StoreFiles.TABLE_PREFIX
-        + (Integer.parseInt(table.substring(StoreFiles.TABLE_PREFIX.length())) + by);
   }
 
   private String wrong(String table, MemorySegment memory, long offset, long word, long next) {

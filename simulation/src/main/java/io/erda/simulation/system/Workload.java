@@ -1,5 +1,6 @@
 package io.erda.simulation.system;
 
+import io.erda.hashtable.KeyHash;
 import io.erda.simulation.history.History;
 import io.erda.simulation.history.Operation;
 import java.lang.foreign.MemorySegment;
@@ -57,19 +58,44 @@ final class Workload {
     }
   }
 
-  /** As soon as there is a store every second key becomes the twin of the one before. */
+  /**
+   * As soon as there is a store every second key becomes the twin of the one before, or all of them
+   * get hashes that share their low bits.
+   */
   private void pairKeys() {
-    long seed = configuration.twins() && !paired ? hashSeed.getAsLong() : 0;
+    long seed = hashesMatter() && !paired ? hashSeed.getAsLong() : 0;
     if (seed == 0) {
       return;
     }
     paired = true;
-    for (int i = 1; i < keys.length; i += 2) {
+    shareBits(new KeyHash(seed));
+    for (int i = 1; i < keys.length && configuration.twins(); i += 2) {
       if (!history.knows(i)) {
         keys[i] =
             MemorySegment.ofArray(
                 TwinKeys.twin((byte[]) keys[i - 1].heapBase().orElseThrow(), seed));
       }
+    }
+  }
+
+  private boolean hashesMatter() {
+    return configuration.twins() || configuration.mix().sharedBits() > 0;
+  }
+
+  private void shareBits(KeyHash hash) {
+    long mask = (1L << configuration.mix().sharedBits()) - 1;
+    long shared = hash.of(keys[0], 0, keys[0].byteSize()) & mask;
+    for (int i = 1; i < keys.length; i++) {
+      if (history.knows(i)) {
+        continue;
+      }
+      byte[] key = new byte[TwinKeys.KEY_BYTES];
+      MemorySegment bytes = MemorySegment.ofArray(key);
+      do {
+        random.nextBytes(key);
+        key[0] = (byte) i;
+      } while ((hash.of(bytes, 0, key.length) & mask) != shared);
+      keys[i] = bytes;
     }
   }
 
@@ -103,7 +129,7 @@ final class Workload {
     if (readsOnly) {
       return get(client, to, key);
     }
-    OperationMix mix = configuration.mix();
+    OperationMix mix = configuration.mix().at(invoked - 1, configuration.operations());
     if (key < mix.staying() && newest[key] != 0 && draw < mix.puts() + mix.deletes()) {
       key = mix.staying() + random.nextInt(keys.length - mix.staying());
     }
@@ -130,7 +156,7 @@ final class Workload {
    */
   Iteration beginIteration(int client) {
     pairKeys();
-    if (iteration != null || (configuration.twins() && !paired)) {
+    if (iteration != null || (hashesMatter() && !paired)) {
       return null;
     }
     iteration = new Iteration(this, client, keys.length);

@@ -525,7 +525,7 @@ final class Mutants {
           Mutant.of(
               "map from the files leaves the new table out",
               "who reads the files looks at the old table alone",
-              () -> List.of(constant("client.files.Answers", "map", "doubling", 0))),
+              () -> List.of(constant("client.files.Answers", "map", "resizing", 0))),
           Mutant.of(
                   "files are read before recovery",
                   "who reads the files does not look whether the machine was started anew",

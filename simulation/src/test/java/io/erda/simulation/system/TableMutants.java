@@ -1,0 +1,232 @@
+package io.erda.simulation.system;
+
+import io.erda.pmem.ForwardingDirectory;
+import io.erda.pmem.ForwardingMemory;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.rdma.Device;
+import io.erda.rdma.Flags;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.testing.ForwardingDevice;
+import io.erda.rdma.testing.ForwardingQueuePair;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/** What the mutants of the table's doubling and halving are made of. */
+final class TableMutants {
+  /** What goes wrong; nothing, unless overridden. */
+  abstract static class Mutant {
+    /** The server is being started. */
+    boolean recovering;
+
+    boolean drops(String name, long offset, long value) {
+      return false;
+    }
+
+    void mapped(MemoryDirectory directory, String name) throws IOException {}
+
+    QueuePair ofClient(QueuePair queuePair) {
+      return queuePair;
+    }
+  }
+
+  record MutantStore(StoreUnderTest store, Mutant mutant) implements StoreUnderTest {
+    @Override
+    public Server start(
+        MemoryDirectory directory,
+        Device device,
+        String address,
+        LongSupplier nanoTime,
+        RandomGenerator random)
+        throws IOException {
+      mutant.recovering = true;
+      Server server = store.start(directory, device, address, nanoTime, random);
+      mutant.recovering = false;
+      return server;
+    }
+
+    @Override
+    public Server startDamaged(
+        MemoryDirectory directory,
+        Device device,
+        String address,
+        LongSupplier nanoTime,
+        RandomGenerator random,
+        BiConsumer<byte[], String> findings)
+        throws IOException {
+      mutant.recovering = true;
+      Server server = store.startDamaged(directory, device, address, nanoTime, random, findings);
+      mutant.recovering = false;
+      return server;
+    }
+
+    @Override
+    public void inspect(
+        MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings) {
+      store.inspect(directory, random, findings);
+    }
+
+    @Override
+    public Client connect(
+        Device device, String address, LongSupplier nanoTime, ClientEvents events) {
+      return store.connect(new MutantDevice(device, mutant), address, nanoTime, events);
+    }
+  }
+
+  /** Never READs the second of two neighbourhoods. */
+  static final class OldAlone extends Forwarding {
+    private boolean afterNeighbourhood;
+
+    OldAlone(QueuePair queuePair) {
+      super(queuePair);
+    }
+
+    @Override
+    public boolean postRead(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
+      boolean neighbourhood = isNeighbourhood(length, flags);
+      if (neighbourhood && afterNeighbourhood) {
+        return true;
+      }
+      boolean posted = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+      afterNeighbourhood = posted ? neighbourhood : afterNeighbourhood;
+      return posted;
+    }
+  }
+
+  /** READs both, the second some steps after the first: the queue is full in between. */
+  static final class Slow extends Forwarding {
+    private boolean afterNeighbourhood;
+    private int refusals;
+
+    Slow(QueuePair queuePair) {
+      super(queuePair);
+    }
+
+    @Override
+    public boolean postRead(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
+      boolean neighbourhood = isNeighbourhood(length, flags);
+      if (neighbourhood && afterNeighbourhood && refusals < REFUSALS) {
+        refusals++;
+        return false;
+      }
+      boolean posted = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+      if (posted) {
+        afterNeighbourhood = neighbourhood;
+        refusals = 0;
+      }
+      return posted;
+    }
+  }
+
+  /** READs the second of two neighbourhoods before the first, with the same pause in between. */
+  static final class NewFirst extends Forwarding {
+    private record Held(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {}
+
+    private Held held;
+    private boolean swapped;
+    private int refusals;
+
+    NewFirst(QueuePair queuePair) {
+      super(queuePair);
+    }
+
+    @Override
+    public boolean postRead(
+        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
+      if (isNeighbourhood(length, flags) && held == null) {
+        held = new Held(wrId, local, at, key, remoteAt, length, flags);
+        return true;
+      }
+      if (isNeighbourhood(length, flags) && !swapped) {
+        swapped = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+        return swapped;
+      }
+      if (held != null) {
+        if (swapped && refusals++ < REFUSALS) {
+          return false;
+        }
+        if (!super.postRead(
+            held.wrId, held.local, held.at, held.key, held.remoteAt, held.length, held.flags)) {
+          return false;
+        }
+        held = null;
+        swapped = false;
+        refusals = 0;
+      }
+      return super.postRead(wrId, local, at, key, remoteAt, length, flags);
+    }
+  }
+
+  private abstract static class Forwarding extends ForwardingQueuePair {
+    static final int NEIGHBOURHOOD_BYTES = 256;
+
+    /** Steps that the queue seems full between two neighbourhoods. */
+    static final int REFUSALS = 4;
+
+    /** An object of this length is READ with a completion of its own. */
+    static boolean isNeighbourhood(int length, int flags) {
+      return length == NEIGHBOURHOOD_BYTES && (flags & Flags.SIGNALED) == 0;
+    }
+
+    Forwarding(QueuePair queuePair) {
+      super(queuePair);
+    }
+  }
+
+  static final class MutantDevice extends ForwardingDevice {
+    private final Mutant mutant;
+
+    MutantDevice(Device device, Mutant mutant) {
+      super(device);
+      this.mutant = mutant;
+    }
+
+    @Override
+    public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+      return mutant.ofClient(super.connect(address, privateData, timeout));
+    }
+  }
+
+  static final class MutantMemory extends ForwardingMemory {
+    private final String name;
+    private final Mutant mutant;
+
+    MutantMemory(PersistentMemory memory, String name, Mutant mutant) {
+      super(memory);
+      this.name = name;
+      this.mutant = mutant;
+    }
+
+    @Override
+    public void putLongRelease(long offset, long value) {
+      if (!mutant.drops(name, offset, value)) {
+        super.putLongRelease(offset, value);
+      }
+    }
+  }
+
+  static final class MutantDirectory extends ForwardingDirectory {
+    private final Mutant mutant;
+
+    MutantDirectory(MemoryDirectory directory, Mutant mutant) {
+      super(directory);
+      this.mutant = mutant;
+    }
+
+    @Override
+    protected PersistentMemory wrap(String name, PersistentMemory memory) throws IOException {
+      mutant.mapped(this, name);
+      return new MutantMemory(memory, name, mutant);
+    }
+  }
+
+  private TableMutants() {}
+}
