@@ -12,8 +12,8 @@ package io.erda.server.engine;
 public record TableGrowthOptions(
     long bucketsMax, int stretchSlots, long graceNs, int bucketsPerEntryHalved) {
   /**
-   * After a halving at this load the new table is at an eighth, so that it takes three times as many
-   * keys again before it doubles.
+   * After a halving at this load the new table is at an eighth, so that it takes three times as
+   * many keys again before it doubles.
    */
   private static final int BUCKETS_PER_ENTRY_HALVED = 16;
 

@@ -107,7 +107,8 @@ public record Configuration(
   /**
    * The configuration of a seed: as {@link #random} draws it; in one run of some the puts announce
    * first, in one of some clients leave in the middle, in one of some keys come and go, so that
-   * tables shrink, and in one of some entries are displaced beside iterations. That is drawn beside, so that all others are what they were before.
+   * tables shrink, and in one of some entries are displaced beside iterations. That is drawn
+   * beside, so that all others are what they were before.
    */
   public static Configuration ofSeed(long seed) {
     Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));

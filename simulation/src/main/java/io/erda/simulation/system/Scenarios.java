@@ -96,10 +96,10 @@ public final class Scenarios {
   }
 
   /**
-   * Keys come, and go again, all along: a table of two buckets grows by doubling, and is halved when
-   * most are deleted. In half of the runs the hashes of the keys share bits, so that a bucket of a
-   * smaller table can't hold them, and the halving turns round. Servers die in the middle of that,
-   * and READs take their time.
+   * Keys come, and go again, all along: a table of two buckets grows by doubling, and is halved
+   * when most are deleted. In half of the runs the hashes of the keys share bits, so that a bucket
+   * of a smaller table can't hold them, and the halving turns round. Servers die in the middle of
+   * that, and READs take their time.
    */
   public static Configuration tablesThatShrink(RandomGenerator random) {
     boolean shares = random.nextBoolean();
@@ -111,8 +111,7 @@ public final class Scenarios {
                 : PersistenceDomain.WHOLE_SYSTEM)
         .network(random.nextBoolean() ? network.slowPieces(1 << 16) : network)
         .store(
-            new StoreGeometry(
-                new LogGeometry(1, 1 << 17, 1 << 13, 6), 1L << random.nextInt(1, 4)))
+            new StoreGeometry(new LogGeometry(1, 1 << 17, 1 << 13, 6), 1L << random.nextInt(1, 4)))
         .diskRegions(0)
         .doubles(true)
         .service(

@@ -232,8 +232,8 @@ final class VersionWordRules {
   }
 
   /**
-   * The word of a key's entry in the table that is being left, while it is there and not marked; else 0. A
-   * version of the key lies at an offset.
+   * The word of a key's entry in the table that is being left, while it is there and not marked;
+   * else 0. A version of the key lies at an offset.
    */
   private long original(String table, long keyWord, int offset) {
     StoreTables tables = disk.image(StoreFiles.SUPERBLOCK) == null ? null : tables();

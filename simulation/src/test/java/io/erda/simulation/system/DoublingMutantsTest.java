@@ -102,7 +102,8 @@ final class DoublingMutantsTest {
   private static RunResult run(long seed, Mutant mutant) {
     Configuration configuration = growing(Configuration.random(new SplittableRandom(seed)));
     StoreUnderTest erda = new TableMutants.MutantStore(new ErdaUnderTest(configuration), mutant);
-    UnaryOperator<MemoryDirectory> over = directory -> new TableMutants.MutantDirectory(directory, mutant);
+    UnaryOperator<MemoryDirectory> over =
+        directory -> new TableMutants.MutantDirectory(directory, mutant);
     return new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
   }
 
