@@ -52,11 +52,19 @@ public interface Experiment {
    * @param parts for people, in their order
    * @param json for programs
    * @param missed what was to be shown and was not, one line each; empty when all was
+   * @param unjudged goals that are neither met nor missed, because this run can't tell, one line
+   *     each with the reason
    */
-  record Report(List<Part> parts, ObjectNode json, List<String> missed) {
+  record Report(List<Part> parts, ObjectNode json, List<String> missed, List<String> unjudged) {
     public Report {
       parts = List.copyOf(parts);
       missed = List.copyOf(missed);
+      unjudged = List.copyOf(unjudged);
+    }
+
+    /** All goals were judged. */
+    public Report(List<Part> parts, ObjectNode json, List<String> missed) {
+      this(parts, json, missed, List.of());
     }
 
     /** One part, a table for most. */
@@ -68,7 +76,7 @@ public interface Experiment {
     public static Report skipped(String why) {
       ObjectNode json = JsonNodeFactory.instance.objectNode().put("skipped", why);
       String told = "not measured: " + why;
-      return new Report(new Words(told), json, List.of(told));
+      return new Report(List.of(new Words(told)), json, List.of(), List.of(told));
     }
 
     /** What of it a terminal can show. */

@@ -16,6 +16,8 @@ import java.util.Locale;
 
 /** The figures as text, as JSON and as a plot, and what they were to show. */
 final class PeersReport {
+  private static final String MET = "met";
+  private static final String MISSED = "missed";
   private static final int COLUMNS_PER_TABLE = 4;
 
   private final Stage stage;
@@ -54,7 +56,7 @@ final class PeersReport {
                 Column.GET_BIG.scaleTitle(stage.sizes()))));
     parts.addAll(stage.leftOut());
     parts.add(plot());
-    return new Report(parts, json(), missed());
+    return new Report(parts, json(), missed(), unjudged());
   }
 
   private Table table(List<Column> columns) {
@@ -135,7 +137,7 @@ final class PeersReport {
     if (!stage.isJudged()) {
       return "not judged: too short";
     }
-    return goal.isMet(figures) ? "met" : "missed";
+    return goal.isMet(figures) ? MET : MISSED;
   }
 
   private List<String> missed() {
@@ -157,6 +159,17 @@ final class PeersReport {
       }
     }
     return missed;
+  }
+
+  private List<String> unjudged() {
+    List<String> unjudged = new ArrayList<>();
+    for (Goal goal : Goal.ALL) {
+      String verdict = verdict(goal);
+      if (!verdict.equals(MET) && !verdict.equals(MISSED)) {
+        unjudged.add(what(goal) + ": " + verdict);
+      }
+    }
+    return unjudged;
   }
 
   private ObjectNode json() {
@@ -191,16 +204,14 @@ final class PeersReport {
     }
     ArrayNode goals = json.putArray("goals");
     for (Goal goal : Goal.ALL) {
+      ObjectNode node =
+          goals
+              .addObject()
+              .put("what", what(goal))
+              .put("ratioMax", goal.ratioMax())
+              .put("verdict", verdict(goal));
       if (goal.isMeasured(figures)) {
-        ObjectNode node =
-            goals
-                .addObject()
-                .put("what", what(goal))
-                .put("ratio", goal.ratio(figures))
-                .put("ratioMax", goal.ratioMax());
-        if (stage.isJudged()) {
-          node.put("met", goal.isMet(figures));
-        }
+        node.put("ratio", goal.ratio(figures));
       }
     }
     return json;

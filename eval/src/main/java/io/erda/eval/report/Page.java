@@ -33,6 +33,7 @@ public final class Page {
       figure { margin: 1rem 0; }
       svg { width: 100%; height: auto; max-width: 57.5rem; }
       .shown { color: #2c6e2f; }
+      .unjudged { color: #7a5c00; }
       .missed { color: #a8420c; }
       ul.missed { padding-left: 1.2rem; }
       footer { margin-top: 3rem; color: #666; font-size: .85rem; }
@@ -54,6 +55,7 @@ public final class Page {
    * @param command what runs it alone
    * @param quick whether its numbers are not to be believed
    * @param missed what was to be shown and was not; empty when all was
+   * @param unjudged goals of which the run can't tell whether they are met
    */
   public record Section(
       String name,
@@ -61,7 +63,8 @@ public final class Page {
       String command,
       boolean quick,
       List<Part> parts,
-      List<String> missed) {}
+      List<String> missed,
+      List<String> unjudged) {}
 
   /**
    * A section as it stands on the page, which may be of an earlier run.
@@ -76,6 +79,7 @@ public final class Page {
       boolean quick,
       String html,
       List<String> missed,
+      List<String> unjudged,
       Map<String, String> machine) {}
 
   /**
@@ -101,6 +105,7 @@ public final class Page {
             section.quick(),
             html.toString(),
             section.missed(),
+            section.unjudged(),
             machine);
     add(now);
     return now;
@@ -151,10 +156,14 @@ public final class Page {
   }
 
   private static String verdict(Told section) {
-    String verdict =
-        section.missed().isEmpty()
-            ? "<span class=\"shown\">shown</span>"
-            : "<span class=\"missed\">missed in part</span>";
+    String verdict;
+    if (!section.missed().isEmpty()) {
+      verdict = "<span class=\"missed\">missed in part</span>";
+    } else if (!section.unjudged().isEmpty()) {
+      verdict = "<span class=\"unjudged\">not judged</span>";
+    } else {
+      verdict = "<span class=\"shown\">shown</span>";
+    }
     return verdict + (section.quick() ? ", in a quick run" : "");
   }
 
@@ -166,6 +175,11 @@ public final class Page {
     if (!section.missed().isEmpty()) {
       html.append("<h3 class=\"missed\">Missed</h3>\n<ul class=\"missed\">\n");
       section.missed().forEach(what -> html.append("<li>" + Html.escape(what) + "</li>\n"));
+      html.append("</ul>\n");
+    }
+    if (!section.unjudged().isEmpty()) {
+      html.append("<h3>Not judged</h3>\n<ul>\n");
+      section.unjudged().forEach(what -> html.append("<li>" + Html.escape(what) + "</li>\n"));
       html.append("</ul>\n");
     }
     return html.append("<p>Alone: <code>" + Html.escape(section.command()) + "</code>")

@@ -89,8 +89,7 @@ public final class ReportDirectory {
   }
 
   private static Page.Told section(ObjectNode section) {
-    List<String> missed = new ArrayList<>();
-    section.path("missed").forEach(each -> missed.add(each.asText()));
+    List<String> missed = texts(section, "missed");
     Map<String, String> machine = new LinkedHashMap<>();
     section
         .path(MACHINE)
@@ -103,7 +102,14 @@ public final class ReportDirectory {
         section.path("quick").asBoolean(),
         section.path("html").asText(),
         missed,
+        texts(section, "unjudged"),
         machine);
+  }
+
+  private static List<String> texts(ObjectNode section, String name) {
+    List<String> texts = new ArrayList<>();
+    section.path(name).forEach(each -> texts.add(each.asText()));
+    return texts;
   }
 
   /**
@@ -117,6 +123,7 @@ public final class ReportDirectory {
     node.put("name", told.name()).put("what", told.what()).put("command", told.command());
     node.put("quick", told.quick());
     told.missed().forEach(node.putArray("missed")::add);
+    told.unjudged().forEach(node.putArray("unjudged")::add);
     told.machine().forEach(node.putObject(MACHINE)::put);
     node.set(RESULTS, json);
     node.put("html", told.html());
@@ -161,6 +168,7 @@ public final class ReportDirectory {
       ObjectNode node = results.putObject(name);
       node.setAll((ObjectNode) section.path(RESULTS).deepCopy());
       node.set("missed", section.path("missed"));
+      node.set("unjudged", section.withArray("unjudged"));
       node.set(MACHINE, section.path(MACHINE));
     });
     replace(directory.resolve("results.json"), JSON.writeValueAsString(results) + "\n");

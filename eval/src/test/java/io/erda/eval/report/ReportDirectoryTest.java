@@ -38,11 +38,18 @@ class ReportDirectoryTest {
             "./erda eval run floor",
             true,
             List.of(new Words("Read this."), table, plot),
-            List.of("too slow")),
+            List.of("too slow"),
+            List.of()),
         json);
     report.add(
         new Page.Section(
-            "redis", "beside Redis", "./erda eval run redis", false, List.of(), List.of()),
+            "redis",
+            "beside Redis",
+            "./erda eval run redis",
+            false,
+            List.of(),
+            List.of(),
+            List.of()),
         json);
 
     String page = Files.readString(directory.resolve("index.html"));
@@ -111,9 +118,13 @@ class ReportDirectoryTest {
     Table table = new Table("what", "µs").row("get", "1.5");
     Path other = directory.resolve("floor-2.txt");
     report.add(
-        new Page.Section("floor", "what", "run", false, List.of(table, table), List.of()), json);
+        new Page.Section(
+            "floor", "what", "run", false, List.of(table, table), List.of(), List.of()),
+        json);
     Files.writeString(other, "mine");
-    report.add(new Page.Section("floor", "what", "run", false, List.of(table), List.of()), json);
+    report.add(
+        new Page.Section("floor", "what", "run", false, List.of(table), List.of(), List.of()),
+        json);
     assertTrue(Files.exists(directory.resolve("floor-1.csv")));
     assertFalse(Files.exists(directory.resolve("floor-2.csv")));
     assertTrue(Files.exists(other));
@@ -121,7 +132,35 @@ class ReportDirectoryTest {
 
   private static Page.Section section(String name, String words, List<String> missed) {
     return new Page.Section(
-        name, "what", "./erda eval run " + name, false, List.of(new Words(words)), missed);
+        name,
+        "what",
+        "./erda eval run " + name,
+        false,
+        List.of(new Words(words)),
+        missed,
+        List.of());
+  }
+
+  /** A goal is met, missed or not judged, and the three are told apart, also by a later page. */
+  @Test
+  void whatWasNotJudgedIsNotShown() throws Exception {
+    Path directory = parent.resolve("report");
+    ReportDirectory report = new ReportDirectory(directory, "What it is.", Map.of());
+    ObjectNode json = new ObjectMapper().createObjectNode();
+    List<String> unjudged = List.of("gets < puts: too short");
+    report.add(
+        new Page.Section("peers", "what", "run", true, List.of(), List.of(), unjudged), json);
+    ReportDirectory later = new ReportDirectory(directory, "What it is.", Map.of());
+    for (ReportDirectory each : List.of(report, later)) {
+      String page = Files.readString(each.page());
+      assertFalse(page.contains(">shown</span>"), page);
+      assertTrue(page.contains("class=\"unjudged\">not judged</span>, in a quick run"), page);
+      assertTrue(page.contains("<h3>Not judged</h3>"), page);
+      assertTrue(page.contains("<li>gets &lt; puts: too short</li>"), page);
+    }
+    JsonNode results = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
+    assertEquals("gets < puts: too short", results.at("/peers/unjudged/0").asText());
+    assertTrue(results.at("/peers/missed").isEmpty());
   }
 
   @Test

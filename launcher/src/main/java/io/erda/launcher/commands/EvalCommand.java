@@ -52,9 +52,15 @@ public final class EvalCommand implements Runnable {
   /** {@code erda eval run}. */
   @Command(
       name = "run",
-      description = "Run experiments. Exit code 1 when one fails or does not show what it must.",
+      description =
+          "Run experiments. Exit code 1 when one fails or does not show what it must; "
+              + RunCommand.NOT_JUDGED
+              + " when nothing was missed, and goals were not judged: a quick run is too short for"
+              + " some, and what can't be measured here is not.",
       footer = {"", "  ./erda eval run floor", "  ./erda eval run floor redis --json report.json"})
   static final class RunCommand implements Callable<Integer> {
+    private static final int NOT_JUDGED = 4;
+
     @Spec private CommandSpec spec;
 
     @Parameters(
@@ -67,11 +73,11 @@ public final class EvalCommand implements Runnable {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-      List<String> missed = measuring.run(chosen(), spec.commandLine());
-      if (!missed.isEmpty()) {
-        throw new UserError(String.join("; ", missed));
+      Measuring.Outcome outcome = measuring.run(chosen(), spec.commandLine());
+      if (!outcome.missed().isEmpty()) {
+        throw new UserError(String.join("; ", outcome.missed()));
       }
-      return 0;
+      return outcome.unjudged().isEmpty() ? 0 : NOT_JUDGED;
     }
 
     private List<Experiment> chosen() {

@@ -52,29 +52,42 @@ final class Measuring {
       description = "Where stores go while it runs (default: ${DEFAULT-VALUE}).")
   private Path directory;
 
+  /**
+   * What became of the goals that were not met, one line each.
+   *
+   * @param missed what was to be shown and was not
+   * @param unjudged of which the runs can't tell whether they are met
+   */
+  record Outcome(List<String> missed, List<String> unjudged) {}
+
   boolean writesPage() {
     return out != null;
   }
 
-  /** Runs experiments and tells what came out. Returns what was missed, one line each. */
-  List<String> run(List<Experiment> experiments, CommandLine commandLine)
+  /** Runs experiments and tells what came out. */
+  Outcome run(List<Experiment> experiments, CommandLine commandLine)
       throws IOException, InterruptedException {
     PrintWriter text = commandLine.getOut();
     ResultFile.requireWritable(json);
     ReportDirectory page = out == null ? null : newPage();
     ObjectNode results = new ObjectMapper().createObjectNode();
-    List<String> missed = new ArrayList<>();
+    Outcome outcome = new Outcome(new ArrayList<>(), new ArrayList<>());
     for (Experiment experiment : experiments) {
       Experiment.Report report = run(experiment, commandLine.getErr());
       text.println(experiment.name() + ": " + experiment.what());
       text.println();
       text.println(report.text());
       report.missed().forEach(what -> text.println("missed: " + what + System.lineSeparator()));
+      report
+          .unjudged()
+          .forEach(what -> text.println("not judged: " + what + System.lineSeparator()));
       text.flush();
-      report.missed().forEach(what -> missed.add(experiment.name() + ": " + what));
+      report.missed().forEach(what -> outcome.missed.add(experiment.name() + ": " + what));
+      report.unjudged().forEach(what -> outcome.unjudged.add(experiment.name() + ": " + what));
       ObjectNode node = results.putObject(experiment.name());
       node.setAll(report.json());
       report.missed().forEach(node.putArray("missed")::add);
+      report.unjudged().forEach(node.putArray("unjudged")::add);
       if (page != null) {
         page.add(
             new Page.Section(
@@ -83,15 +96,16 @@ final class Measuring {
                 "./erda eval run " + experiment.name() + (quick ? " --quick" : ""),
                 quick,
                 report.parts(),
-                report.missed()),
+                report.missed(),
+                report.unjudged()),
             report.json());
       }
     }
     ResultFile.write(json, results);
     if (page != null) {
-      text.println("report: " + page.page());
+      text.println("report: " + OneLine.of(page.page().toString()));
     }
-    return missed;
+    return outcome;
   }
 
   /** Before all the work: a page that can't be written is told of at once. */

@@ -61,6 +61,8 @@ public final class EnduranceExperiment implements Experiment {
             .row("full disks", run.fullDisks()));
     List<String> missed = new ArrayList<>();
     run.course().report(judged, parts, json, missed);
-    return new Report(parts, json, missed);
+    List<String> unjudged =
+        judged ? List.of() : List.of("what must not grow in two hours: not judged: too short");
+    return new Report(parts, json, missed, unjudged);
   }
 }

@@ -51,10 +51,10 @@ public final class ScaleExperiment implements Experiment {
             "A miss is a get of a key that is not there. It depends on none before it, so that the"
                 + " processor begins the next one early; a get's key depends on the value"
                 + " before."));
-    if (context.quick()) {
-      missed.clear();
-      parts.add(new Words("Goals are those of ten million objects, and not judged: too short."));
+    if (!context.quick()) {
+      return new Report(parts, json, missed);
     }
-    return new Report(parts, json, missed);
+    String unjudged = "all goals, which are those of ten million objects: not judged: too short";
+    return new Report(parts, json, List.of(), List.of(unjudged));
   }
 }

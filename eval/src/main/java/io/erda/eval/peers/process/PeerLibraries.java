@@ -20,6 +20,9 @@ public final class PeerLibraries {
   /** Names a file of one line, a class path. */
   public static final String PROPERTY = "erda.peers";
 
+  /** How an unpacked program, which has no sources to build from, is called by its users. */
+  private static final String PACKED = "erda.command";
+
   private final List<Path> jars;
   private final Map<PeerSystem, String> titles = new EnumMap<>(PeerSystem.class);
 
@@ -57,7 +60,10 @@ public final class PeerLibraries {
         ? Optional.empty()
         : Optional.of(
             system.artifact()
-                + " is not here (./erda eval run fetches it for this experiment, with a network)");
+                + " is not here: "
+                + (System.getProperty(PACKED) == null
+                    ? "./erda eval run fetches it for this experiment, with a network"
+                    : "an unpacked program can't fetch it; a source tree's ./erda eval run does"));
   }
 
   /** The system with its version, where it is another's. */
