@@ -10,8 +10,6 @@ module io.erda.server {
   requires io.erda.logstore;
   requires transitive io.erda.pmem;
   requires transitive io.erda.rdma;
-  requires org.jnrproject.posix;
-  requires org.jnrproject.constants;
   requires jdk.jfr;
   requires jdk.management;
   requires java.management;

@@ -8,15 +8,9 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The limit is the same, whoever tells it. */
+/** What the list of limits says. */
 class ProcessLimitsTest {
   @TempDir Path directory;
-
-  @Test
-  void theKernelsListSaysWhatTheLibrarySays() {
-    long told = ProcessLimits.fileBytesMaxOfList(Path.of("/proc/self/limits"));
-    assertEquals(ProcessLimits.fileBytesMaxOfLibrary(), told);
-  }
 
   @Test
   void softLimitsNoneAndNoList() throws IOException {
@@ -30,10 +24,10 @@ class ProcessLimitsTest {
     assertEquals(1048576, ofList(list.formatted("1048576")));
     assertEquals(Long.MAX_VALUE, ofList(list.formatted("unlimited")));
     assertEquals(-1, ofList("Limit  Soft Limit\n"));
-    assertEquals(-1, ProcessLimits.fileBytesMaxOfList(directory.resolve("none")));
+    assertEquals(-1, ProcessLimits.fileBytesMax(directory.resolve("none")));
   }
 
   private long ofList(String text) throws IOException {
-    return ProcessLimits.fileBytesMaxOfList(Files.writeString(directory.resolve("limits"), text));
+    return ProcessLimits.fileBytesMax(Files.writeString(directory.resolve("limits"), text));
   }
 }

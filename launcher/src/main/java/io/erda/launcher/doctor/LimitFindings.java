@@ -3,11 +3,14 @@ package io.erda.launcher.doctor;
 import java.util.List;
 
 /**
- * The limits that the kernel holds this process to. They are read from {@code /proc/self/limits}: a
- * JVM raises its own limit of open files to the hard one, as a server's does.
+ * The limits that the kernel holds this process to. A JVM raises its own limit of open files to the
+ * hard one, as a server's does.
  */
 final class LimitFindings {
-  private static final long UNLIMITED = Long.MAX_VALUE;
+  private static final long UNLIMITED = Limits.UNLIMITED;
+
+  /** Threads of a server, its JVM's included, and some for other processes of its user. */
+  private static final long PROCESSES_FEW = 128;
 
   /** A server without clients has some forty descriptors open; each client takes more. */
   private static final long FILES_BESIDE_CLIENTS = 64;
@@ -21,22 +24,12 @@ final class LimitFindings {
   private static final long MAPPINGS_DEFAULT = 65_530;
 
   static List<Finding> of(Surroundings surroundings) {
-    List<String> limits = Surroundings.lines(surroundings.proc().resolve("self/limits"));
+    Limits limits = surroundings.limits();
     return List.of(
-        openFiles(limit(limits, "Max open files")),
-        fileBytes(limit(limits, "Max file size")),
+        openFiles(limits.soft(Limits.Of.OPEN_FILES)),
+        fileBytes(limits.soft(Limits.Of.FILE_BYTES)),
+        processes(limits.soft(Limits.Of.PROCESSES)),
         mappings(Surroundings.line(surroundings.proc().resolve("sys/vm/max_map_count"))));
-  }
-
-  /** The soft limit; −1 where it is not told. */
-  static long limit(List<String> limits, String name) {
-    for (String line : limits) {
-      if (line.startsWith(name + " ")) {
-        String soft = line.substring(name.length()).strip().split("\\s+")[0];
-        return soft.equals("unlimited") ? UNLIMITED : number(soft);
-      }
-    }
-    return -1;
   }
 
   private static Finding openFiles(long limit) {
@@ -72,6 +65,22 @@ final class LimitFindings {
             mend)
         : Finding.note(
             "file size", Sizes.of(limit) + ": the hash table can't grow beyond it", mend);
+  }
+
+  /** Threads count as processes, those of all processes of the user together. */
+  private static Finding processes(long limit) {
+    return limit >= 0 && limit < PROCESSES_FEW
+        ? Finding.note(
+            "processes",
+            limit
+                + ": a server and its JVM are some sixty threads, and those of all processes of"
+                + " this user count",
+            "ulimit -u 4096; a service: LimitNPROC=4096")
+        : Finding.ok(
+            "processes",
+            limit < 0
+                ? "the limit is not told"
+                : limit == UNLIMITED ? "unlimited" : Long.toString(limit));
   }
 
   private static Finding mappings(String text) {

@@ -188,8 +188,7 @@ final class RdmaFindings {
   }
 
   private static Finding lockedMemory(Surroundings surroundings) {
-    List<String> limits = Surroundings.lines(surroundings.proc().resolve("self/limits"));
-    long limit = LimitFindings.limit(limits, "Max locked memory");
+    long limit = surroundings.limits().soft(Limits.Of.LOCKED_BYTES);
     return limit >= 0 && limit < LOCKED_BYTES_MIN
         ? Finding.note(
             "locked memory",

@@ -23,6 +23,7 @@ import java.util.function.Predicate;
  * @param proc the kernel's {@code /proc}
  * @param sys the kernel's {@code /sys}
  * @param dev where devices are
+ * @param limits what the kernel holds this process to
  * @param rooms tells how much room there is
  * @param libraries whether a library can be loaded
  * @param abilities tells what the RDMA devices say that they offer
@@ -33,6 +34,7 @@ public record Surroundings(
     Path proc,
     Path sys,
     Path dev,
+    Limits limits,
     JavaMachine java,
     Room.Asking rooms,
     Predicate<String> libraries,
@@ -58,6 +60,7 @@ public record Surroundings(
         Path.of("/proc"),
         Path.of("/sys"),
         Path.of("/dev"),
+        Limits.ofThisProcess(),
         JavaMachine.current(),
         Room::ofKernel,
         Surroundings::canBeLoaded,

@@ -136,6 +136,24 @@ class DoctorTest {
   }
 
   @Test
+  void processes() throws IOException {
+    write(
+        "proc/self/limits",
+        LIMITS + "Max processes             60            60       processes\n");
+    assertFound("processes", State.NOTE, "60: a server and its JVM", "LimitNPROC=");
+  }
+
+  /** The limit is the same, whoever tells it. */
+  @Test
+  void theKernelsListSaysWhatTheLibrarySays() {
+    Limits listed = Limits.ofList(Path.of("/proc/self/limits"));
+    for (Limits.Of what : Limits.Of.values()) {
+      assertEquals(Limits.ofLibrary(what), listed.soft(what), what::toString);
+      assertEquals(listed.soft(what), Limits.ofThisProcess().soft(what), what::toString);
+    }
+  }
+
+  @Test
   void fileSize() throws IOException {
     write("proc/self/limits", LIMITS.replace("size             unlimited", "size  1048576"));
     assertFound("file size", State.WRONG, "1 MiB: a region", "ulimit -f unlimited");
@@ -413,6 +431,7 @@ class DoctorTest {
             directory.resolve("proc"),
             directory.resolve("sys"),
             directory.resolve("dev"),
+            Limits.ofList(directory.resolve("proc/self/limits")),
             machine,
             this::room,
             libraries,
