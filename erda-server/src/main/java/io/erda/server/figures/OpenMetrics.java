@@ -9,17 +9,23 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.function.BiConsumer;
 
 /**
- * Figures as OpenMetrics text (version 1.0.0 of the specification). Names follow from those of the
- * catalogue: {@code log.bytes.used} is {@code erda_log_used_bytes}, times are seconds, percent and
- * permille are ratios, a counter's sample ends with {@code _total}, and the parts of a name that
- * stand for something are labels. What is negative, and so not known, has no sample.
+ * Figures as text for those who collect them: OpenMetrics (version 1.0.0 of the specification), and
+ * the format of Prometheus before that (version 0.0.4), which has the same samples, fewer types and
+ * no units. Names follow from those of the catalogue: {@code log.bytes.used} is {@code
+ * erda_log_used_bytes}, times are seconds, percent and permille are ratios, a counter's sample ends
+ * with {@code _total}, and the parts of a name that stand for something are labels. What is
+ * negative, and so not known, has no sample.
  */
 public final class OpenMetrics {
   /** What a response with such text says it is. */
   public static final String CONTENT_TYPE =
       "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+  /** The same of {@link #plainText}. */
+  public static final String PLAIN_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
   private OpenMetrics() {}
 
@@ -29,6 +35,19 @@ public final class OpenMetrics {
    * @param told values by name, as a server tells them
    */
   public static String text(Map<String, Long> told) {
+    return text(told, OpenMetrics::describe) + "# EOF\n";
+  }
+
+  /**
+   * The same in the format of version 0.0.4, which tools know that don't know OpenMetrics.
+   *
+   * @param told values by name, as a server tells them
+   */
+  public static String plainText(Map<String, Long> told) {
+    return text(told, OpenMetrics::describePlain);
+  }
+
+  private static String text(Map<String, Long> told, BiConsumer<Figure, StringBuilder> describer) {
     Map<Figure, List<String>> samples = new LinkedHashMap<>();
     FigureCatalogue.all().forEach(figure -> samples.put(figure, new ArrayList<>()));
     told.forEach((name, value) -> {
@@ -40,11 +59,11 @@ public final class OpenMetrics {
     StringBuilder text = new StringBuilder();
     samples.forEach((figure, lines) -> {
       if (!lines.isEmpty()) {
-        describe(figure, text);
+        describer.accept(figure, text);
         lines.forEach(text::append);
       }
     });
-    return text.append("# EOF\n").toString();
+    return text.toString();
   }
 
   /** The name of the family of metrics that a figure is. */
@@ -96,6 +115,15 @@ public final class OpenMetrics {
     }
     text.append("# HELP ").append(family).append(' ').append(escaped(figure.meaning()));
     text.append('\n');
+  }
+
+  /** There a counter's name is that of its samples, and a text is a number that is always 1. */
+  private static void describePlain(Figure figure, StringBuilder text) {
+    String name = sampleName(figure);
+    String type = figure.kind() == Kind.COUNTER ? "counter" : "gauge";
+    text.append("# HELP ").append(name).append(' ');
+    text.append(figure.meaning().replace("\\", "\\\\").replace("\n", "\\n")).append('\n');
+    text.append("# TYPE ").append(name).append(' ').append(type).append('\n');
   }
 
   private static String sample(Figure figure, Map<String, String> labels, long value) {

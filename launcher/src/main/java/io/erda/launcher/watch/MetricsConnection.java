@@ -11,6 +11,10 @@ import java.io.InputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * A connection of the endpoint's: reads one HTTP request, answers it, and waits until the other end
@@ -19,6 +23,7 @@ import java.net.URISyntaxException;
 final class MetricsConnection implements Runnable {
   private static final int HEAD_BYTES_MAX = 16 << 10;
   private static final int BODY_BYTES_MAX = 64 << 10;
+  private static final String ACCEPT = "Accept:";
   private static final String PLAIN = "text/plain; charset=utf-8";
   private static final String HTML = "text/html; charset=utf-8";
   private static final String PAGE_PATH = "/";
@@ -55,9 +60,9 @@ final class MetricsConnection implements Runnable {
   public void run() {
     try {
       InputStream in = new BufferedInputStream(socket.getInputStream());
-      String request = head(in);
+      List<String> head = head(in);
       answers = true;
-      answer(request);
+      answer(head.getFirst(), accepts(head));
       answers = false;
       // What is closed with bytes unread is reset, and the answer may get lost.
       socket.shutdownOutput();
@@ -71,8 +76,8 @@ final class MetricsConnection implements Runnable {
     }
   }
 
-  /** The first line of a request, all of whose lines have come then. */
-  private static String head(InputStream in) throws IOException {
+  /** The lines of a request, all of which have come then; one that is empty when it is too long. */
+  private static List<String> head(InputStream in) throws IOException {
     StringBuilder head = new StringBuilder();
     int lineBegin = 0;
     while (head.length() < HEAD_BYTES_MAX) {
@@ -82,7 +87,7 @@ final class MetricsConnection implements Runnable {
       }
       if (next == '\n') {
         if (head.length() == lineBegin) {
-          return head.substring(0, Math.max(0, head.indexOf("\n")));
+          return List.of(head.toString().split("\n", -1));
         }
         lineBegin = head.length() + 1;
       }
@@ -90,10 +95,53 @@ final class MetricsConnection implements Runnable {
         head.append((char) next);
       }
     }
-    return "";
+    return List.of("");
   }
 
-  private void answer(String request) throws IOException, InterruptedException {
+  /** What the other end says that it takes; empty when it says nothing. */
+  private static String accepts(List<String> head) {
+    return head.stream()
+        .filter(line -> line.regionMatches(true, 0, ACCEPT, 0, ACCEPT.length()))
+        .map(line -> line.substring(ACCEPT.length()))
+        .collect(Collectors.joining(","));
+  }
+
+  /**
+   * Whether somebody wants OpenMetrics, who must name it: collectors do. What asks for anything, or
+   * for more of plain text, gets the format that every tool reads.
+   */
+  static boolean wantsOpenMetrics(String accepts) {
+    double open = 0;
+    double plain = 0;
+    for (String range : accepts.split(",", -1)) {
+      String[] parts = range.split(";", -1);
+      double quality = quality(parts);
+      switch (parts[0].strip().toLowerCase(Locale.ROOT)) {
+        case "application/openmetrics-text" -> open = Math.max(open, quality);
+        case "text/plain" -> plain = Math.max(plain, quality);
+        default -> {
+          // Nothing that there is a choice of.
+        }
+      }
+    }
+    return open > 0 && open >= plain;
+  }
+
+  private static double quality(String[] parts) {
+    for (String part : parts) {
+      String parameter = part.strip();
+      if (parameter.startsWith("q=")) {
+        try {
+          return Double.parseDouble(parameter.substring(2));
+        } catch (NumberFormatException e) {
+          return 0;
+        }
+      }
+    }
+    return 1;
+  }
+
+  private void answer(String request, String accepts) throws IOException, InterruptedException {
     String[] words = request.split(" ", -1);
     String asked = words.length == 3 && words[2].startsWith("HTTP/1.") ? path(words[1]) : null;
     if (asked == null) {
@@ -105,7 +153,7 @@ final class MetricsConnection implements Runnable {
     } else if (asked.equals(PAGE_PATH)) {
       say(words[0], "200 OK", HTML, page());
     } else {
-      figures(words[0]);
+      figures(words[0], wantsOpenMetrics(accepts));
     }
   }
 
@@ -125,15 +173,16 @@ final class MetricsConnection implements Runnable {
     }
   }
 
-  private void figures(String method) throws IOException, InterruptedException {
+  private void figures(String method, boolean open) throws IOException, InterruptedException {
     String text;
     try {
-      text = OpenMetrics.text(source.figures());
+      Map<String, Long> figures = source.figures();
+      text = open ? OpenMetrics.text(figures) : OpenMetrics.plainText(figures);
     } catch (ErdaException e) {
       say(method, "503 Service Unavailable", PLAIN, e.getMessage() + "\n");
       return;
     }
-    say(method, "200 OK", OpenMetrics.CONTENT_TYPE, text);
+    say(method, "200 OK", open ? OpenMetrics.CONTENT_TYPE : OpenMetrics.PLAIN_CONTENT_TYPE, text);
   }
 
   private void say(String method, String status, String type, String text) throws IOException {
@@ -141,7 +190,7 @@ final class MetricsConnection implements Runnable {
     String head =
         "HTTP/1.1 %s\r\n".formatted(status)
             + "Content-Type: %s\r\nContent-Length: %d\r\n".formatted(type, body.length)
-            + "Allow: GET, HEAD\r\nConnection: close\r\n"
+            + "Allow: GET, HEAD\r\nConnection: close\r\nVary: Accept\r\n"
             // The page is of one piece, and of no other page.
             + "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline';"
             + " script-src 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'\r\n"

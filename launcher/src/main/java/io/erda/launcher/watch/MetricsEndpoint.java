@@ -15,14 +15,16 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
- * Answers {@code GET /metrics} with a server's figures as OpenMetrics text, and {@code GET /} with
- * a page that shows them in a browser, one request a connection. It has threads of its own, as many
- * as connections at most, so that somebody who sends or reads slowly holds up nobody else. Where
- * all connections are taken, the oldest one that has asked nothing makes room for a new one, and
- * each is cut off after some seconds. Nothing in it needs the server's thread but the figures,
- * which are asked for once for all who ask at a time.
+ * Answers {@code GET /metrics} with a server's figures as OpenMetrics text for those who ask for
+ * that, in the older format of Prometheus for the others, and {@code GET /} with a page that shows
+ * them in a browser, one request a connection. It has threads of its own, as many as connections at
+ * most, so that somebody who sends or reads slowly holds up nobody else. Where all connections are
+ * taken, the oldest one that has asked nothing makes room for a new one, and each is cut off after
+ * some seconds. Nothing in it needs the server's thread but the figures, which are asked for once
+ * for all who ask at a time.
  */
 public final class MetricsEndpoint implements AutoCloseable {
   /** Where the figures come from. */
@@ -88,9 +90,21 @@ public final class MetricsEndpoint implements AutoCloseable {
     return new MetricsEndpoint(socket, connectionNsMax);
   }
 
-  /** Answers from now on. To be called once. */
-  public void serve(Source source) {
-    daemon(() -> accept(source)).start();
+  /**
+   * Answers from now on. To be called once.
+   *
+   * @param onFailure is told, by that thread, of an error that ended one of the endpoint's threads
+   */
+  public void serve(Source source, Consumer<Throwable> onFailure) {
+    daemon(
+            () -> {
+              try {
+                accept(source, onFailure);
+              } catch (Throwable e) {
+                onFailure.accept(e);
+              }
+            })
+        .start();
   }
 
   private static Thread daemon(Runnable work) {
@@ -137,11 +151,11 @@ public final class MetricsEndpoint implements AutoCloseable {
         .formatted(host.contains(":") ? "[" + host + "]" : host, socket.getLocalPort(), PATH);
   }
 
-  private void accept(Source source) {
+  private void accept(Source source, Consumer<Throwable> onFailure) {
     while (!socket.isClosed()) {
       try {
         socket.setSoTimeout(cutOffLateOnes());
-        admit(socket.accept(), source);
+        admit(socket.accept(), source, onFailure);
       } catch (SocketTimeoutException e) {
         // It is time to cut somebody off.
       } catch (IOException e) {
@@ -162,7 +176,7 @@ public final class MetricsEndpoint implements AutoCloseable {
         : (int) TimeUnit.NANOSECONDS.toMillis(connections.getFirst().endNs() - nowNs) + 1;
   }
 
-  private synchronized void admit(Socket accepted, Source source) {
+  private synchronized void admit(Socket accepted, Source source, Consumer<Throwable> onFailure) {
     if (connections.size() >= CONNECTIONS_MAX && !makeRoom() || threads.isShutdown()) {
       MetricsConnection.close(accepted);
       return;
@@ -170,13 +184,21 @@ public final class MetricsEndpoint implements AutoCloseable {
     MetricsConnection connection =
         new MetricsConnection(accepted, PATH, source, System.nanoTime() + connectionNsMax);
     connections.add(connection);
-    threads.execute(() -> {
-      try {
-        connection.run();
-      } finally {
-        remove(connection);
-      }
-    });
+    try {
+      threads.execute(() -> {
+        try {
+          connection.run();
+        } catch (Throwable e) {
+          onFailure.accept(e);
+        } finally {
+          remove(connection);
+        }
+      });
+    } catch (OutOfMemoryError e) {
+      // The process may have no more threads just now: this one goes unanswered.
+      connection.close();
+      remove(connection);
+    }
   }
 
   /** Returns whether there was one that nobody waits for. */

@@ -34,11 +34,42 @@ class MetricsEndpointTest {
   private final HttpClient client = HttpClient.newHttpClient();
 
   @Test
+  void collectorsGetOpenMetricsAndOthersWhatEveryToolReads() throws Exception {
+    Map<String, Long> figures = Map.of("puts", 7L, "server.version=1 \"x\"", 1L);
+    try (MetricsEndpoint endpoint = start(() -> figures)) {
+      String open =
+          accepting(endpoint, "application/openmetrics-text;version=1.0.0;q=0.5, */*;q=0.1");
+      assertEquals(OpenMetrics.text(figures), open);
+      String prometheus =
+          accepting(
+              endpoint,
+              "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1");
+      assertEquals(open, prometheus);
+      String plain = OpenMetrics.plainText(figures);
+      assertEquals(plain, accepting(endpoint, "text/plain; version=0.0.4"));
+      assertEquals(plain, accepting(endpoint, "*/*"));
+      assertEquals(plain, accepting(endpoint, "text/plain, application/openmetrics-text; q=0.5"));
+      assertTrue(plain.contains("\n# TYPE erda_puts_total counter\nerda_puts_total 7\n"), plain);
+      assertTrue(plain.contains("# TYPE erda_server_version_info gauge\n"), plain);
+      assertFalse(plain.contains("# UNIT") || plain.contains("# EOF"), plain);
+    }
+  }
+
+  private String accepting(MetricsEndpoint endpoint, String accept) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(endpoint.url())).header("Accept", accept).build();
+    HttpResponse<String> got = client.send(request, HttpResponse.BodyHandlers.ofString());
+    assertEquals(200, got.statusCode());
+    return got.body();
+  }
+
+  @Test
   void getAndHead() throws Exception {
     try (MetricsEndpoint endpoint = start(() -> Map.of("puts", 7L))) {
       HttpResponse<String> got = ask(endpoint.url(), "GET");
       assertEquals(200, got.statusCode());
-      assertEquals(OpenMetrics.CONTENT_TYPE, got.headers().firstValue("Content-Type").orElse(""));
+      assertEquals(
+          OpenMetrics.PLAIN_CONTENT_TYPE, got.headers().firstValue("Content-Type").orElse(""));
       assertTrue(got.body().contains("\nerda_puts_total 7\n"), got::body);
       HttpResponse<String> head = ask(endpoint.url(), "HEAD");
       assertEquals(200, head.statusCode());
@@ -164,7 +195,7 @@ class MetricsEndpointTest {
   @Test
   void whoSendsNoRequestIsCutOff() throws Exception {
     try (MetricsEndpoint endpoint = MetricsEndpoint.bind(MetricsEndpoint.address("0"), 1_000_000)) {
-      endpoint.serve(() -> Map.of("puts", 7L));
+      endpoint.serve(() -> Map.of("puts", 7L), error -> {});
       try (Socket silent = new Socket("127.0.0.1", URI.create(endpoint.url()).getPort())) {
         awaitEnd(silent);
       }
@@ -178,7 +209,7 @@ class MetricsEndpointTest {
 
   private static MetricsEndpoint start(MetricsEndpoint.Source source) throws IOException {
     MetricsEndpoint endpoint = MetricsEndpoint.bind(MetricsEndpoint.address("0"));
-    endpoint.serve(source);
+    endpoint.serve(source, error -> {});
     return endpoint;
   }
 

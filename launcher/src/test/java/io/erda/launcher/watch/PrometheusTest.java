@@ -64,7 +64,7 @@ class PrometheusTest {
             .withListening(List.of(new Listening("erda", "127.0.0.1:0", Map.of())));
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options);
         MetricsEndpoint endpoint = MetricsEndpoint.bind(MetricsEndpoint.address("0"))) {
-      endpoint.serve(() -> server.figures(Duration.ofSeconds(20)));
+      endpoint.serve(() -> server.figures(Duration.ofSeconds(20)), error -> {});
       Thread load = Thread.ofPlatform().start(() -> load(server.uri()));
       Thread other = Thread.ofPlatform().start(() -> load(server.uri()));
       Process process = start(program, URI.create(endpoint.url()).getAuthority());
@@ -87,9 +87,43 @@ class PrometheusTest {
     }
   }
 
+  /** What curl fetches is what promtool takes, without an error and without a warning. */
+  @Test
+  void promtoolFindsNothingWrong() throws Exception {
+    Path promtool = program("promtool");
+    assumeTrue(promtool != null, "promtool is not installed");
+    ServerOptions options =
+        ServerOptions.DEFAULTS
+            .withCapacityBytes(16 << 20)
+            .withListening(List.of(new Listening("erda", "127.0.0.1:0", Map.of())));
+    String text;
+    try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options);
+        MetricsEndpoint endpoint = MetricsEndpoint.bind(MetricsEndpoint.address("0"))) {
+      endpoint.serve(() -> server.figures(Duration.ofSeconds(20)), error -> {});
+      text =
+          http.send(
+                  HttpRequest.newBuilder(URI.create(endpoint.url())).build(),
+                  HttpResponse.BodyHandlers.ofString())
+              .body();
+    }
+    Path file = Files.writeString(directory.resolve("metrics.txt"), text);
+    Process check =
+        new ProcessBuilder(promtool.toString(), "check", "metrics")
+            .redirectInput(file.toFile())
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(check.getInputStream().readAllBytes(), UTF_8);
+    assertEquals(0, check.waitFor(), said);
+    assertEquals("", said);
+  }
+
   private static Path program() {
+    return program("prometheus");
+  }
+
+  private static Path program(String name) {
     return Stream.of(System.getenv("PATH").split(File.pathSeparator))
-        .map(each -> Path.of(each, "prometheus"))
+        .map(each -> Path.of(each, name))
         .filter(Files::isExecutable)
         .findFirst()
         .orElse(null);
