@@ -36,7 +36,7 @@ public final class LiveBytes {
   public LiveBytes(LogStore log, Entries entries) {
     this.linked = log.linked();
     this.entries = entries;
-    this.bytes = new long[linked.geometry().regionsMax()];
+    this.bytes = new long[linked.geometry().slots()];
     this.layout = entries.layout();
   }
 

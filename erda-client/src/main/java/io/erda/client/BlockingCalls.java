@@ -232,11 +232,16 @@ final class BlockingCalls {
    * sent is taken back, and what became of it is known then.
    */
   private RuntimeException closedDuring(Operation operation) {
-    String during = confinement.closedBy().getMessage() + " during a " + operation.describe();
+    String during =
+        confinement.closedBy().getMessage() + " during " + article(operation.describe());
     core.close();
     return operation.error instanceof ErdaException.OutcomeUnknown unknown
         ? unknown
         : new IllegalStateException(during);
+  }
+
+  private static String article(String what) {
+    return (what.startsWith("iteration") ? "an " : "a ") + what;
   }
 
   /** Polls on, or sleeps when polling was in vain for long enough. */

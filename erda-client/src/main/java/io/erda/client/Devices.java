@@ -3,6 +3,7 @@ package io.erda.client;
 import io.erda.client.files.ReadOnlyDevice;
 import io.erda.pmem.MappedReadableDirectory;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.JvmErrors;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
@@ -17,6 +18,14 @@ final class Devices {
   static final LongSupplier CLOCK = System::nanoTime;
 
   static Device open(ErdaUri uri) {
+    try {
+      return openOrThrow(uri);
+    } catch (LinkageError | OutOfMemoryError e) {
+      throw new ErdaException.Unusable("no device for " + uri + ": " + JvmErrors.tell(e), e);
+    }
+  }
+
+  private static Device openOrThrow(ErdaUri uri) {
     if (uri instanceof ErdaUri.Shm shm && shm.readOnly()) {
       return new ReadOnlyDevice(() -> MappedReadableDirectory.open(shm.data()), CLOCK);
     }

@@ -40,9 +40,11 @@ public sealed interface ErdaUri {
       this(data, false);
     }
 
+    /** A directory whose name ends as a client's wish would gets a slash behind it. */
     @Override
     public String toString() {
-      return SHM + data + (readOnly ? READ_ONLY : "");
+      String path = data.toString();
+      return SHM + path + (readOnly ? READ_ONLY : path.endsWith(READ_ONLY) ? "/" : "");
     }
   }
 

@@ -11,6 +11,15 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ErdaUriTest {
+  /** A directory may be called as a client's wish is written. */
+  @Test
+  void aDirectoryThatIsCalledReadOnlyIsNoWish() {
+    for (boolean readOnly : new boolean[] {false, true}) {
+      ErdaUri.Shm odd = new ErdaUri.Shm(Path.of("/srv/q?read-only"), readOnly);
+      assertEquals(odd, ErdaUri.parse(odd.toString()));
+    }
+  }
+
   @Test
   void threeForms() {
     assertEquals(

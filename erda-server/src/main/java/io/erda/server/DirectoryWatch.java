@@ -29,12 +29,13 @@ final class DirectoryWatch implements AutoCloseable {
    *
    * @param directory where the store is open; borrowed
    * @param wakeup called once, when {@link #loss} says something: wakes who asks
+   * @param failures is told what ends the thread
    */
-  DirectoryWatch(OpenDirectory directory, Runnable wakeup) {
+  DirectoryWatch(OpenDirectory directory, Runnable wakeup, Failures failures) {
     this.directory = directory;
     this.superblock = superblock(directory, 0);
     this.wakeup = wakeup;
-    this.thread = SideThreads.start(this::watch, "erda-directory");
+    this.thread = SideThreads.start(this::watch, "erda-directory", failures);
   }
 
   /**

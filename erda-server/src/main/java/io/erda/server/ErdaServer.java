@@ -1,6 +1,8 @@
 package io.erda.server;
 
+import io.erda.client.ErdaUri;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.JvmErrors;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.Device;
@@ -31,8 +33,10 @@ public final class ErdaServer implements AutoCloseable {
   private final List<String> uris;
   private final OpenedStore store;
   private final ServerThread server;
+  private final Failures failures;
 
-  private ErdaServer(List<String> uris, OpenedStore store, ServerThread server) {
+  private ErdaServer(List<String> uris, OpenedStore store, ServerThread server, Failures failures) {
+    this.failures = failures;
     this.uris = List.copyOf(uris);
     this.store = store;
     this.server = server;
@@ -46,21 +50,31 @@ public final class ErdaServer implements AutoCloseable {
    *     version, damaged, full
    */
   public static ErdaServer start(Path data, ServerOptions options) {
+    try {
+      return startOrThrow(data, options);
+    } catch (LinkageError | OutOfMemoryError e) {
+      throw new ErdaException.Unusable("can't serve " + data + ": " + JvmErrors.tell(e), e);
+    }
+  }
+
+  private static ErdaServer startOrThrow(Path data, ServerOptions options) {
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.SERVE);
     List<Device> others = new ArrayList<>();
+    Failures failures = new Failures();
     ServerLog log = null;
     try {
       if (options.log() != null) {
-        log = new ServerLog(options.log(), System::nanoTime);
+        log = new ServerLog(options.log(), System::nanoTime, failures);
       }
       List<Served> served = new ArrayList<>();
       String shm = data.resolve(Protocol.SHM_DIRECTORY).toString();
       served.add(new Served(store.shm(), listen(store.shm(), shm)));
       List<String> uris = new ArrayList<>();
-      uris.add("erda+shm:" + data.toAbsolutePath());
+      uris.add(new ErdaUri.Shm(data.toAbsolutePath()).toString());
       for (Listening each : options.listening()) {
         Device device = open(each, options);
         others.add(device);
+        device.onFailure(failures::ended);
         if (log != null) {
           device.onRefusal(log);
         }
@@ -80,10 +94,11 @@ public final class ErdaServer implements AutoCloseable {
       return new ErdaServer(
           uris,
           store,
-          ServerThread.start(wiring, core, steps, devices, store, options, log, false));
+          ServerThread.start(wiring, core, steps, devices, store, options, log, failures, false),
+          failures);
     } catch (RuntimeException | Error e) {
       others.forEach(Device::close);
-      store.close();
+      store.closeUnserved();
       if (log != null) {
         log.close();
       }
@@ -194,6 +209,17 @@ public final class ErdaServer implements AutoCloseable {
    */
   public void onReadOnly(Consumer<String> listener) {
     server.onReadOnly(listener);
+  }
+
+  /**
+   * Ends the server as one that failed, in order: for an application's thread that the server is of
+   * no use without. Returns at once; the first failure counts.
+   *
+   * @param thread its name
+   * @param error what it ended for
+   */
+  public void fail(String thread, Throwable error) {
+    failures.ended(thread, error);
   }
 
   /** Waits until the server has ended. Returns why it failed, or null when it was closed. */

@@ -7,6 +7,7 @@ import io.erda.client.ErdaFutures;
 import io.erda.client.LocalPublisher;
 import io.erda.client.OperationHandler;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.JvmErrors;
 import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import io.erda.rdma.EmbeddedDevice;
@@ -64,6 +65,14 @@ public final class ErdaStore implements AutoCloseable {
 
   /** {@link #open(Path)}, created and served as the options say. */
   public static ErdaStore open(Path data, ServerOptions options) {
+    try {
+      return openOrThrow(data, options);
+    } catch (LinkageError | OutOfMemoryError e) {
+      throw new ErdaException.Unusable("can't open " + data + ": " + JvmErrors.tell(e), e);
+    }
+  }
+
+  private static ErdaStore openOrThrow(Path data, ServerOptions options) {
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.HOLD);
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
@@ -76,14 +85,26 @@ public final class ErdaStore implements AutoCloseable {
       // The thread sleeps as soon as it has nothing to do: then whoever asks does the work.
       ServerThread server =
           ServerThread.start(
-              wiring, core, steps, devices, store, options.withPollingNs(0), null, true);
+              wiring,
+              core,
+              steps,
+              devices,
+              store,
+              options.withPollingNs(0),
+              null,
+              new Failures(),
+              true);
       device.onRing(steps::help);
       boolean publishesNow = device.isPlain() && !store.engine().waitsForDevice();
       return new ErdaStore(network, server, store, publishesNow ? steps : null);
     } catch (IOException | RuntimeException e) {
       device.close();
-      store.close();
+      store.closeUnserved();
       throw new ErdaException.Unusable("can't serve " + data + ": " + e.getMessage(), e);
+    } catch (Error e) {
+      device.close();
+      store.closeUnserved();
+      throw e;
     }
   }
 

@@ -26,10 +26,11 @@ final class FileMaker implements AutoCloseable {
    * Starts the thread.
    *
    * @param made gets what was made, in that thread, before anybody else
+   * @param failures is told what ends the thread
    */
-  FileMaker(Consumer<PersistentMemory> made) {
+  FileMaker(Consumer<PersistentMemory> made, Failures failures) {
     this.made = made;
-    this.thread = SideThreads.start(this::makeFiles, "erda-files");
+    this.thread = SideThreads.start(this::makeFiles, "erda-files", failures);
   }
 
   /** A creation of which the other thread does all. */

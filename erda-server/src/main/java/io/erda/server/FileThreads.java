@@ -14,9 +14,17 @@ final class FileThreads implements FileWork, AutoCloseable {
   private final PageKeeper pages;
   private final FileMaker files;
 
-  FileThreads(int heads) {
-    this.pages = new PageKeeper(heads, PageKeeper.aheadBytes(heads));
-    this.files = new FileMaker(pages::made);
+  FileThreads(int heads, Failures failures) {
+    this.pages = new PageKeeper(heads, PageKeeper.aheadBytes(heads), failures);
+    boolean done = false;
+    try {
+      this.files = new FileMaker(pages::made, failures);
+      done = true;
+    } finally {
+      if (!done) {
+        pages.close();
+      }
+    }
   }
 
   @Override

@@ -27,6 +27,7 @@ import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreFiles;
 import io.erda.server.engine.StoreGeometry;
 import io.erda.server.engine.StoreOpening;
+import io.erda.server.engine.StoreWishes;
 import io.erda.server.engine.TableGrowthOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -46,6 +47,7 @@ import java.util.Optional;
  * @param place the open directory of {@code data}; everything in it is found through it
  * @param shm where clients of other processes are, fenced before the store was recovered; null when
  *     there never was one
+ * @param firstStart what was made for it
  */
 record OpenedStore(
     Path data,
@@ -53,7 +55,8 @@ record OpenedStore(
     MemoryDirectory directory,
     StoreEngine engine,
     StoreCounter counter,
-    ShmDevice shm)
+    ShmDevice shm,
+    FirstStart firstStart)
     implements AutoCloseable {
   /** What a store is opened for. */
   enum Purpose {
@@ -66,14 +69,15 @@ record OpenedStore(
   /**
    * Opens the store in {@code data}, or creates it there. Whoever does that to write takes {@code
    * shm/} over first: clients of an earlier server may live, so they are fenced before recovery
-   * looks at what they stored, and counted for as long as the store is open.
+   * looks at what they stored, and counted for as long as the store is open. Who fails leaves no
+   * new store behind.
    *
    * @throws ErdaException with one line that says what is wrong
    */
   static OpenedStore open(Path data, ServerOptions options, Purpose purpose) {
-    StoreGeometry creation = creation(options);
     StoreCounter counter = options.counted() ? new StoreCounter() : null;
-    MappedDirectory mapped = directory(data);
+    FirstStart firstStart = FirstStart.before(data);
+    MappedDirectory mapped = directory(data, firstStart);
     OpenDirectory place = mapped.opened();
     MemoryDirectory directory = decorated(mapped, options, counter);
     ShmDevice shm = null;
@@ -83,14 +87,20 @@ record OpenedStore(
         throw inUse(data);
       }
       requireStoreOrEmpty(place);
-      requireRoom(data, directory, creation);
+      options.wishes().require(directory);
+      StoreGeometry creation = null;
+      if (!directory.exists(StoreFiles.SUPERBLOCK)) {
+        creation = creation(options);
+        requireRoom(data, directory, creation);
+        firstStart.makesStore();
+      }
       StoreAccess.set(place, options);
       CopyOnWrite.avoid(place.at("."));
       shm = takeOver(place, options, purpose);
-      StoreOpening.requirePutMode(directory, options.putMode());
-      StoreEngine engine = opened(directory, creation, options.promise(), options);
+      StoreEngine engine =
+          opened(directory, creation, options.wishes(), options.promise(), options);
       done = true;
-      return new OpenedStore(data, place, directory, engine, counter, shm);
+      return new OpenedStore(data, place, directory, engine, counter, shm, firstStart);
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(
           e.what(), e.getMessage() + ProcessLimits.explain(options.regionBytes()));
@@ -110,7 +120,9 @@ record OpenedStore(
         if (shm != null) {
           shm.close();
         }
+        firstStart.undo(directory, place);
         directory.close();
+        firstStart.undoDirectories();
       }
     }
   }
@@ -123,19 +135,24 @@ record OpenedStore(
    * @throws ErdaException when that can't be; then this one is as it was
    */
   OpenedStore again(ServerOptions options) {
-    StoreEngine engine = opened(directory, null, null, options);
-    return new OpenedStore(data, place, directory, engine, counter, shm);
+    StoreEngine engine = opened(directory, null, StoreWishes.NONE, null, options);
+    return new OpenedStore(data, place, directory, engine, counter, shm, firstStart);
   }
 
   /**
    * @param creation of a store that may be new; null where there must be one
+   * @param wishes of what the store is to be from now on
    * @param wanted the promise that is asked for; null for the one that the store has
    */
   private static StoreEngine opened(
-      MemoryDirectory directory, StoreGeometry creation, Promise wanted, ServerOptions options) {
+      MemoryDirectory directory,
+      StoreGeometry creation,
+      StoreWishes wishes,
+      Promise wanted,
+      ServerOptions options) {
     StoreEngine engine;
     try {
-      engine = StoreOpening.open(directory, creation, wanted, new SecureRandom());
+      engine = StoreOpening.open(directory, creation, wishes, wanted, new SecureRandom());
     } catch (NoRoomToStoreException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
     } catch (FailedStoreException e) {
@@ -173,10 +190,13 @@ record OpenedStore(
     }
   }
 
-  private static MappedDirectory directory(Path data) {
+  private static MappedDirectory directory(Path data, FirstStart firstStart) {
+    boolean done = false;
     try {
       StoreAccess.createDirectory(data);
-      return MappedDirectory.open(data);
+      MappedDirectory directory = MappedDirectory.open(data);
+      done = true;
+      return directory;
     } catch (AccessDeniedException e) {
       throw new ErdaException.Unusable("permission denied: " + e.getMessage(), e);
     } catch (NoSuchFileException e) {
@@ -185,6 +205,10 @@ record OpenedStore(
       throw new ErdaException.Unusable("not a directory: " + data, e);
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
+    } finally {
+      if (!done) {
+        firstStart.undoDirectories();
+      }
     }
   }
 
@@ -273,9 +297,6 @@ record OpenedStore(
    * which a cleaning copies to, a full store stays full whatever is deleted.
    */
   private static void requireRoom(Path data, MemoryDirectory directory, StoreGeometry creation) {
-    if (directory.exists(StoreFiles.SUPERBLOCK)) {
-      return;
-    }
     LogGeometry log = creation.geometry();
     int regions = Math.min(log.heads() + 1, log.regionsMax());
     long table = HashTable.bytesFor(creation.buckets());
@@ -309,14 +330,25 @@ record OpenedStore(
         || (begun && StoreFiles.MADE_AFTER_REGIONS.contains(name));
   }
 
+  /** Closes it, because nobody could be served: a store that was made for that goes again. */
+  void closeUnserved() {
+    close(() -> firstStart.undo(directory, place));
+    firstStart.undoDirectories();
+  }
+
   @Override
   public void close() {
+    close(() -> {});
+  }
+
+  private void close(Runnable atTheEnd) {
     try {
       engine.close();
     } finally {
       if (shm != null) {
         shm.close();
       }
+      atTheEnd.run();
       directory.close();
     }
   }

@@ -68,13 +68,14 @@ final class PageKeeper implements AutoCloseable {
    * Starts the thread.
    *
    * @param aheadBytes how far ahead of each head
+   * @param failures is told what ends the thread
    */
-  PageKeeper(int heads, long aheadBytes) {
+  PageKeeper(int heads, long aheadBytes, Failures failures) {
     this.points = new Point[heads];
     this.aheadBytes = aheadBytes;
     this.toldMemory = new PersistentMemory[heads];
     this.toldPlace = new long[heads];
-    this.thread = SideThreads.start(this::tendPages, "erda-pages");
+    this.thread = SideThreads.start(this::tendPages, "erda-pages", failures);
   }
 
   /** How far ahead of each head there is memory for pages that nobody needs yet. */

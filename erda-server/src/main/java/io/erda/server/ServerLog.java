@@ -60,7 +60,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   private final Logger logger;
   private final LongSupplier nanoTime;
   private final ArrayBlockingQueue<Line> queue = new ArrayBlockingQueue<>(QUEUE_MAX);
-  private final Thread writer = new Thread(this::write, "erda-log");
+  private final Thread writer;
   private final Kind connected = new Kind();
   private final Kind left = new Kind();
   private final Kind misbehaved = new Kind();
@@ -77,12 +77,16 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   /** Lines that did not fit behind the last one that did. Guarded by this. */
   private long missing;
 
-  ServerLog(Logger logger, LongSupplier nanoTime) {
+  /**
+   * Starts its thread.
+   *
+   * @param failures is told what ends the thread
+   */
+  ServerLog(Logger logger, LongSupplier nanoTime, Failures failures) {
     this.logger = logger;
     this.nanoTime = nanoTime;
     this.debug = logger.isLoggable(Level.DEBUG);
-    writer.setDaemon(true);
-    writer.start();
+    this.writer = SideThreads.start(this::write, "erda-log", failures);
   }
 
   synchronized void say(Level level, String text) {

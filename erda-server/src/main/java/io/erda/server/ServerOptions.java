@@ -6,18 +6,23 @@ import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
 import io.erda.rdma.ShmDevice;
 import io.erda.server.engine.StoreGeometry;
+import io.erda.server.engine.StoreWishes;
 import java.util.List;
 
 /**
  * How to create and serve a store: {@link #DEFAULTS}, then the withers. Immutable.
  *
- * <p>Geometry ({@code heads} to {@code buckets}) counts only when the store is created; an existing
- * store keeps what it was created with.
+ * <p>What is chosen of {@code heads}, {@code regionBytes}, {@code segmentBytes} and {@code putMode}
+ * counts when the store is created; one that exists and has another value refuses to open. Another
+ * {@code capacityBytes} is taken over; {@code buckets} that differ, and a {@code bucketsMax} below
+ * what the store has, are told in the notes of the opening.
  */
 public final class ServerOptions {
   /** 64 MiB regions of 8 MiB segments, 16 GiB of log, 262,144 buckets, 50 µs of polling. */
   public static final ServerOptions DEFAULTS = new ServerOptions();
 
+  private static final long CAPACITY_DEFAULT = 16L << 30;
+  private static final long BUCKETS_DEFAULT = 1L << 18;
   private static final long HEAD_BYTES_MAX = 16L << 30;
   private static final int HEADS_MAX = 256;
 
@@ -42,8 +47,12 @@ public final class ServerOptions {
   /** 0: as many as fit the region. */
   private int segmentBytes;
 
-  private long capacityBytes = 16L << 30;
-  private long buckets = 1L << 18;
+  /** 0: nobody has said. */
+  private long capacityBytes;
+
+  /** 0: nobody has said. */
+  private long buckets;
+
   private long bucketsMax = StoreGeometry.BUCKETS_MAX;
   private Promise promise;
   private PutMode putMode;
@@ -107,8 +116,8 @@ public final class ServerOptions {
     if (regionBytes != 0) {
       return regionBytes;
     }
-    long most = Long.highestOneBit(Math.max(1, capacityBytes / REGIONS_MIN));
-    long some = Long.highestOneBit(Math.max(1, capacityBytes / REGIONS_DEFAULT));
+    long most = Long.highestOneBit(Math.max(1, capacityBytes() / REGIONS_MIN));
+    long some = Long.highestOneBit(Math.max(1, capacityBytes() / REGIONS_DEFAULT));
     return Math.clamp(
         Math.max(some, Math.min(most, REGION_BYTES_ENOUGH)),
         LogGeometry.REGION_BYTES_MIN,
@@ -139,13 +148,22 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** That the log may grow to, at least a region; a head reaches 16 GiB. */
+  /**
+   * That the log may grow to, at least a region; a head reaches 16 GiB. A store that exists gets
+   * another capacity when one was chosen, and keeps its own otherwise: it can be raised as far as
+   * its heads reach, and lowered to what its files take.
+   */
   public long capacityBytes() {
-    return capacityBytes;
+    return capacityBytes == 0 ? CAPACITY_DEFAULT : capacityBytes;
   }
 
-  /** The same, with another {@link #capacityBytes}. */
+  /**
+   * The same, with another {@link #capacityBytes}.
+   *
+   * @throws IllegalArgumentException when it is less than 1
+   */
   public ServerOptions withCapacityBytes(long value) {
+    requirePositive("capacity", value);
     ServerOptions copy = new ServerOptions(this);
     copy.capacityBytes = value;
     return copy;
@@ -156,11 +174,16 @@ public final class ServerOptions {
    * them are taken; as many as twice the keys expected spare the store that.
    */
   public long buckets() {
-    return buckets;
+    return buckets == 0 ? BUCKETS_DEFAULT : buckets;
   }
 
-  /** The same, with another {@link #buckets}. */
+  /**
+   * The same, with another {@link #buckets}.
+   *
+   * @throws IllegalArgumentException when it is less than 1
+   */
   public ServerOptions withBuckets(long value) {
+    requirePositive("buckets", value);
     ServerOptions copy = new ServerOptions(this);
     copy.buckets = value;
     return copy;
@@ -385,13 +408,26 @@ public final class ServerOptions {
     return copy;
   }
 
+  private static void requirePositive(String what, long value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(what + " must be at least 1: " + value);
+    }
+  }
+
+  /** What is asked of a store that exists. */
+  StoreWishes wishes() {
+    return new StoreWishes(
+        heads, regionBytes, segmentBytes, capacityBytes, REGIONS_MAX, buckets, bucketsMax, putMode);
+  }
+
   /** The log's geometry. @throws IllegalArgumentException naming the option and its bounds */
   LogGeometry geometry() {
+    long capacity = capacityBytes();
     long region = regionBytes();
-    if (capacityBytes < region) {
+    if (capacity < region) {
       throw new IllegalArgumentException(
           "capacity of "
-              + capacityBytes
+              + capacity
               + " bytes is less than one region of "
               + region
               + ": make it larger, or regions smaller (--region-bytes)");
@@ -399,35 +435,35 @@ public final class ServerOptions {
     if (heads < 0 || heads > HEADS_MAX) {
       throw new IllegalArgumentException("heads must be 1 to " + HEADS_MAX + ": " + heads);
     }
-    int enough = (int) Math.min(HEADS_MAX, (capacityBytes + HEAD_BYTES_MAX - 1) / HEAD_BYTES_MAX);
+    int enough = (int) Math.min(HEADS_MAX, (capacity + HEAD_BYTES_MAX - 1) / HEAD_BYTES_MAX);
     int chosen = heads == 0 ? enough : heads;
-    if (chosen < enough || capacityBytes > HEADS_MAX * HEAD_BYTES_MAX) {
+    if (chosen < enough || capacity > HEADS_MAX * HEAD_BYTES_MAX) {
       throw new IllegalArgumentException(
           "capacity of "
-              + capacityBytes
+              + capacity
               + " bytes needs more than "
               + chosen
               + " heads: a head reaches "
               + HEAD_BYTES_MAX
               + " bytes");
     }
-    if (capacityBytes / region < chosen) {
+    if (capacity / region < chosen) {
       throw new IllegalArgumentException(
           "capacity of "
-              + capacityBytes
+              + capacity
               + " bytes holds fewer regions of "
               + region
               + " bytes than there are heads ("
               + chosen
               + ")");
     }
-    long regions = capacityBytes / region;
+    long regions = capacity / region;
     LogGeometry geometry =
         new LogGeometry(chosen, region, segmentBytes(), (int) Math.min(regions, REGIONS_MAX));
     if (regions > REGIONS_MAX) {
       throw new IllegalArgumentException(
           "capacity of "
-              + capacityBytes
+              + capacity
               + " bytes takes "
               + regions
               + " regions of "

@@ -3,6 +3,7 @@ package io.erda.server;
 import io.erda.cleaner.CleanerOptions;
 import io.erda.pmem.FailedStoreException;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
 import io.erda.server.engine.Limits;
 import io.erda.server.engine.ServerCore;
@@ -51,6 +52,7 @@ final class ServerThread implements AutoCloseable {
   private final Poller poller;
   private final AskedFigures askedFigures = new AskedFigures();
   private final CountDownLatch ended = new CountDownLatch(1);
+  private final Failures failures;
   private volatile boolean closing;
   private volatile Throwable failure;
 
@@ -66,13 +68,15 @@ final class ServerThread implements AutoCloseable {
       ServedDevices devices,
       OpenedStore store,
       ServerOptions options,
-      ServerLog log) {
+      ServerLog log,
+      Failures failures) {
     this.log = log;
+    this.failures = failures;
     this.wiring = wiring;
     this.options = options;
     this.steps = steps;
     this.devices = devices;
-    this.watch = new DirectoryWatch(store.place(), devices::wakeup);
+    this.watch = new DirectoryWatch(store.place(), devices::wakeup, failures);
     use(store, core);
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
   }
@@ -80,8 +84,8 @@ final class ServerThread implements AutoCloseable {
   private void use(OpenedStore opened, ServerCore over) {
     store = opened;
     core = over;
-    files = new FileThreads(store.engine().log().geometry().heads());
-    syncs = store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup) : null;
+    files = new FileThreads(store.engine().log().geometry().heads(), failures);
+    syncs = syncs();
     core.fileWork(files);
     core.whereabouts(watch::loss);
     if (syncs != null) {
@@ -91,6 +95,20 @@ final class ServerThread implements AutoCloseable {
     addFigures();
     core.onFull(this::becameFull);
     core.onReadOnly(this::becameReadOnly);
+  }
+
+  private SyncThreads syncs() {
+    boolean done = false;
+    try {
+      SyncThreads threads =
+          store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup, failures) : null;
+      done = true;
+      return threads;
+    } finally {
+      if (!done) {
+        files.close();
+      }
+    }
   }
 
   private void addFigures() {
@@ -109,6 +127,7 @@ final class ServerThread implements AutoCloseable {
    * @param steps of the core
    * @param log where it is said that the store became read-only and that the server ended; null:
    *     nowhere. Closed at the end
+   * @param failures ends the server when a thread beside it failed
    * @param daemon whether the JVM may end while it runs, which is to the store as a kill
    */
   static ServerThread start(
@@ -119,12 +138,26 @@ final class ServerThread implements AutoCloseable {
       OpenedStore store,
       ServerOptions options,
       ServerLog log,
+      Failures failures,
       boolean daemon) {
-    ServerThread server = new ServerThread(wiring, core, steps, devices, store, options, log);
-    core.prepareFigures();
-    Thread thread = new Thread(server::run, "erda-server");
-    thread.setDaemon(daemon);
-    thread.start();
+    ServerThread server = new ServerThread(wiring, core, steps, devices, store, options, log, failures);
+    boolean started = false;
+    try {
+      core.prepareFigures();
+      Thread thread = new Thread(server::run, "erda-server");
+      thread.setDaemon(daemon);
+      thread.start();
+      started = true;
+    } finally {
+      if (!started) {
+        server.endThreads();
+        server.watch.close();
+      }
+    }
+    failures.onFirst(() -> {
+      server.closing = true;
+      devices.wakeup();
+    });
     return server;
   }
 
@@ -231,49 +264,50 @@ final class ServerThread implements AutoCloseable {
   }
 
   private void run() {
-    try {
+    attempt(() -> {
       poller.onShared(new OtherCore()::take);
       serve();
-    } catch (Throwable e) {
-      failure = e;
+    });
+    attempt(askedFigures::end);
+    attempt(steps::end);
+    attempt(files::close);
+    attempt(watch::close);
+    // What failed beside the server does not keep it from ending in order.
+    boolean inOrder = failure == null;
+    failure = inOrder ? failures.first() : failure;
+    if (inOrder) {
+      attempt(core::finishPublishing);
     }
-    askedFigures.end();
-    try {
-      steps.end();
-    } catch (Throwable e) {
-      failure = failure == null ? e : failure;
-    }
-    files.close();
-    watch.close();
-    OpenedStore opened = store;
-    try (devices;
-        opened) {
-      if (failure == null) {
-        core.finishPublishing();
-      }
-      devices.closeOthers();
-      if (devices.readsOutlivePeer()) {
-        core.leave();
-      } else {
-        core.close();
-      }
-    } catch (Throwable e) {
-      failure = failure == null ? e : failure;
-    } finally {
-      if (syncs != null) {
-        syncs.close();
-      }
+    attempt(devices::closeOthers);
+    attempt(devices.readsOutlivePeer() ? core::leave : core::close);
+    attempt(store::close);
+    attempt(devices::close);
+    if (syncs != null) {
+      attempt(syncs::close);
     }
     if (watch.loss() != null) {
       failure = lost(watch.loss(), failure);
     }
+    attempt(this::sayEnd);
+    ended.countDown();
+  }
+
+  /** Does one step of the end. An error in it, of whatever kind, is no reason to leave the next. */
+  private void attempt(Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      failure = failure == null ? e : failure;
+    }
+  }
+
+  private void sayEnd() {
     if (log != null) {
       log.say(
           failure == null ? Level.INFO : Level.ERROR,
-          failure == null ? "ended" : "ended because it failed: " + failure);
+          failure == null ? "ended" : "ended because it failed: " + JvmErrors.tell(failure));
       log.close();
     }
-    ended.countDown();
   }
 
   /** Says of a server that it ends without the name of its store, whatever else failed for that. */

@@ -6,8 +6,22 @@ import java.util.concurrent.locks.LockSupport;
 final class SideThreads {
   private SideThreads() {}
 
-  static Thread start(Runnable work, String name) {
-    Thread thread = new Thread(work, name);
+  /**
+   * Starts one.
+   *
+   * @param failures is told what ends it before it was told to end
+   */
+  static Thread start(Runnable work, String name, Failures failures) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                work.run();
+              } catch (Throwable e) {
+                failures.ended(name, e);
+              }
+            },
+            name);
     thread.setDaemon(true);
     thread.start();
     return thread;

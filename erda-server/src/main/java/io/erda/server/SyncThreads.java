@@ -44,11 +44,20 @@ final class SyncThreads implements Syncs, AutoCloseable {
 
   /**
    * @param wakeup wakes the server's thread; called by the others
+   * @param failures is told what ends one of the threads
    */
-  SyncThreads(Runnable wakeup) {
+  SyncThreads(Runnable wakeup, Failures failures) {
     this.wakeup = wakeup;
-    for (int i = 0; i < THREADS; i++) {
-      threads.add(SideThreads.start(this::run, "erda-sync-" + i));
+    boolean done = false;
+    try {
+      for (int i = 0; i < THREADS; i++) {
+        threads.add(SideThreads.start(this::run, "erda-sync-" + i, failures));
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        close();
+      }
     }
   }
 

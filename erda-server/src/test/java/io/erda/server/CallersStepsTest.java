@@ -211,6 +211,7 @@ class CallersStepsTest {
             store,
             SMALL.withPollingNs(0),
             null,
+            new Failures(),
             true);
     device.onRing(steps::help);
     try (ErdaClient erda =

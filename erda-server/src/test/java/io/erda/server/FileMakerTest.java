@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 final class FileMakerTest {
   private final HeapDirectory directory = new HeapDirectory();
   private final List<PersistentMemory> made = new CopyOnWriteArrayList<>();
-  private final FileMaker files = new FileMaker(made::add);
+  private final FileMaker files = new FileMaker(made::add, new Failures());
 
   /** A creation of three steps, the second of which can be held up or fail. */
   private final class ThreeSteps implements Creation {

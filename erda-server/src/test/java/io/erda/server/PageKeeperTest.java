@@ -23,7 +23,7 @@ final class PageKeeperTest {
   private static final long AHEAD = 8 * MIB;
 
   private final HeapDirectory directory = new HeapDirectory();
-  private final PageKeeper pages = new PageKeeper(2, AHEAD);
+  private final PageKeeper pages = new PageKeeper(2, AHEAD, new Failures());
   private Told memory;
 
   /** A memory that remembers which pages were prepared. */

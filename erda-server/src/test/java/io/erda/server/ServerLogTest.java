@@ -167,7 +167,7 @@ class ServerLogTest {
   void whatAPeerProvokesIsLimited() {
     log.open.countDown();
     long[] nowNs = {0};
-    ServerLog server = new ServerLog(log, () -> nowNs[0]);
+    ServerLog server = new ServerLog(log, () -> nowNs[0], new Failures());
     for (int i = 0; i < 100; i++) {
       server.refused("process 9 of user eve", "no");
     }
@@ -199,7 +199,7 @@ class ServerLogTest {
    */
   @Test
   void aLogThatNobodyReadsHoldsUpNobody() {
-    ServerLog server = new ServerLog(log, System::nanoTime);
+    ServerLog server = new ServerLog(log, System::nanoTime, new Failures());
     for (int i = 0; i < 3_000; i++) {
       server.cleaned(0, i, true, 0, 0, 1);
     }
@@ -215,7 +215,7 @@ class ServerLogTest {
   /** Lines that were lost are told where they are missing, not where the reader is by then. */
   @Test
   void missingLinesAreToldInTheirPlace() {
-    ServerLog server = new ServerLog(log, System::nanoTime);
+    ServerLog server = new ServerLog(log, System::nanoTime, new Failures());
     for (int i = 0; i < 1_100; i++) {
       server.say(System.Logger.Level.INFO, "line " + i);
     }
@@ -233,7 +233,7 @@ class ServerLogTest {
   void aLoggerThatThrowsLosesItsLineOnly() {
     log.open.countDown();
     log.failing = "line 1";
-    ServerLog server = new ServerLog(log, System::nanoTime);
+    ServerLog server = new ServerLog(log, System::nanoTime, new Failures());
     for (int i = 0; i < 3; i++) {
       server.say(System.Logger.Level.INFO, "line " + i);
     }

@@ -52,7 +52,7 @@ final class SyncThreadsTest {
   }
 
   private final AtomicInteger wakeups = new AtomicInteger();
-  private final SyncThreads syncs = new SyncThreads(wakeups::incrementAndGet);
+  private final SyncThreads syncs = new SyncThreads(wakeups::incrementAndGet, new Failures());
   private final HeapDirectory directory = new HeapDirectory();
   private final List<Counted> memories = new ArrayList<>();
 

@@ -1,9 +1,11 @@
 package io.erda.launcher;
 
+import io.erda.launcher.commands.OneLine;
 import io.erda.launcher.commands.ProgramName;
 import io.erda.launcher.commands.UserError;
 import io.erda.pmem.FileErrors;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.JvmErrors;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,7 +36,6 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   private static final int WRONG_USAGE = 2;
 
   private static final Pattern LINE_END = Pattern.compile("\\s*\\R\\s*");
-  private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
 
   /** What libraries say, and the JDK, when a process may open no more files. */
   private static final String LINUX_TOO_MANY_FILES = "Too many open files";
@@ -97,7 +98,11 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   /** Reports what a command threw. */
   int failed(Throwable failure, PrintWriter err, boolean verbose) {
     Throwable cause = unwrapped(failure);
-    String message = lacksFiles(failure) ? TOO_MANY_FILES : oneLine(message(failure, cause));
+    String explained = isOurs(cause) ? null : JvmErrors.explain(cause);
+    String message =
+        lacksFiles(failure)
+            ? TOO_MANY_FILES
+            : oneLine(explained == null ? message(failure, cause) : explained);
     err.println("erda: " + ProgramName.in(message));
     if (trace || verbose) {
       failure.printStackTrace(err);
@@ -193,9 +198,6 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   /** What a user, a file or a peer said may be in it: a terminal is to obey none of that. */
   private static String oneLine(String message) {
-    String line = LINE_END.matcher(message.strip()).replaceAll("; ");
-    return CONTROL
-        .matcher(line)
-        .replaceAll(found -> "\\\\u%04x".formatted((int) found.group().charAt(0)));
+    return OneLine.of(LINE_END.matcher(message.strip()).replaceAll("; "));
   }
 }

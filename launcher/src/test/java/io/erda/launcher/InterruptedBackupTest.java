@@ -78,7 +78,7 @@ class InterruptedBackupTest {
         LaunchSettings.load()
             .jvm()
             .erda("backup", "--uri", server.uri(), "--share", share, backups.toString());
-    return children.start("erda backup", command);
+    return children.start("erda backup", WithSignals.unignored(command));
   }
 
   /** Returns one that has begun to write its file, and is far from its end. */

@@ -167,7 +167,9 @@ class WatchCommandsTest {
     words.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path")));
     words.add("io.erda.launcher.Main");
     words.addAll(List.of(arguments));
-    return new ProcessBuilder(words).redirectError(directory.resolve("err").toFile()).start();
+    return new ProcessBuilder(WithSignals.unignored(words))
+        .redirectError(directory.resolve("err").toFile())
+        .start();
   }
 
   private static BufferedReader reader(Process process) {

@@ -26,7 +26,7 @@ public final class LinkedRegions {
 
   LinkedRegions(LogGeometry geometry) {
     this.geometry = geometry;
-    this.bySlot = new RegionState[geometry.regionsMax()];
+    this.bySlot = new RegionState[geometry.slots()];
     this.byHead = new RegionState[geometry.heads()][0];
     this.newest = new RegionState[geometry.heads()];
   }
@@ -79,7 +79,7 @@ public final class LinkedRegions {
 
   /** How many more regions can be linked. */
   public int freeRegions() {
-    return geometry.regionsMax() - count(bySlot);
+    return Math.max(0, geometry.regionsMax() - count(bySlot));
   }
 
   void reserve(int count) {
@@ -127,9 +127,9 @@ public final class LinkedRegions {
     }
   }
 
-  /** A slot without a record, or −1. */
+  /** A slot without a record, or −1 where no more regions may be linked. */
   int freeSlot() {
-    return freeIn(bySlot, geometry.regionsMax());
+    return freeRegions() == 0 ? -1 : freeIn(bySlot, geometry.slots());
   }
 
   /** The first index along a head where no region is linked, or −1. */

@@ -1,18 +1,23 @@
 package io.erda.logstore;
 
 /**
- * The sizes of a log, fixed when a store is created.
+ * The sizes of a log. All but the last two are fixed when a store is created; those change when its
+ * capacity does.
  *
  * @param heads 1…256
  * @param regionBytes a power of two, 64 KiB … 1 GiB
  * @param segmentBytes a power of two, 4 KiB … 16 MiB, at most {@code regionBytes}
- * @param regionsMax the most regions of the whole store, 1…65536; a head links at most {@link
- *     #regionsPerHeadMax()}
+ * @param regionsMax the most regions that may be linked at a time, 1…65536; a head links at most
+ *     {@link #regionsPerHeadMax()}
+ * @param resizedSlots records of the region table, {@code regionsMax}…65536, in a store whose
+ *     capacity was changed since its creation; 0: it never was, see {@link #slots()}
  */
-public record LogGeometry(int heads, long regionBytes, int segmentBytes, int regionsMax) {
+public record LogGeometry(
+    int heads, long regionBytes, int segmentBytes, int regionsMax, int resizedSlots) {
   public static final long REGION_BYTES_MAX = 1L << 30;
   public static final long REGION_BYTES_MIN = 1L << 16;
   public static final int SEGMENT_BYTES_DEFAULT = 8 << 20;
+  public static final int REGIONS_MAX = 65536;
 
   public LogGeometry {
     if (heads < 1 || heads > 256) {
@@ -32,14 +37,33 @@ public record LogGeometry(int heads, long regionBytes, int segmentBytes, int reg
           "segment size must be a power of two from 4 KiB to 16 MiB and at most the region size: "
               + segmentBytes);
     }
-    if (regionsMax < 1 || regionsMax > 65536) {
+    if (regionsMax < 1 || regionsMax > REGIONS_MAX) {
       throw new IllegalArgumentException("regions must be 1 to 65536: " + regionsMax);
     }
+    if (resizedSlots != 0 && (resizedSlots < regionsMax || resizedSlots > REGIONS_MAX)) {
+      throw new IllegalArgumentException(
+          "slots must be " + regionsMax + ", as many as regions, to 65536: " + resizedSlots);
+    }
+  }
+
+  /** The sizes of a log whose capacity is that of its creation. */
+  public LogGeometry(int heads, long regionBytes, int segmentBytes, int regionsMax) {
+    this(heads, regionBytes, segmentBytes, regionsMax, 0);
+  }
+
+  /** The same log when another number of regions may be linked; its table never gets shorter. */
+  public LogGeometry withRegionsMax(int regions) {
+    return new LogGeometry(heads, regionBytes, segmentBytes, regions, Math.max(slots(), regions));
+  }
+
+  /** Records of the region table: as many as regions, or more where more were allowed before. */
+  public int slots() {
+    return resizedSlots == 0 ? regionsMax : resizedSlots;
   }
 
   /** Regions that a head can link: what 31-bit offsets reach, 16 GiB. */
   public int regionsPerHeadMax() {
-    return (int) Math.min(regionsMax, (1L << 34) / regionBytes);
+    return (int) Math.min(slots(), (1L << 34) / regionBytes);
   }
 
   /** The most bytes that may ever be linked: what {@code regionsMax} and 16 GiB a head allow. */

@@ -65,7 +65,7 @@ final class LogOpening {
 
   private void openRegions() throws IOException {
     nextGeneration = table.nextGeneration();
-    long[] linkWords = table.linkWords();
+    long[] linkWords = table.linkWords(geometry);
     finishRetirements(linkWords);
     for (int slot = 0; slot < linkWords.length; slot++) {
       if (linkWords[slot] != 0) {

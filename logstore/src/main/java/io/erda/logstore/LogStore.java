@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -137,6 +139,50 @@ public final class LogStore implements AutoCloseable {
         linked.closeMemories();
         memory.close();
       }
+    }
+  }
+
+  /**
+   * Gives the region table of a log that is not open as many records as a geometry has slots, where
+   * it has fewer. Nothing else of it changes, so it is the table of the former geometry too.
+   *
+   * @throws OutOfSpaceException when there is no room for them
+   */
+  public static void makeSlots(MemoryDirectory directory, LogGeometry geometry) throws IOException {
+    long length;
+    try (PersistentMemory memory = directory.open(LogFiles.REGIONS)) {
+      length = memory.segment().byteSize();
+    }
+    if (length < RegionTable.bytes(geometry)) {
+      directory.lengthen(LogFiles.REGIONS, RegionTable.bytes(geometry));
+    }
+  }
+
+  /**
+   * The fewest regions that a log which is not open may be held to: those that it has, one for each
+   * head that has none, and one that a cleaning copies to.
+   *
+   * @throws DamagedLogException when its region table is too short
+   */
+  public static int regionsNeeded(MemoryDirectory directory, LogGeometry geometry)
+      throws IOException {
+    try (PersistentMemory memory = directory.open(LogFiles.REGIONS)) {
+      if (memory.segment().byteSize() < RegionTable.bytes(geometry)) {
+        throw new DamagedLogException(
+            "region table has "
+                + memory.segment().byteSize()
+                + " bytes, must have "
+                + RegionTable.bytes(geometry));
+      }
+      Set<Integer> heads = new HashSet<>();
+      int taken = 0;
+      for (long word : new RegionTable(memory).linkWords(geometry)) {
+        if (word != 0) {
+          taken++;
+          heads.add(RegionTable.head(word));
+        }
+      }
+      return taken + Math.max(0, geometry.heads() - heads.size()) + 1;
     }
   }
 

@@ -19,7 +19,7 @@ import java.util.UUID;
  *  32  heads                            4         40  cleaning word        8  the victim's generation
  *  36  segment bytes                    4         48  0                    16
  *  40  region bytes                     8        link word, 0 while the slot is free:
- *  48  regions at most                  4        63     56 55    48 47      32 31           0
+ *  48  slots at its creation            4        63     56 55    48 47      32 31           0
  *  52  0                               12         state     head      index     generation
  *  64  next generation                  8
  *  72  0                             4024        next generation: bits 31 … 0, its complement above
@@ -63,7 +63,7 @@ final class RegionTable {
   }
 
   static long bytes(LogGeometry geometry) {
-    return HEADER_BYTES + (long) RECORD_BYTES * geometry.regionsMax();
+    return HEADER_BYTES + (long) RECORD_BYTES * geometry.slots();
   }
 
   PersistentMemory memory() {
@@ -85,7 +85,7 @@ final class RegionTable {
     header.set(HeaderFields.INT, 32, geometry.heads());
     header.set(HeaderFields.INT, 36, geometry.segmentBytes());
     header.set(HeaderFields.LONG, 40, geometry.regionBytes());
-    header.set(HeaderFields.INT, 48, geometry.regionsMax());
+    header.set(HeaderFields.INT, 48, geometry.slots());
     HeaderFields.putChecksum(header, FIXED_BYTES);
     return header;
   }
@@ -98,16 +98,41 @@ final class RegionTable {
           "region table has " + actual.byteSize() + " bytes, its header " + HEADER_BYTES);
     }
     checkHeader(actual, geometry, store);
-    if (actual.byteSize() != bytes(geometry)) {
+    if (!isLongEnough(actual, geometry)) {
       throw new DamagedLogException(
           "region table has " + actual.byteSize() + " bytes, must have " + bytes(geometry));
     }
   }
 
+  /**
+   * Whether a table has the records of a geometry and nothing behind them. Zeros may be there: the
+   * table was made longer, and the superblock did not come to say so.
+   */
+  private static boolean isLongEnough(MemorySegment table, LogGeometry geometry) {
+    long bytes = bytes(geometry);
+    if (table.byteSize() < bytes) {
+      return false;
+    }
+    return isZero(table.asSlice(bytes));
+  }
+
+  private static boolean isZero(MemorySegment segment) {
+    for (long at = 0; at < segment.byteSize(); at++) {
+      if (segment.get(ValueLayout.JAVA_BYTE, at) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   static void checkHeader(MemorySegment header, LogGeometry geometry, UUID store) {
     HeaderFields.check("region table", header, FIXED_BYTES, MAGIC, LAYOUT_VERSION, store);
     LogGeometry stored = geometry(header);
-    if (!stored.equals(geometry)) {
+    boolean same =
+        stored.heads() == geometry.heads()
+            && stored.segmentBytes() == geometry.segmentBytes()
+            && stored.regionBytes() == geometry.regionBytes();
+    if (!same || stored.slots() > geometry.slots()) {
       throw new DamagedLogException("region table is of " + stored + ", the store of " + geometry);
     }
   }
@@ -116,9 +141,9 @@ final class RegionTable {
     int heads = header.get(HeaderFields.INT, 32);
     int segmentBytes = header.get(HeaderFields.INT, 36);
     long regionBytes = header.get(HeaderFields.LONG, 40);
-    int regionsMax = header.get(HeaderFields.INT, 48);
+    int slots = header.get(HeaderFields.INT, 48);
     try {
-      return new LogGeometry(heads, regionBytes, segmentBytes, regionsMax);
+      return new LogGeometry(heads, regionBytes, segmentBytes, slots);
     } catch (IllegalArgumentException e) {
       throw new DamagedLogException("region table: " + e.getMessage());
     }
@@ -164,8 +189,10 @@ final class RegionTable {
    * The link words of all slots, by slot. Copies in bulk, because this runs before the compiler has
    * come and there may be 65536.
    */
-  long[] linkWords() {
-    long[] words = memory.segment().asSlice(HEADER_BYTES).toArray(LONG);
+  long[] linkWords(LogGeometry geometry) {
+    MemorySegment records =
+        memory.segment().asSlice(HEADER_BYTES, (long) RECORD_BYTES * geometry.slots());
+    long[] words = records.toArray(LONG);
     long[] linkWords = new long[words.length / (RECORD_BYTES / Long.BYTES)];
     for (int slot = 0; slot < linkWords.length; slot++) {
       linkWords[slot] = words[slot * (RECORD_BYTES / Long.BYTES)];

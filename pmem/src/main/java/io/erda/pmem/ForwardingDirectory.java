@@ -54,6 +54,11 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   @Override
+  public void lengthen(String name, long length) throws IOException {
+    directory.lengthen(name, length);
+  }
+
+  @Override
   public void delete(String name) throws IOException {
     directory.delete(name);
   }

@@ -145,6 +145,13 @@ public final class MappedDirectory implements MemoryDirectory {
     return opened(name, MappedFile.map(directory, name, kind));
   }
 
+  /** {@inheritDoc} The file stays the same, for readers have it mapped. */
+  @Override
+  public void lengthen(String name, long length) throws IOException {
+    require(name);
+    MappedFile.lengthen(directory, name, length, kind);
+  }
+
   private SegmentMemory opened(String name, SegmentMemory memory) {
     memory.onClose(() -> {
       opened.remove(memory);

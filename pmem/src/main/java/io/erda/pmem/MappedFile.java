@@ -112,6 +112,26 @@ final class MappedFile {
     }
   }
 
+  /** Makes an existing file longer; see {@link MemoryDirectory#lengthen}. */
+  static void lengthen(OpenDirectory directory, String name, long length, Kind kind)
+      throws IOException {
+    int descriptor = directory.open(name, true);
+    Path file = directory.file(name);
+    try {
+      long from = FileStatus.of(descriptor, file).bytes();
+      if (!reserve(descriptor, file, from, length - from)) {
+        writeZeros(descriptor, file, from, length);
+      }
+      if (kind.survives() == Survives.POWER_FAILURE) {
+        Libc.check("fsync", Libc.fsync(descriptor), file);
+      }
+    } catch (OutOfSpaceException e) {
+      throw outOfSpace(directory, length, e);
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
   private static void allocate(
       int descriptor, OpenDirectory directory, String name, long length, Kind kind)
       throws IOException {
@@ -177,9 +197,15 @@ final class MappedFile {
 
   /** Ends with fsync: a file system may find out that it is full when it writes back. */
   static void writeZeros(int descriptor, Path file, long length) throws IOException {
+    writeZeros(descriptor, file, 0, length);
+  }
+
+  /** Writes zeros from {@code from} to {@code length}. */
+  private static void writeZeros(int descriptor, Path file, long from, long length)
+      throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment zeros = arena.allocate(ZEROS);
-      long done = 0;
+      long done = from;
       while (done < length) {
         int step = (int) Math.min(ZEROS, length - done);
         int result = Libc.pwrite(descriptor, zeros, step, done);

@@ -45,6 +45,33 @@ public interface MemoryDirectory extends AutoCloseable {
   PersistentMemory open(String name) throws IOException;
 
   /**
+   * Makes a memory longer: zeros behind what it has, whose space is really there. Every length in
+   * between may be met after a crash. The length survives power failure where that is promised.
+   *
+   * <p>REQUIRES: this process has not opened it. Where other processes may have, as with files,
+   * their mappings go on to reach the same bytes.
+   *
+   * @param length at least what it has
+   * @throws OutOfSpaceException when there is no room; it may be longer than before then
+   */
+  default void lengthen(String name, long length) throws IOException {
+    String longer = name + ".longer";
+    if (exists(longer)) {
+      delete(longer);
+    }
+    try (PersistentMemory from = open(name);
+        PersistentMemory to = create(longer, length)) {
+      long bytes = from.segment().byteSize();
+      to.put(0, from.segment(), 0, bytes);
+      to.flush(0, bytes);
+      to.drain();
+    }
+    sync();
+    rename(longer, name);
+    sync();
+  }
+
+  /**
    * Unlinks a name. Existing mappings, of any process, stay valid and reach the old bytes. No error
    * when it is absent.
    */

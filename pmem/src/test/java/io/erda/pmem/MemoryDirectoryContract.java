@@ -152,6 +152,25 @@ public abstract class MemoryDirectoryContract {
   }
 
   @Test
+  final void lengtheningAddsZeros() throws Exception {
+    MemoryDirectory directory = directory();
+    try (PersistentMemory memory = directory.create("a", 4096)) {
+      memory.putLongRelease(4088, 5);
+      memory.flush(4088, 8);
+      memory.drain();
+    }
+    directory.lengthen("a", 3 * 4096 + 64);
+    try (PersistentMemory memory = directory.open("a")) {
+      assertEquals(3 * 4096 + 64, memory.segment().byteSize());
+      assertEquals(5, memory.segment().get(ValueLayout.JAVA_LONG, 4088));
+      assertEquals(0, memory.segment().get(ValueLayout.JAVA_LONG, 3 * 4096 + 56));
+    }
+    assertEquals(List.of("a"), directory.names());
+    assertThrows(IOException.class, () -> directory.lengthen("b", 4096));
+    assertEquals(List.of("a"), directory.names());
+  }
+
+  @Test
   final void renameReplaces() throws Exception {
     MemoryDirectory directory = directory();
     PersistentMemory one = create(directory, "one", 1);

@@ -14,7 +14,7 @@ import java.util.zip.CRC32C;
  *   0  magic "ERDASUPR" 8 | 8  layout version 4 | 12  zero 4 | 16  sequence 8 | 24  store UUID 16
  *  40  heads 4 | 44  segment bytes 4 | 48  region bytes 8 | 56  regions max 4 | 60  table generation 4
  *  64  buckets 8 | 72  hash seed 8 | 80  resized 4 | 84  promise 4
- *  88  put mode 4 | 92  next table generation 4 | 96  tables made 4 | 100  zero 4
+ *  88  put mode 4 | 92  next table generation 4 | 96  tables made 4 | 100  slots 4
  * 104  buckets at least 8 | 112  zero 4 | 116  CRC32C of bytes 0 … 115, 4
  * </pre>
  *
@@ -58,7 +58,8 @@ public final class SuperblockLayout {
   /**
    * What one copy says.
    *
-   * @param regionsMax the most regions of the store
+   * @param regionsMax the most regions that the store may have
+   * @param slots records of its region table, where the capacity was changed; 0: as many as that
    * @param tables which there are, and what becomes of them
    * @param promise what every acknowledged put survives
    * @param putMode how objects come to be versions of their keys
@@ -70,6 +71,7 @@ public final class SuperblockLayout {
       int segmentBytes,
       long regionBytes,
       int regionsMax,
+      int slots,
       StoreTables tables,
       long hashSeed,
       Promise promise,
@@ -112,6 +114,7 @@ public final class SuperblockLayout {
     bytes.set(INT, 88, fields.putMode().code());
     bytes.set(INT, 92, fields.tables().nextGeneration());
     bytes.set(INT, 96, fields.tables().made());
+    bytes.set(INT, 100, fields.slots());
     bytes.set(LONG, 104, fields.tables().bucketsLeast());
     bytes.set(INT, CHECKSUM_OFFSET, checksum(bytes, 0));
     return bytes;
@@ -154,6 +157,7 @@ public final class SuperblockLayout {
         memory.get(INT, at + 44),
         memory.get(LONG, at + 48),
         memory.get(INT, at + 56),
+        memory.get(INT, at + 8) == Protocol.LAYOUT_VERSION ? memory.get(INT, at + 100) : 0,
         tables(memory, at),
         memory.get(LONG, at + 72),
         promise(memory.get(INT, at + 84)),

@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
@@ -63,6 +64,7 @@ public final class VerbsDevice implements Device {
   /** Where the device's thread sleeps elsewhere. */
   private volatile Runnable forward;
 
+  private Consumer<Throwable> onFailure = error -> {};
   private Watcher watcher;
   private boolean closed;
 
@@ -372,12 +374,18 @@ public final class VerbsDevice implements Device {
   }
 
   @Override
+  public void onFailure(Consumer<Throwable> listener) {
+    onFailure = listener;
+  }
+
+  @Override
   public boolean forwardWakeups(Runnable wakeup) {
     if (watcher != null) {
       throw new IllegalStateException("wake-ups are forwarded already");
     }
     try {
-      watcher = new Watcher(wakeup, events.getFd(), hca.channel().getFd());
+      watcher =
+          new Watcher(wakeup, e -> onFailure.accept(e), events.getFd(), hca.channel().getFd());
       forward = wakeup;
       return true;
     } catch (IOException e) {

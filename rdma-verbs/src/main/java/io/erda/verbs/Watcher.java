@@ -3,6 +3,7 @@ package io.erda.verbs;
 import io.erda.verbs.ffm.Waiter;
 import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * A thread that wakes the device's, which sleeps elsewhere, when hardware has something to say. It
@@ -13,6 +14,7 @@ final class Watcher implements AutoCloseable {
 
   private final Waiter waiter;
   private final Runnable wakeup;
+  private final Consumer<Throwable> onFailure;
   private final Thread thread;
   private volatile boolean rung;
   private volatile boolean closed;
@@ -20,9 +22,11 @@ final class Watcher implements AutoCloseable {
   /**
    * Starts it.
    *
+   * @param onFailure is told what ended the thread before it was closed
    * @param fds what hardware can be heard by; they stay the caller's
    */
-  Watcher(Runnable wakeup, int... fds) throws IOException {
+  Watcher(Runnable wakeup, Consumer<Throwable> onFailure, int... fds) throws IOException {
+    this.onFailure = onFailure;
     this.waiter = new Waiter(fds);
     this.wakeup = wakeup;
     this.thread = new Thread(this::run, "erda-verbs-watcher");
@@ -41,9 +45,9 @@ final class Watcher implements AutoCloseable {
           wakeup.run();
         }
       }
-    } catch (IOException e) {
-      // Poll fails for want of memory alone; then events are found when something else wakes.
-      wakeup.run();
+    } catch (Throwable e) {
+      // Nothing would wake the device's thread any more when hardware has something to say.
+      onFailure.accept(e);
     }
   }
 

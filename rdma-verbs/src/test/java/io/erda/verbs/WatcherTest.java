@@ -40,7 +40,7 @@ class WatcherTest {
         readable = Integer.parseInt(fd);
       }
     }
-    watcher = new Watcher(rings::release, readable);
+    watcher = new Watcher(rings::release, error -> {}, readable);
   }
 
   private static boolean isWritable(String fd) throws IOException {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -138,6 +139,13 @@ public interface Device extends AutoCloseable {
    * #listen}. A device that lets the listener decide about all of them tells nobody.
    */
   default void onRefusal(RefusalListener listener) {}
+
+  /**
+   * Sets who is told, by that thread, of the error that ended a thread of the device's: without it
+   * peers are not answered any more. To be called before {@link #listen}. A device without threads
+   * tells nobody.
+   */
+  default void onFailure(Consumer<Throwable> listener) {}
 
   /** What its queue pairs have moved so far. */
   DeviceStatistics statistics();

@@ -18,6 +18,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 
 /**
@@ -56,7 +58,12 @@ final class MapReader implements AutoCloseable {
   private final ReadableDirectory directory;
   private final ReadableFile root;
   private final ReadableFile superblock;
-  private final ReadableFile regions;
+
+  /** The region table; another mapping of the same file when that was made longer. */
+  private ReadableFile regions;
+
+  /** Mappings of the region table that are too short by now, and may still be in use. */
+  private final List<ReadableFile> outgrown = new ArrayList<>();
 
   /** The root, before everything else. */
   private final MemorySegment look = MemorySegment.ofArray(new long[Root.BYTES / Long.BYTES]);
@@ -142,6 +149,7 @@ final class MapReader implements AutoCloseable {
     return root;
   }
 
+  /** The region table, all of it that the map of the last {@link #read} is about. */
   ReadableFile regions() {
     return regions;
   }
@@ -190,8 +198,13 @@ final class MapReader implements AutoCloseable {
     SuperblockLayout.Fields fields = SuperblockLayout.newest(copies);
     requireRecovered(incarnation, Root.boot(look, 0), fields.store());
     LogGeometry geometry = geometry(fields);
+    if (regions.length() < LogReading.tableBytes(geometry)) {
+      ReadableFile longer = open(directory, LogFiles.REGIONS, LogReading.HEADER_BYTES);
+      outgrown.add(regions);
+      regions = longer;
+    }
     requireRegions(geometry, fields.store());
-    long[] linkWords = new long[geometry.regionsMax()];
+    long[] linkWords = new long[geometry.slots()];
     int linked = 0;
     for (int slot = 0; slot < linkWords.length; slot++) {
       long word = regions.word(LogReading.linkWordAt(slot));
@@ -204,14 +217,18 @@ final class MapReader implements AutoCloseable {
   private static LogGeometry geometry(SuperblockLayout.Fields fields) {
     try {
       return new LogGeometry(
-          fields.heads(), fields.regionBytes(), fields.segmentBytes(), fields.regionsMax());
+          fields.heads(),
+          fields.regionBytes(),
+          fields.segmentBytes(),
+          fields.regionsMax(),
+          fields.slots());
     } catch (IllegalArgumentException e) {
       throw new ErdaException.Damaged("superblock is damaged: " + e.getMessage());
     }
   }
 
   private void requireRegions(LogGeometry geometry, UUID store) {
-    if (regions.length() != LogReading.tableBytes(geometry)) {
+    if (regions.length() < LogReading.tableBytes(geometry)) {
       throw new DamagedLogException(
           "region table has "
               + regions.length()
@@ -254,5 +271,6 @@ final class MapReader implements AutoCloseable {
     root.close();
     superblock.close();
     regions.close();
+    outgrown.forEach(ReadableFile::close);
   }
 }

@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
+import java.util.function.Supplier;
 
 /**
  * The files of a store that one connection has mapped, by remote key. A key is made of what is
@@ -47,7 +48,8 @@ final class ReachedFiles implements AutoCloseable {
   }
 
   private final ReadableDirectory directory;
-  private final ReadableFile regions;
+  private final Supplier<ReadableFile> newestRegions;
+  private ReadableFile regions;
   private final MemorySegment header =
       MemorySegment.ofArray(new long[LogReading.HEADER_BYTES / Long.BYTES]);
   private Reached[] byPlace = new Reached[16];
@@ -55,11 +57,13 @@ final class ReachedFiles implements AutoCloseable {
   private String loss = "";
 
   /**
-   * @param root and {@code regions} are open, and are closed by another one
+   * @param root is open, and is closed by another one, as what {@code regions} gives is
+   * @param regions the region table, in another mapping when it was made longer
    */
-  ReachedFiles(ReadableDirectory directory, ReadableFile root, ReadableFile regions) {
+  ReachedFiles(ReadableDirectory directory, ReadableFile root, Supplier<ReadableFile> regions) {
     this.directory = directory;
-    this.regions = regions;
+    this.newestRegions = regions;
+    this.regions = regions.get();
     byPlace[(int) ROOT] = new Reached(ROOT, root, 0, 0);
   }
 
@@ -173,6 +177,7 @@ final class ReachedFiles implements AutoCloseable {
     if (slot >= map.linkWords().length) {
       return null;
     }
+    regions = newestRegions.get();
     long linkWord = map.linkWords()[slot];
     if (!LogReading.isLinked(linkWord) || regionKey(slot, linkWord) != key) {
       return null;

@@ -90,7 +90,7 @@ final class ReadOnlyQueuePair implements QueuePair {
       if (first == null) {
         return Status.TIMEOUT;
       }
-      files = new ReachedFiles(directory, reader.root(), reader.regions());
+      files = new ReachedFiles(directory, reader.root(), reader::regions);
       answers = new Answers(reader, files, first);
       privateData = Handshake.encode(answers.welcome());
       return Status.SUCCESS;

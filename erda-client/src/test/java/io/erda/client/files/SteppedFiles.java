@@ -110,6 +110,7 @@ final class SteppedFiles implements ReadableDirectory {
                   GEOMETRY.segmentBytes(),
                   GEOMETRY.regionBytes(),
                   GEOMETRY.regionsMax(),
+                  GEOMETRY.resizedSlots(),
                   tables(generation, doubling),
                   42,
                   Promise.PROCESS,

@@ -26,7 +26,7 @@ final class Port implements AutoCloseable {
     this.listener = listener;
     this.root = device.register(engine.root().memory(), Access.REMOTE_READ);
     engine.tables().inUse().forEach(this::register);
-    this.regions = new MemoryRegion[engine.log().geometry().regionsMax()];
+    this.regions = new MemoryRegion[engine.log().geometry().slots()];
     engine.log().regions().forEach(this::register);
   }
 

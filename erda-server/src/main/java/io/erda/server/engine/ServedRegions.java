@@ -36,7 +36,7 @@ final class ServedRegions implements LinkListener {
     this.departures = departures;
     this.nanoTime = nanoTime;
     this.leavingNs = leavingNs;
-    this.linkedAt = new long[engine.log().geometry().regionsMax()];
+    this.linkedAt = new long[engine.log().geometry().slots()];
   }
 
   @Override

@@ -12,12 +12,12 @@ import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
-import io.erda.protocol.PutMode;
 import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -45,7 +45,20 @@ public final class StoreOpening {
    */
   public static StoreEngine open(
       MemoryDirectory directory, StoreGeometry create, Promise wanted, RandomGenerator random) {
-    return open(directory, create, wanted, random, false);
+    return open(directory, create, StoreWishes.NONE, wanted, random, false);
+  }
+
+  /**
+   * The same, and fulfils what is wished for a store that exists. {@link StoreWishes#require}
+   * agreed.
+   */
+  public static StoreEngine open(
+      MemoryDirectory directory,
+      StoreGeometry create,
+      StoreWishes wishes,
+      Promise wanted,
+      RandomGenerator random) {
+    return open(directory, create, wishes, wanted, random, false);
   }
 
   /**
@@ -53,32 +66,13 @@ public final class StoreOpening {
    * {@link StoreEngine#stopped()} says so. REQUIRES: nothing that is stored in the directory lasts.
    */
   public static StoreEngine look(MemoryDirectory directory, RandomGenerator random) {
-    return open(directory, null, null, random, true);
-  }
-
-  /**
-   * Compares the put mode of the store in a directory, if there is one, with the one it must have.
-   *
-   * @param wanted null: any
-   * @throws ErdaException.Unusable when it has another one
-   */
-  public static void requirePutMode(MemoryDirectory directory, PutMode wanted) throws IOException {
-    if (wanted == null || !directory.exists(StoreFiles.SUPERBLOCK)) {
-      return;
-    }
-    try (PersistentMemory memory = directory.open(StoreFiles.SUPERBLOCK)) {
-      PutMode mode = Superblock.load(memory).putMode();
-      if (mode != wanted) {
-        throw new ErdaException.Unusable(
-            "the store was created with put mode %s, which can't be changed; %s was asked for"
-                .formatted(mode, wanted));
-      }
-    }
+    return open(directory, null, StoreWishes.NONE, null, random, true);
   }
 
   private static StoreEngine open(
       MemoryDirectory directory,
       StoreGeometry create,
+      StoreWishes wishes,
       Promise wanted,
       RandomGenerator random,
       boolean looking) {
@@ -95,8 +89,8 @@ public final class StoreOpening {
             random);
       }
       StopRecord.Verdict stopped = checkStopRecord(directory, looking);
-      List<String> notes = StorePromise.keep(directory, wanted);
-      return openExisting(directory, stopped, notes, looking);
+      List<String> notes = new ArrayList<>(StorePromise.keep(directory, wanted));
+      return openExisting(directory, stopped, wishes, notes, looking);
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
     } catch (NoSuchFileException e) {
@@ -112,7 +106,11 @@ public final class StoreOpening {
 
   /** What is stored from now on relies on everything that is there: it is durable by now. */
   private static StoreEngine openExisting(
-      MemoryDirectory directory, StopRecord.Verdict stopped, List<String> notes, boolean looking)
+      MemoryDirectory directory,
+      StopRecord.Verdict stopped,
+      StoreWishes wishes,
+      List<String> notes,
+      boolean looking)
       throws IOException {
     if (stopped.state() != StopRecord.State.DIFFERS) {
       StopRecord.remove(directory);
@@ -122,6 +120,7 @@ public final class StoreOpening {
     RootFile root = root(directory.open(StoreFiles.ROOT));
     Superblock superblock =
         removeOldTables(directory, leftovers, superblock(superblockMemory), superblockMemory);
+    superblock = wishes.fulfil(directory, superblock, superblockMemory, notes);
     StoreTables named = superblock.tables();
     Tables.Generation current = table(directory, named.generation(), named.buckets(), root);
     Tables.Generation next =

@@ -46,6 +46,11 @@ record Superblock(
     return new Superblock(sequence + 1, store, geometry, tables, hashSeed, kept, putMode);
   }
 
+  /** The next one: the log may have other numbers of regions and slots. */
+  Superblock withGeometry(LogGeometry other) {
+    return new Superblock(sequence + 1, store, other, tables, hashSeed, promise, putMode);
+  }
+
   /** This one, when {@link #store} has stored it: as it would be loaded. */
   Superblock stored() {
     return again();
@@ -67,6 +72,7 @@ record Superblock(
                 geometry.segmentBytes(),
                 geometry.regionBytes(),
                 geometry.regionsMax(),
+                geometry.resizedSlots(),
                 tables,
                 hashSeed,
                 promise,
@@ -88,7 +94,11 @@ record Superblock(
     try {
       LogGeometry geometry =
           new LogGeometry(
-              fields.heads(), fields.regionBytes(), fields.segmentBytes(), fields.regionsMax());
+              fields.heads(),
+              fields.regionBytes(),
+              fields.segmentBytes(),
+              fields.regionsMax(),
+              fields.slots());
       requireBuckets(geometry, fields.tables().buckets());
       if (fields.tables().resizing()) {
         requireBuckets(geometry, fields.tables().nextBuckets());

@@ -54,7 +54,7 @@ public final class DoctorCommand implements Callable<Integer> {
     if (json) {
       out.println(json(directory, findings));
     } else {
-      findings.forEach(each -> out.println(ProgramName.in(line(each))));
+      findings.forEach(each -> out.println(ProgramName.in(OneLine.of(line(each)))));
     }
     return findings.stream().anyMatch(each -> each.state() == State.WRONG) ? 1 : 0;
   }

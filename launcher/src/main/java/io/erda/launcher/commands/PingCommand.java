@@ -62,14 +62,15 @@ public final class PingCommand implements Callable<Integer> {
     spec.commandLine()
         .getOut()
         .println(
-            "answers: version %s, promise %s, up %s%s (connected in %s, answered in %s)"
-                .formatted(
-                    told.text("server.version"),
-                    answer.promise().name().toLowerCase(Locale.ROOT),
-                    told.uptime(),
-                    readOnly == null ? "" : ", read-only because " + readOnly,
-                    Table.time(answer.connectNs()),
-                    Table.time(answer.answerNs())));
+            OneLine.of(
+                "answers: version %s, promise %s, up %s%s (connected in %s, answered in %s)"
+                    .formatted(
+                        told.text("server.version"),
+                        answer.promise().name().toLowerCase(Locale.ROOT),
+                        told.uptime(),
+                        readOnly == null ? "" : ", read-only because " + readOnly,
+                        Table.time(answer.connectNs()),
+                        Table.time(answer.answerNs()))));
     return writable && readOnly != null ? 1 : 0;
   }
 

@@ -37,8 +37,8 @@ import picocli.CommandLine.Spec;
             + " Ctrl-C end it cleanly.",
     footer = {
       "",
-      "Sizes take K, M, G. The options of creation count when DIR holds no store yet; a store keeps"
-          + " what it was created with.",
+      "Sizes take K, M, G. A store keeps what it was created with: other values of the options of"
+          + " creation are refused, and a number of buckets that it does not have is told.",
       "",
       "  ./erda server --data /var/lib/erda"
     })
@@ -92,8 +92,9 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--metrics",
       paramLabel = "HOST:PORT",
       description =
-          "Answer http://HOST:PORT/metrics with the figures of stats, as OpenMetrics text; without"
-              + " HOST on loopback. Whoever reaches it may read them.")
+          "Answer http://HOST:PORT/metrics with the figures of stats, as text that Prometheus"
+              + " reads, OpenMetrics where that is asked for; without HOST on loopback. Whoever"
+              + " reaches it may read them.")
   private String metrics;
 
   @Option(
@@ -142,8 +143,9 @@ public final class ServerCommand implements Callable<Integer> {
       paramLabel = "SIZE",
       converter = ByteSize.class,
       description =
-          "Creation: bytes that the log may grow to; 16G by default. It takes disk space as it"
-              + " grows.")
+          "Bytes that the log may grow to; 16G by default, or what the store was allowed before."
+              + " It takes disk space as it grows. A store is allowed more as far as its heads"
+              + " reach, 16G each, and less as far as its files take no more.")
   private Long capacity;
 
   @Option(
@@ -157,7 +159,9 @@ public final class ServerCommand implements Callable<Integer> {
   @Option(
       names = "--buckets-max",
       paramLabel = "N",
-      description = "Don't double the hash table beyond so many buckets; no limit by default.")
+      description =
+          "Don't double the hash table beyond so many buckets; no limit by default. A table that"
+              + " has more keeps them.")
   private Long bucketsMax;
 
   @Option(
@@ -264,34 +268,16 @@ public final class ServerCommand implements Callable<Integer> {
     if (group != null && mode == null) {
       throw new UserError("--group goes with --mode 770 or 750", 2);
     }
-    StoreOwner.require(data);
     PrintWriter out = spec.commandLine().getOut();
-    if (child) {
-      out.println("opening " + data);
-      out.flush();
-    }
-    ServerOptions options = options();
     log = StandardErrorLog.start(spec.commandLine().getErr(), debug);
-    // Before the store is opened: what nobody can reach is not to be served.
-    MetricsEndpoint endpoint = metrics == null ? null : takeMetricsAddress(metrics);
-    ErdaServer server = start(options.withLog(log), endpoint);
-    if (jmx) {
-      registerBean(server);
-    }
     ServiceNotices notices = new ServiceNotices(ServiceManager.ofEnvironment(), log);
-    ServerEnd end = new ServerEnd(server, notices, spec.commandLine().getErr());
+    ServerEnd end = new ServerEnd(notices, spec.commandLine().getErr());
+    // First of all: who is told to end while it starts does so as cleanly as later.
     end.onSignal();
-    if (child) {
-      end.withStandardInput();
-    }
-    out.println(
-        "serving "
-            + data
-            + " at "
-            + String.join(" and ", server.uris())
-            + " (promise: "
-            + server.promise().name().toLowerCase(Locale.ROOT)
-            + ")");
+    ErdaServer server = startOrTell(end, out);
+    String uris = String.join(" and ", server.uris());
+    String promise = server.promise().name().toLowerCase(Locale.ROOT);
+    out.println(OneLine.of("serving %s at %s (promise: %s)".formatted(data, uris, promise)));
     out.flush();
     notices.ready("serves " + data);
     server.onReadOnly(reason -> notices.status("the store is read-only: " + reason));
@@ -300,6 +286,33 @@ public final class ServerCommand implements Callable<Integer> {
       throw new UserError(ServerEnd.failed(failure), 1, failure);
     }
     return failure == null ? 0 : 1;
+  }
+
+  /** Starts the server, and leaves it to whoever ends the process. */
+  private ErdaServer startOrTell(ServerEnd end, PrintWriter out) {
+    ErdaServer server = null;
+    try {
+      StoreOwner.require(data);
+      if (child) {
+        out.println("opening " + OneLine.of(data.toString()));
+        out.flush();
+        end.withStandardInput();
+      }
+      ServerOptions options = options();
+      // Before the store is opened: what nobody can reach is not to be served.
+      MetricsEndpoint endpoint = metrics == null ? null : takeMetricsAddress(metrics);
+      ErdaServer starting = start(options.withLog(log), endpoint);
+      if (jmx) {
+        registerBean(starting);
+      }
+      server = starting;
+      end.started(server);
+      return server;
+    } finally {
+      if (server == null) {
+        end.failedToStart();
+      }
+    }
   }
 
   private void registerBean(ErdaServer server) {
@@ -337,7 +350,8 @@ public final class ServerCommand implements Callable<Integer> {
       throw e;
     }
     if (endpoint != null) {
-      endpoint.serve(() -> server.figures(METRICS_WAIT_MAX));
+      endpoint.serve(
+          () -> server.figures(METRICS_WAIT_MAX), error -> server.fail("erda-metrics", error));
       log.log(System.Logger.Level.INFO, "metrics are at " + endpoint.url());
     }
     return server;
@@ -359,8 +373,9 @@ public final class ServerCommand implements Callable<Integer> {
         segmentBytes == null
             ? options
             : options.withSegmentBytes(toInt("--segment-bytes", segmentBytes));
-    options = capacity == null ? options : options.withCapacityBytes(capacity);
-    options = buckets == null ? options : options.withBuckets(buckets);
+    options =
+        capacity == null ? options : options.withCapacityBytes(positive("--capacity", capacity));
+    options = buckets == null ? options : options.withBuckets(positive("--buckets", buckets));
     options =
         bucketsMax == null
             ? options

@@ -1,29 +1,50 @@
 package io.erda.launcher.commands;
 
 import io.erda.launcher.watch.ServiceNotices;
+import io.erda.launcher.watch.StandardErrorLog;
+import io.erda.protocol.JvmErrors;
 import io.erda.server.ErdaServer;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.FlightRecorder;
 
-/** How the process of a server ends. */
+/** How the process of a server ends, also while the server starts. */
 final class ServerEnd {
   private static final long SAYING_MS_MAX = 5_000;
   private static final long RECORDING_END_NS_MAX = 10_000_000_000L;
+  private static final long STARTING_S_MAX = 60;
 
-  private final ErdaServer server;
+  /** The process ends with the exit code of whoever started the server, and tells why it failed. */
+  private static final int NOT_STARTED = -1;
+
   private final ServiceNotices notices;
   private final PrintWriter err;
+
+  /** The server that is to be ended; null where its start failed, of which another thread tells. */
+  private final CompletableFuture<ErdaServer> started = new CompletableFuture<>();
 
   /** Whether somebody has taken it upon himself to say why the server failed. */
   private final AtomicBoolean told = new AtomicBoolean();
 
-  ServerEnd(ErdaServer server, ServiceNotices notices, PrintWriter err) {
-    this.server = server;
+  ServerEnd(ServiceNotices notices, PrintWriter err) {
     this.notices = notices;
     this.err = err;
+  }
+
+  /** The server is there, and is ended from now on. */
+  void started(ErdaServer server) {
+    started.complete(server);
+  }
+
+  /** There will be no server. */
+  void failedToStart() {
+    started.complete(null);
   }
 
   /** Returns true once, to whoever then says why the server failed. */
@@ -33,45 +54,65 @@ final class ServerEnd {
 
   /** What is said of a server that failed. */
   static String failed(Throwable failure) {
-    return "server failed: "
-        + (failure.getMessage() == null ? failure.toString() : failure.getMessage());
+    String explained = JvmErrors.explain(failure);
+    String why = failure.getMessage() == null ? failure.toString() : failure.getMessage();
+    boolean ours = failure.getClass().getName().startsWith("io.erda.");
+    return "server failed: " + (explained == null || ours ? why : explained);
   }
 
   /**
    * A JVM that a signal ends exits with 128 + its number, unless the hook says otherwise: a clean
-   * end is a success, and one that fails is none.
+   * end is a success, and one that fails is none. A server that is starting starts, and is ended
+   * then: to open a store takes moments, and an opening that is cut off costs the next one more.
    */
   void onSignal() {
     Runtime.getRuntime()
         .addShutdownHook(
             new Thread(
                 () -> {
-                  boolean toBeTold = isToBeTold();
-                  notices.stopping();
-                  Throwable failure = end();
-                  if (failure != null && toBeTold) {
-                    sayFailed(failure);
+                  int exitCode = 1;
+                  try {
+                    exitCode = endProcess();
+                  } catch (Throwable e) {
+                    err.println("erda: " + failed(e));
                   }
-                  awaitEndOfRecordings();
-                  Runtime.getRuntime().halt(failure == null ? 0 : 1);
+                  StandardErrorLog.end();
+                  if (exitCode != NOT_STARTED) {
+                    Runtime.getRuntime().halt(exitCode);
+                  }
                 },
                 "end-server"));
   }
 
-  /** Returns why the server failed, before it was to end or in its end, or null. */
-  private Throwable end() {
-    server.close();
+  private int endProcess() throws InterruptedException {
+    ErdaServer server;
     try {
-      return server.await();
-    } catch (InterruptedException e) {
-      // Nobody interrupts the hook.
-      return e;
+      server = started.get(STARTING_S_MAX, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      say(
+          "was told to end and is still starting after %d s: ended as by a kill, which loses nothing"
+              .formatted(STARTING_S_MAX));
+      return 1;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
     }
+    if (server == null) {
+      return NOT_STARTED;
+    }
+    boolean toBeTold = isToBeTold();
+    notices.stopping();
+    server.close();
+    Throwable failure = server.await();
+    if (failure != null && toBeTold) {
+      say(failed(failure));
+    }
+    awaitEndOfRecordings();
+    return failure == null ? 0 : 1;
   }
 
   /** A pipe that nobody empties must not keep the process. */
-  private void sayFailed(Throwable failure) {
-    Thread writer = new Thread(() -> err.println("erda: " + failed(failure)), "say-failed");
+  private void say(String text) {
+    Thread writer = new Thread(() -> err.println("erda: " + text), "say-failed");
     writer.setDaemon(true);
     writer.start();
     try {
@@ -109,7 +150,10 @@ final class ServerEnd {
               } catch (IOException e) {
                 // An end like any other.
               }
-              server.close();
+              ErdaServer server = started.join();
+              if (server != null) {
+                server.close();
+              }
             },
             "standard-input");
     thread.setDaemon(true);

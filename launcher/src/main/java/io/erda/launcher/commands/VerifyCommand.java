@@ -45,8 +45,8 @@ public final class VerifyCommand implements Callable<Integer> {
   public Integer call() {
     VerifyReport report = verify();
     PrintWriter out = spec.commandLine().getOut();
-    report.notes().forEach(note -> out.println("recovery: " + note));
-    report.findings().forEach(finding -> out.println("damaged: " + text(finding)));
+    report.notes().forEach(note -> out.println(OneLine.of("recovery: " + note)));
+    report.findings().forEach(finding -> out.println(OneLine.of("damaged: " + text(finding))));
     printDoubts(report, out);
     out.printf(
         "%,d entries: %,d values, %,d deleted keys, %,d never committed, %,d damaged;"
@@ -77,7 +77,10 @@ public final class VerifyCommand implements Callable<Integer> {
 
   private void printDoubts(VerifyReport report, PrintWriter out) {
     int printed = Math.min(report.doubts().size(), all ? Integer.MAX_VALUE : DOUBTS_PRINTED);
-    report.doubts().subList(0, printed).forEach(doubt -> out.println("doubtful: " + text(doubt)));
+    report
+        .doubts()
+        .subList(0, printed)
+        .forEach(doubt -> out.println(OneLine.of("doubtful: " + text(doubt))));
     if (printed < report.doubtsCount()) {
       out.printf(
           "doubtful: %,d more%s%n",

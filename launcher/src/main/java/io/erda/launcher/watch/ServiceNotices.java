@@ -47,7 +47,11 @@ public final class ServiceNotices {
       Thread writer =
           new Thread(() -> log.log(System.Logger.Level.WARNING, e.getMessage()), "erda-notices");
       writer.setDaemon(true);
-      writer.start();
+      try {
+        writer.start();
+      } catch (OutOfMemoryError noThread) {
+        // Without a thread to say so in, the warning is not to be had.
+      }
     }
   }
 }

@@ -8,16 +8,20 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ResourceBundle;
 import java.util.function.Supplier;
+import java.util.logging.LogManager;
 
 /**
  * The log of a server process: a line each on standard error, with the time in UTC and a level. Any
  * thread may log.
  *
- * <p>Not java.util.logging, whose handlers are closed by a shutdown hook while ours still stops the
- * server: its last line would get lost. Who configures java.util.logging gets it nevertheless.
+ * <p>Not java.util.logging, which takes its time to start. Who configures that gets it, with
+ * handlers that last until {@link #end}.
  */
 public final class StandardErrorLog implements System.Logger {
   private static final String NAME = "io.erda.server";
+
+  /** Names the class of the log manager, which the JDK makes when the first logger is asked for. */
+  private static final String MANAGER = "java.util.logging.manager";
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
@@ -42,9 +46,25 @@ public final class StandardErrorLog implements System.Logger {
     boolean configured =
         System.getProperty("java.util.logging.config.file") != null
             || System.getProperty("java.util.logging.config.class") != null;
-    return configured
-        ? System.getLogger(NAME)
-        : new StandardErrorLog(err, debug ? Level.DEBUG : Level.INFO, Instant::now);
+    if (!configured) {
+      return new StandardErrorLog(err, debug ? Level.DEBUG : Level.INFO, Instant::now);
+    }
+    if (System.getProperty(MANAGER) == null) {
+      System.setProperty(MANAGER, LastingLogManager.class.getName());
+    }
+    System.Logger logger = System.getLogger(NAME);
+    if (LogManager.getLogManager() instanceof LastingLogManager manager) {
+      manager.last();
+    }
+    return logger;
+  }
+
+  /** The last line was logged: what holds lines back writes them. */
+  public static void end() {
+    boolean used = System.getProperty(MANAGER) != null;
+    if (used && LogManager.getLogManager() instanceof LastingLogManager manager) {
+      manager.end();
+    }
   }
 
   @Override

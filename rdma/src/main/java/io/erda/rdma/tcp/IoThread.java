@@ -111,18 +111,27 @@ final class IoThread implements Runnable {
 
   @Override
   public void run() {
+    Throwable failure = null;
     try {
       while (!closing) {
         turn();
       }
-    } catch (IOException e) {
-      // The selector is gone: so are the connections.
-    } finally {
+    } catch (Throwable e) {
+      // Without its selector it serves nobody, and what an error leaves is not to be relied on.
+      failure = e;
+    }
+    try {
       List.copyOf(connections).forEach(ServedConnection::drop);
       executor.close();
+    } catch (Throwable e) {
+      failure = failure == null ? e : failure;
+    } finally {
       Sockets.close(listening);
       Sockets.close(selector);
       refused.countDown();
+    }
+    if (failure != null) {
+      device.failed(failure);
     }
   }
 

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -46,6 +47,7 @@ public final class TcpServerDevice implements Device {
   private final AtomicReferenceArray<TcpRegion> regions = new AtomicReferenceArray<>(SLOTS);
 
   private final Refusals refusals = new Refusals();
+  private Consumer<Throwable> onFailure = error -> {};
   private IoThread io;
 
   private TcpServerDevice(TcpOptions options, boolean counted, long extraWriteLatencyNs) {
@@ -136,7 +138,7 @@ public final class TcpServerDevice implements Device {
       io = new IoThread(this, network.device(counted, extraWriteLatencyNs), INNER_ADDRESS, channel);
       String taken = Sockets.text((InetSocketAddress) channel.getLocalAddress());
       return new TcpListener(this, requests, io, taken);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       Sockets.close(channel);
       throw e;
     }
@@ -213,6 +215,16 @@ public final class TcpServerDevice implements Device {
   @Override
   public void onRefusal(RefusalListener listener) {
     refusals.to(listener);
+  }
+
+  @Override
+  public void onFailure(Consumer<Throwable> listener) {
+    onFailure = listener;
+  }
+
+  /** The I/O thread's last call, unless it was told to end. */
+  void failed(Throwable error) {
+    onFailure.accept(error);
   }
 
   @Override

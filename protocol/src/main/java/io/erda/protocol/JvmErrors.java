@@ -1,0 +1,48 @@
+package io.erda.protocol;
+
+/**
+ * Errors of the JVM that are about the machine or the installation, and do not say so: what they
+ * mean in one line, with what mends it.
+ */
+public final class JvmErrors {
+  private static final String DENIED = IllegalCallerException.class.getName();
+
+  private JvmErrors() {}
+
+  /** One line for a user, or null when it is no such error. */
+  public static String explain(Throwable error) {
+    for (Throwable each = error; each != null; each = each.getCause()) {
+      if (each instanceof IllegalCallerException || says(each, DENIED)) {
+        return "Erda calls the C library, and this JVM was told to deny that: start it with"
+            + " --enable-native-access=ALL-UNNAMED, on the module path with"
+            + " --enable-native-access=io.erda.pmem,io.erda.rdma,io.erda.server";
+      }
+      if (each instanceof OutOfMemoryError) {
+        return says(each, "native thread")
+            ? "no more threads can be made here: raise the limit of this user's processes (ulimit"
+                + " -u; a service: LimitNPROC=, TasksMax=) or of the control group (pids.max)"
+            : "out of memory (" + each.getMessage() + "): -Xmx gives a JVM more";
+      }
+    }
+    return switch (error) {
+      case ExceptionInInitializerError e when e.getCause() != null ->
+          "a part of the program can't be set up: " + e.getCause();
+      case LinkageError e ->
+          "a class can't be loaded ("
+              + e
+              + "): the program's files are not whole, or were replaced while it ran; start it"
+              + " again";
+      default -> null;
+    };
+  }
+
+  /** The same, or what the error says itself. */
+  public static String tell(Throwable error) {
+    String explained = explain(error);
+    return explained == null ? error.toString() : explained;
+  }
+
+  private static boolean says(Throwable error, String what) {
+    return error.getMessage() != null && error.getMessage().contains(what);
+  }
+}
