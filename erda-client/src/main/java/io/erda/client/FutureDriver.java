@@ -1,6 +1,7 @@
 package io.erda.client;
 
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -90,7 +91,12 @@ final class FutureDriver {
   /** Begins. Owns the client from here on. */
   void start(ErdaAsyncClient connecting) {
     client = connecting;
-    thread.start();
+    try {
+      thread.start();
+    } catch (OutOfMemoryError e) {
+      connecting.close();
+      throw new ErdaException.Unusable("no thread for futures: " + JvmErrors.tell(e), e);
+    }
   }
 
   int pending() {
