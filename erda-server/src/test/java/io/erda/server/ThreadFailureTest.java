@@ -59,6 +59,7 @@ class ThreadFailureTest {
     Failures failures = new Failures();
     ServerThread server =
         ServerThread.start(
+            engine -> core,
             core,
             steps,
             new ServedDevices(device, List.of()),

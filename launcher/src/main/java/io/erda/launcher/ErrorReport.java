@@ -98,7 +98,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   /** Reports what a command threw. */
   int failed(Throwable failure, PrintWriter err, boolean verbose) {
     Throwable cause = unwrapped(failure);
-    String explained = isOurs(cause) ? null : JvmErrors.explain(cause);
+    String explained = isOurs(cause) || isHeapFull(cause) ? null : JvmErrors.explain(cause);
     String message =
         lacksFiles(failure)
             ? TOO_MANY_FILES
@@ -183,6 +183,12 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   private static boolean saysTooManyFiles(Throwable failure) {
     return failure.getMessage() != null && failure.getMessage().contains(LINUX_TOO_MANY_FILES);
+  }
+
+  /** An OutOfMemoryError may be about threads, too. */
+  private static boolean isHeapFull(Throwable cause) {
+    return cause instanceof OutOfMemoryError
+        && (cause.getMessage() == null || !cause.getMessage().contains("native thread"));
   }
 
   private static String outOfMemory(OutOfMemoryError e) {

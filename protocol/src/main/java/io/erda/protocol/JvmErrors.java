@@ -21,7 +21,7 @@ public final class JvmErrors {
         return says(each, "native thread")
             ? "no more threads can be made here: raise the limit of this user's processes (ulimit"
                 + " -u; a service: LimitNPROC=, TasksMax=) or of the control group (pids.max)"
-            : "out of memory (" + each.getMessage() + "): -Xmx gives a JVM more";
+            : "out of memory: " + each.getMessage() + "; -Xmx gives a JVM more";
       }
     }
     return switch (error) {
