@@ -87,6 +87,7 @@ record OpenedStore(
         throw inUse(data);
       }
       requireStoreOrEmpty(place);
+      requireNoHardLinks(place);
       options.wishes().require(directory);
       StoreGeometry creation = null;
       if (!directory.exists(StoreFiles.SUPERBLOCK)) {
@@ -273,6 +274,26 @@ record OpenedStore(
   /** What {@code stats} shows: −1 where the file system does not say. */
   private static long known(long bytes) {
     return bytes == Long.MAX_VALUE ? -1 : bytes;
+  }
+
+  /**
+   * A copy that was made of hard links has the very files of the store, and each of the two
+   * directories has a lock of its own: two servers would store into the same bytes, and one alone
+   * would change the copy.
+   */
+  private static void requireNoHardLinks(OpenDirectory place) throws IOException {
+    String shared = place.hardLinked();
+    if (shared != null) {
+      throw new ErdaException.Unusable(
+          "can't open "
+              + place
+              + ": its file "
+              + shared
+              + " has a hard link outside of the directory, so whatever is stored here would change"
+              + " there too; remove the other directory (find -samefile "
+              + place.file(shared)
+              + " finds it), or make one of the two a copy of its own with cp -a");
+    }
   }
 
   private static void requireStoreOrEmpty(OpenDirectory data) throws IOException {

@@ -55,6 +55,36 @@ class OpenedStoreTest {
     return ("a-key-that-is-named-" + i).getBytes(StandardCharsets.UTF_8);
   }
 
+  /**
+   * Two servers of one store, one of which serves a copy made of hard links, lost half of what was
+   * acknowledged to either: each had the lock of its own directory.
+   */
+  @Test
+  void aCopyOfHardLinksIsRefusedAndSoIsItsOriginal(@TempDir Path other) throws IOException {
+    create();
+    Path copy = Files.createDirectory(other.resolve("copy"));
+    try (Stream<Path> files = Files.list(data)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Files.createLink(copy.resolve(file.getFileName()), file);
+      }
+    }
+    for (Path each : List.of(copy, data)) {
+      ErdaException e =
+          assertThrows(ErdaException.Unusable.class, () -> ErdaStore.open(each, SMALL));
+      assertTrue(e.getMessage().contains("has a hard link outside of the directory"), e::toString);
+      assertTrue(e.getMessage().contains("find -samefile " + each), e::toString);
+    }
+    assertEquals(List.of(), StoreVerifier.verify(data).findings());
+    try (Stream<Path> files = Files.list(copy)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+    // A name that a crash left of a file which has its proper one is nobody else's.
+    Files.createLink(data.resolve("spare-9"), data.resolve("region-0-1"));
+    ErdaStore.open(data, SMALL).close();
+  }
+
   /** The superuser's files in a store keep its owner out, who is told whose they are. */
   @Test
   void aFileOfAnotherUserIsToldWithItsOwner() throws IOException {

@@ -13,7 +13,9 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A directory that was opened once. Everything in it is found relative to the open directory, by
@@ -237,6 +239,26 @@ public final class OpenDirectory implements AutoCloseable {
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
+  }
+
+  /**
+   * A memory of this directory that has a hard link somewhere else, so that whoever uses the other
+   * name changes it here too; null when there is none. Costs a system call for each file.
+   */
+  public String hardLinked() throws IOException {
+    Map<FileStatus, List<String>> shared = new HashMap<>();
+    for (String name : memories()) {
+      FileStatus status = status(name);
+      if (status != null && status.links() > 1) {
+        shared.computeIfAbsent(status, file -> new ArrayList<>()).add(name);
+      }
+    }
+    for (Map.Entry<FileStatus, List<String>> each : shared.entrySet()) {
+      if (each.getKey().links() > each.getValue().size()) {
+        return each.getValue().getFirst();
+      }
+    }
+    return null;
   }
 
   /** Whether a directory, and no symbolic link to one, has a name. */
