@@ -177,13 +177,13 @@ class FailingCallsTest {
     core.close();
     // Left by a linking that was interrupted: nobody can say so who has not looked at it.
     files.create("region-7-77", 1 << 16).close();
-    for (boolean looks : new boolean[] {true, false}) {
-      for (String name : files.names()) {
+    // The record of the stop is removed by the first opening that finds all that it is of.
+    List<String> names = new ArrayList<>(List.of(StoreFiles.STOPPED, LogFiles.REGIONS, "table-1"));
+    files.names().stream().filter(name -> !names.contains(name)).forEach(names::add);
+    for (String name : names) {
+      for (boolean looks : new boolean[] {true, false}) {
         directory.openFails = name::equals;
-        if (!files.exists(name)) {
-          // The record of the stop, which an opening removes first.
-          continue;
-        }
+        assertTrue(files.exists(name), name);
         ErdaException error =
             assertThrows(
                 ErdaException.class,
