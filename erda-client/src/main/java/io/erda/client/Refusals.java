@@ -14,7 +14,7 @@ final class Refusals {
     String text = what + ": " + Result.name(result) + (reason.isEmpty() ? "" : ": " + reason);
     return switch (result) {
       case Result.LOG_FULL -> new ErdaException.Full(What.LOG, text);
-      case Result.TABLE_FULL -> new ErdaException.Full(What.TABLE, text);
+      case Result.TABLE_FULL, Result.BUCKET_FULL -> new ErdaException.Full(What.TABLE, text);
       case Result.DISK_FULL -> new ErdaException.Full(What.DISK, text);
       case Result.OVER_QUOTA -> new ErdaException.Full(What.QUOTA, text);
       case Result.TOO_LARGE -> new ErdaException.BadSize(text);

@@ -485,6 +485,12 @@ public final class HashTable {
     return keyWord != 0 && home <= slot && slot - home < Neighbourhood.ENTRIES;
   }
 
+  /** Whether a neighbourhood is full of entries whose home is the one of {@code keyWord}. */
+  public boolean isCrowded(long keyWord) {
+    long home = Entry.bucket(keyWord, buckets);
+    return countAtHome(home, home, buckets) >= Neighbourhood.ENTRIES;
+  }
+
   /**
    * How many entries there are with this home here whose home in a table of {@code otherBuckets} is
    * {@code otherHome}.

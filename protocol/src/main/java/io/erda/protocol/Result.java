@@ -64,6 +64,12 @@ public final class Result {
    */
   public static final int OVER_QUOTA = 16;
 
+  /**
+   * So many keys have the bucket of this one that its neighbourhood has no room, however empty the
+   * table is: their hashes share their low bits. Nothing was done.
+   */
+  public static final int BUCKET_FULL = 17;
+
   /** The result in words, for messages. */
   public static String name(int result) {
     return switch (result) {
@@ -84,6 +90,7 @@ public final class Result {
       case CONFLICT -> "the key has another value";
       case UNDECIDED -> "a put of this key is not decided yet";
       case OVER_QUOTA -> "over quota";
+      case BUCKET_FULL -> "bucket full: 16 keys have it whose hashes share their low bits with this key's";
       default -> "result " + result;
     };
   }

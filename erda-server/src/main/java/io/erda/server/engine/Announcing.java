@@ -137,9 +137,9 @@ final class Announcing {
   private void answer(Waiting request, int result) {
     Connection connection = request.connection;
     int slot = request.slot;
-    if (result == Result.TABLE_FULL || result == Result.DISK_FULL) {
+    if (Insertion.isRefusal(result)) {
       refusals.add(
-          result == Result.TABLE_FULL ? "TABLE" : "DISK",
+          result == Result.DISK_FULL ? "DISK" : "TABLE",
           connection,
           request.reservation.extent.region().head(),
           request.reservation.extent.length());
@@ -209,7 +209,7 @@ final class Announcing {
       }
       if (!engine.insertion().makeRoom(keyWord)) {
         boolean roomSoon = engine.announced().anyLive() && nowNs - request.sinceNs < ROOM_NS;
-        int refusal = engine.insertion().refusal();
+        int refusal = engine.insertion().refusal(keyWord);
         return refusal != Result.DISK_FULL && roomSoon ? WAITS : refusal;
       }
     }

@@ -35,11 +35,21 @@ final class Insertion {
   }
 
   /** What is to be told to whom there is no room for. */
-  int refusal() {
+  int refusal(long keyWord) {
+    if (!growth.makesRoom() && tables.isBucketFull(keyWord)) {
+      return Result.BUCKET_FULL;
+    }
     if (growth.diskFull()) {
       return Result.DISK_FULL;
     }
     return growth.makesRoom() || growth.waitsForLive() ? Result.NOT_NOW : Result.TABLE_FULL;
+  }
+
+  /** Whether a result says that there is no room for an entry. */
+  static boolean isRefusal(int result) {
+    return result == Result.TABLE_FULL
+        || result == Result.BUCKET_FULL
+        || result == Result.DISK_FULL;
   }
 
   /**

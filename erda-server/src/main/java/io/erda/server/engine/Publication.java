@@ -357,7 +357,7 @@ final class Publication {
         return false;
       }
       if (!insertion.makeRoom(request.keyWord)) {
-        request.result = insertion.refusal();
+        request.result = insertion.refusal(request.keyWord);
       }
     }
     return true;

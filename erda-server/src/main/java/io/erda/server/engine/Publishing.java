@@ -453,9 +453,9 @@ final class Publishing {
     for (; underWay.answered < end; underWay.answered++) {
       int i = underWay.answered;
       PublishRequest request = underWay.requests[i];
-      if (request.result == Result.TABLE_FULL || request.result == Result.DISK_FULL) {
+      if (Insertion.isRefusal(request.result)) {
         refusals.add(
-            request.result == Result.TABLE_FULL ? "TABLE" : "DISK",
+            request.result == Result.DISK_FULL ? "DISK" : "TABLE",
             underWay.askers[i],
             request.extent.region().head(),
             request.bytes);

@@ -44,7 +44,7 @@ final class RequestCounts {
   }
 
   private static String[] results() {
-    String[] results = new String[Result.OVER_QUOTA + 1];
+    String[] results = new String[Result.BUCKET_FULL + 1];
     Arrays.fill(results, "other");
     results[Result.OK] = "ok";
     results[Result.LOG_FULL] = "logfull";
@@ -63,6 +63,7 @@ final class RequestCounts {
     results[Result.CONFLICT] = "conflict";
     results[Result.UNDECIDED] = "undecided";
     results[Result.OVER_QUOTA] = "overquota";
+    results[Result.BUCKET_FULL] = "bucketfull";
     return results;
   }
 

@@ -239,6 +239,11 @@ public final class Tables implements AutoCloseable {
     return next != null && owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets());
   }
 
+  /** Whether all that a bucket's neighbourhood has room for are keys of that bucket. */
+  boolean isBucketFull(long keyWord) {
+    return isCrowded(keyWord) || (next == null && current.table.isCrowded(keyWord));
+  }
+
   /** Whether an insertion fails because too many keys share its bucket in the new table. */
   boolean isCrowded(long keyWord) {
     return resizing != null && resizing.isCrowded(keyWord);

@@ -126,7 +126,7 @@ class PendingWordsTest {
   @Test
   void noRoomBesideALiveWordIsNoFullTable() {
     growUntilStuck();
-    assertEquals(Result.NOT_NOW, store.engine.insertion().refusal());
+    assertEquals(Result.NOT_NOW, store.engine.insertion().refusal(1));
     store.engine.pending().allDecided();
     assertTrue(store.engine.insertion().makeRoom(1), "it goes on at once");
   }

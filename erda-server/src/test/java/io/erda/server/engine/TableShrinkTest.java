@@ -258,7 +258,7 @@ class TableShrinkTest {
     for (int i = 100; store.engine.tables().resizing() == null; i++) {
       store.requireOk(store.put("key" + i, value(i)));
     }
-    assertEquals(Result.TABLE_FULL, store.put(keys.get(16), value(16)));
+    assertEquals(Result.BUCKET_FULL, store.put(keys.get(16), value(16)));
     settle(store);
     assertEquals(512, store.engine.tables().buckets());
     // A table of twice the buckets again has room for it.
@@ -267,6 +267,23 @@ class TableShrinkTest {
     for (int i = 0; i < 17; i++) {
       assertArrayEquals(value(i), store.get(keys.get(i)));
     }
+    assertEquals(List.of(), store.findings());
+  }
+
+  /** In a table that is all but empty doubling is no way out, and the message says which it is. */
+  @Test
+  void aKeyTooManyForItsBucketIsToldApartFromAFullTable() {
+    StoreHarness store = StoreHarness.open(new HeapDirectory(), new StoreGeometry(LOG, 1024));
+    List<String> keys = sharing(store, 1024, 17, false);
+    for (int i = 0; i < 16; i++) {
+      store.requireOk(store.put(keys.get(i), value(i)));
+    }
+    assertEquals(Result.BUCKET_FULL, store.put(keys.get(16), value(16)));
+    assertTrue(Result.name(Result.BUCKET_FULL).contains("16 keys"));
+    assertNull(store.get(keys.get(16)));
+    store.requireOk(store.put("another", value(0)));
+    store.requireOk(store.put(keys.get(3), null));
+    store.requireOk(store.put(keys.get(16), value(16)));
     assertEquals(List.of(), store.findings());
   }
 }
