@@ -90,7 +90,8 @@ public final class Result {
       case CONFLICT -> "the key has another value";
       case UNDECIDED -> "a put of this key is not decided yet";
       case OVER_QUOTA -> "over quota";
-      case BUCKET_FULL -> "bucket full: 16 keys have it whose hashes share their low bits with this key's";
+      case BUCKET_FULL ->
+          "bucket full: 16 keys have it whose hashes share their low bits with this key's";
       default -> "result " + result;
     };
   }
