@@ -63,7 +63,9 @@ class CutShortTest {
         throwOnce(opcode, fault);
         ErdaException told = assertThrows(ErdaException.class, () -> erda.put(KEY, VALUE));
         assertTrue(told.getMessage().contains("put of"), told.getMessage());
-        assertSame(fault, told.getSuppressed()[0]);
+        if (opcode == Opcode.WRITE) {
+          assertSame(fault, told.getSuppressed()[0]);
+        }
         erda.put(KEY, VALUE);
         assertArrayEquals(VALUE, erda.get(KEY));
         assertTrue(erda.delete(KEY));
