@@ -16,6 +16,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class DirectoryWatch implements AutoCloseable {
   private static final long INTERVAL_NS = 250_000_000L;
+  private static final String RESCUE =
+      "what the store holds can be read until it is closed, and is gone then: back it up now";
 
   private final OpenDirectory directory;
   private final long superblock;
@@ -74,9 +76,6 @@ final class DirectoryWatch implements AutoCloseable {
     }
     return loss != null;
   }
-
-  private static final String RESCUE =
-      "what the store holds can be read until it is closed, and is gone then";
 
   private static String fate(OpenDirectory.Stray stray) {
     if (stray.now() != null) {
