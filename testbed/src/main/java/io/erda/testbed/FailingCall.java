@@ -60,11 +60,14 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
       kind = KINDS.get(random.nextInt(20));
     }
     int most = 1 << random.nextInt(1, 6);
+    String error = kind.errors[random.nextInt(kind.errors.length)];
+    // A call that a signal interrupts is done again, and no signal comes for ever.
+    boolean andLater = random.nextInt(3) == 0 && !error.equals("EINTR");
     return new FailingCall(
         kind.calls,
-        kind.errors[random.nextInt(kind.errors.length)],
+        error,
         1 + random.nextInt(most),
-        random.nextInt(3) == 0,
+        andLater,
         kind.ofFiles && !kind.calls.equals("munmap") && !kind.calls.equals("madvise"));
   }
 
