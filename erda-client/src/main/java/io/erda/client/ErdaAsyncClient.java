@@ -30,6 +30,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
   private final Device owned;
   private final Confinement confinement = new Confinement();
 
+  /** Null of a client whose device is the caller's, who closes that. */
+  private Forgotten forgotten;
+
   /** Whether an iteration was begun. */
   private boolean iterates;
 
@@ -79,6 +82,19 @@ public final class ErdaAsyncClient implements AutoCloseable {
     return start(device, address, options, nanoTime, 0, handler, null, null);
   }
 
+  /**
+   * Begins to connect over a device that was made for this client and is the client's from then on:
+   * it is closed with the client.
+   */
+  public static ErdaAsyncClient owning(
+      Device device,
+      String address,
+      ClientOptions options,
+      LongSupplier nanoTime,
+      OperationHandler handler) {
+    return start(device, address, options, nanoTime, 0, handler, device, null);
+  }
+
   private static ErdaAsyncClient start(
       Device device,
       String address,
@@ -95,6 +111,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
     ErdaAsyncClient client = new ErdaAsyncClient(core, owned);
     core.connect();
     client.confinement.handOver();
+    if (owned != null) {
+      // The core reaches the handler, which may reach the client: the device reaches neither.
+      client.forgotten =
+          Forgotten.watch(client.confinement, "a client of " + address, owned::close);
+    }
     return client;
   }
 
@@ -433,6 +454,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     } finally {
       if (owned != null) {
         owned.close();
+        forgotten.closed();
       }
     }
   }

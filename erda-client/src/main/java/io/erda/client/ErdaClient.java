@@ -44,6 +44,11 @@ import java.util.function.LongSupplier;
  * would change something, or ask a server, throws {@link ErdaException.ReadOnly} before anything is
  * done.
  *
+ * <p><b>Close it.</b> A client of a URI or of an embedded store that nobody can reach any more is
+ * closed when the garbage collector finds it, and a warning of the {@link System.Logger} {@code
+ * io.erda.client} says where it was opened; until then its connection, and its files over shared
+ * memory, stay open.
+ *
  * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
  * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets
  * over shared memory go on, until the store is seen to have been deleted or replaced. Errors of
@@ -84,6 +89,9 @@ public final class ErdaClient implements AutoCloseable {
 
   /** The newest one; null before the first. */
   private KeyCursor cursor;
+
+  /** Null of a client whose device is the caller's, who closes that. */
+  private Forgotten forgotten;
 
   private ErdaClient(ClientCore core, Device owned) {
     this.core = core;
@@ -136,11 +144,13 @@ public final class ErdaClient implements AutoCloseable {
    */
   public static ErdaClient over(
       Device device, String address, ClientOptions options, LongSupplier nanoTime) {
-    return over(device, address, options, nanoTime, null);
+    return blocking(
+        ClientContext.of(device, address, options, nanoTime, ProcessHandle.current().pid()), null);
   }
 
   /**
-   * {@link #over(Device, String, ClientOptions, LongSupplier)}, of a store in this process.
+   * Connects to a store in this process, over a device that was made for this client and is the
+   * client's from then on: it is closed with the client, and when this throws.
    *
    * @param publisher of the server at the address; null: puts are messages
    */
@@ -150,10 +160,15 @@ public final class ErdaClient implements AutoCloseable {
       ClientOptions options,
       LongSupplier nanoTime,
       LocalPublisher publisher) {
-    return blocking(
-        ClientContext.of(
-            device, address, options, nanoTime, ProcessHandle.current().pid(), publisher),
-        null);
+    try {
+      return blocking(
+          ClientContext.of(
+              device, address, options, nanoTime, ProcessHandle.current().pid(), publisher),
+          device);
+    } catch (RuntimeException | Error e) {
+      device.close();
+      throw e;
+    }
   }
 
   private static ErdaClient blocking(ClientContext context, Device owned) {
@@ -162,6 +177,11 @@ public final class ErdaClient implements AutoCloseable {
     try {
       client.calls.connect();
       client.confinement.handOver();
+      if (owned != null) {
+        // A call that is under way, and a cursor, hold the confinement to their end.
+        client.forgotten =
+            Forgotten.watch(client.confinement, "a client of " + context.address(), owned::close);
+      }
     } catch (RuntimeException | Error e) {
       client.core.close();
       throw e;
@@ -617,6 +637,7 @@ public final class ErdaClient implements AutoCloseable {
     } finally {
       if (owned != null) {
         owned.close();
+        forgotten.closed();
       }
     }
   }

@@ -1,6 +1,7 @@
 package io.erda.client;
 
 import io.erda.protocol.ErdaException;
+import java.lang.ref.Reference;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -38,7 +39,8 @@ import java.util.function.Function;
  * <p><b>Closing.</b> {@link #close()} may be called by any thread. It completes every future: with
  * {@link ErdaException.OutcomeUnknown} for puts and deletes that the server had claimed, or may
  * have claimed; with {@link ErdaException.Unavailable} for the rest, which never takes effect. From
- * then on calls throw {@link IllegalStateException}.
+ * then on calls throw {@link IllegalStateException}. One that is forgotten is closed when the
+ * garbage collector finds it and nothing is pending, and the log says so ({@link ErdaClient}).
  */
 public final class ErdaFutures implements AutoCloseable {
   /** How many operations are submitted and not completed, where nobody says otherwise. */
@@ -47,9 +49,20 @@ public final class ErdaFutures implements AutoCloseable {
   private static final int PENDING_LIMIT = 1 << 24;
 
   private final FutureDriver driver;
+  private final Forgotten forgotten;
 
   private ErdaFutures(FutureDriver driver) {
     this.driver = driver;
+    forgotten = Forgotten.watch(this, "a client with futures", driver::abandon);
+  }
+
+  /** What nobody can reach any more is closed, but not in the middle of a call. */
+  private void submit(FutureOperation operation) {
+    try {
+      driver.submit(operation);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
   }
 
   /**
@@ -95,14 +108,14 @@ public final class ErdaFutures implements AutoCloseable {
   /** The value of a key, or null when it has none. */
   public CompletableFuture<byte[]> get(byte[] key) {
     CompletableFuture<byte[]> future = new CompletableFuture<>();
-    driver.submit(new FutureOperation.Get(key.clone(), future));
+    submit(new FutureOperation.Get(key.clone(), future));
     return future;
   }
 
   /** Stores a value. Completed when it has the promise of the store. */
   public CompletableFuture<Void> put(byte[] key, byte[] value) {
     CompletableFuture<Void> future = new CompletableFuture<>();
-    driver.submit(
+    submit(
         new FutureOperation.Put(
             key.clone(), Objects.requireNonNull(value, "value").clone(), future));
     return future;
@@ -126,7 +139,7 @@ public final class ErdaFutures implements AutoCloseable {
 
   private CompletableFuture<Boolean> conditional(byte[] key, byte[] expected, byte[] value) {
     CompletableFuture<Boolean> future = new CompletableFuture<>();
-    driver.submit(
+    submit(
         new FutureOperation.Conditional(
             key.clone(),
             expected == null ? null : expected.clone(),
@@ -138,7 +151,7 @@ public final class ErdaFutures implements AutoCloseable {
   /** Removes a key and its value. Tells whether it had one. */
   public CompletableFuture<Boolean> delete(byte[] key) {
     CompletableFuture<Boolean> future = new CompletableFuture<>();
-    driver.submit(new FutureOperation.Delete(key.clone(), future));
+    submit(new FutureOperation.Delete(key.clone(), future));
     return future;
   }
 
@@ -163,5 +176,6 @@ public final class ErdaFutures implements AutoCloseable {
   @Override
   public void close() {
     driver.close();
+    forgotten.closed();
   }
 }

@@ -46,6 +46,9 @@ final class FutureDriver {
   /** Whether somebody wants the thread to end. */
   private volatile boolean closing;
 
+  /** Whether nobody can submit any more: the thread ends when nothing is pending. */
+  private volatile boolean abandoned;
+
   /** Whether nothing is taken out of the inbox any more. */
   private volatile boolean inboxClosed;
 
@@ -230,6 +233,16 @@ final class FutureDriver {
     }
   }
 
+  /** Nobody can submit any more: ends the thread, once every future is completed. */
+  void abandon() {
+    abandoned = true;
+    wakeIfAsleep();
+  }
+
+  private boolean isOver() {
+    return closing || (abandoned && pending.get() == 0);
+  }
+
   /** Whoever stores something for the thread wakes it: it says that it sleeps, then looks. */
   private void wakeIfAsleep() {
     if (asleep) {
@@ -241,7 +254,7 @@ final class FutureDriver {
 
   private void run() {
     try {
-      while (!closing) {
+      while (!isOver()) {
         int work = turn();
         if (!mayPoll(work)) {
           sleep();
@@ -268,7 +281,7 @@ final class FutureDriver {
   private void sleep() {
     asleep = true;
     try {
-      if (inbox.isEmpty() && !closing) {
+      if (inbox.isEmpty() && !isOver()) {
         client.await(SLEEP_NS);
       }
     } finally {

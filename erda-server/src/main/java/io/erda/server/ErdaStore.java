@@ -132,7 +132,7 @@ public final class ErdaStore implements AutoCloseable {
 
   /** A new client of this store that pipelines, for one thread. Close it when done. */
   public ErdaAsyncClient asyncClient(ClientOptions options, OperationHandler handler) {
-    return ErdaAsyncClient.over(network.device(), ADDRESS, options, System::nanoTime, handler);
+    return ErdaAsyncClient.owning(network.device(), ADDRESS, options, System::nanoTime, handler);
   }
 
   /**

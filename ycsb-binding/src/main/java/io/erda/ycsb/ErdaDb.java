@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.Vector;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
+import site.ycsb.Client;
 import site.ycsb.DB;
 import site.ycsb.DBException;
 import site.ycsb.Status;
@@ -30,8 +31,8 @@ import site.ycsb.measurements.Measurements;
  * <ul>
  *   <li>{@code erda.uri}: the store, e.g. {@code erda+shm:/var/lib/erda}. Required.
  *   <li>{@code erda.table}: whether the table's name is part of the key; {@code true} by default.
- *   <li>{@code batchsize}: how many inserts of a thread are in flight at most, 1 to 64; 1 by
- *       default.
+ *   <li>{@code batchsize}: how many inserts of a thread are in flight at most while the store is
+ *       loaded, 1 to 64; 1 by default.
  * </ul>
  *
  * <p>Answers: {@code NOT_FOUND} when the key is absent, {@code ERROR} and a line on standard error
@@ -44,7 +45,10 @@ import site.ycsb.measurements.Measurements;
  * by default; {@code writeallfields=true} makes the core workload do so) it is one put without a
  * read, and then creates a record that is absent.
  *
- * <p>With a {@code batchsize} of more than 1 a thread has a second connection, for its inserts.
+ * <p>With a {@code batchsize} of more than 1 a thread that loads ({@code -load}, {@code
+ * dotransactions=false}) has a second connection, for its inserts. In a run an insert is done when
+ * {@link #insert} returns, whatever the batch size: from then on YCSB lets every thread read the
+ * record, as workload D does, and counts as {@code NOT_FOUND} that it is not there. While it loads,
  * {@link #insert} waits only for room there, and answers {@code BATCHED_OK}: the insert is in
  * flight. Other operations of the thread finish what is in flight first, so they see it; other
  * threads see an insert when it is done. When inserts in flight failed, the thread's next operation
@@ -62,7 +66,13 @@ public final class ErdaDb extends DB {
   /** How many inserts of a thread are in flight at most. */
   public static final String BATCH_SIZE = "batchsize";
 
+  /** YCSB's property that says whether it runs transactions, or loads. */
+  public static final String TRANSACTIONS = Client.DO_TRANSACTIONS_PROPERTY;
+
   private static final int ERRORS_SHOWN_MAX = 10;
+
+  /** Set in the properties, which all threads share, by the one that has told of it. */
+  private static final String TOLD = "erda.batchsize.told";
 
   /** YCSB's name of the operation in its measurements. */
   private static final String INSERT = "INSERT";
@@ -70,10 +80,13 @@ public final class ErdaDb extends DB {
   private final RecordFormat format = new RecordFormat();
   private ErdaClient client;
 
-  /** Null with a batch size of 1: inserts are done one at a time, over {@link #client}. */
+  /**
+   * Null in a run, and with a batch size of 1: inserts are done one at a time, over {@link
+   * #client}.
+   */
   private InsertPipeline inserts;
 
-  /** Null with a batch size of 1. */
+  /** Null where {@link #inserts} are. */
   private Measurements measurements;
 
   private RecordKey keys;
@@ -107,6 +120,26 @@ public final class ErdaDb extends DB {
     return size;
   }
 
+  /** Whether YCSB runs transactions, as it does when nobody says otherwise. */
+  private static boolean isRun(Properties properties) {
+    return Boolean.parseBoolean(properties.getProperty(TRANSACTIONS, "true"));
+  }
+
+  /** Says once that a batch size has no effect in a run. */
+  private static int one(Properties properties) throws DBException {
+    int asked = batchSize(properties);
+    if (asked > 1 && properties.putIfAbsent(TOLD, "true") == null) {
+      System.err.println(
+          "erda: "
+              + BATCH_SIZE
+              + "="
+              + asked
+              + " has no effect in a run: YCSB lets others read a record as soon as its insert"
+              + " returns, so each insert is done by then; it counts with -load");
+    }
+    return 1;
+  }
+
   @Override
   public void init() throws DBException {
     Properties properties = getProperties();
@@ -117,7 +150,7 @@ public final class ErdaDb extends DB {
     }
     keys = new RecordKey(Boolean.parseBoolean(properties.getProperty(TABLE, "true")));
     fieldsOfRecord = fieldCount(properties.getProperty("fieldcount", "10"));
-    int batchSize = batchSize(properties);
+    int batchSize = isRun(properties) ? one(properties) : batchSize(properties);
     measurements = batchSize > 1 ? Measurements.getMeasurements() : null;
     try {
       client = ErdaClient.connect(uri);

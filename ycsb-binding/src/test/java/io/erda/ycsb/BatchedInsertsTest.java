@@ -238,8 +238,35 @@ class BatchedInsertsTest {
     }
   }
 
+  /** Every thread of YCSB may read a record as soon as another thread's insert has returned. */
+  @ParameterizedTest
+  @ValueSource(strings = {"true", ""})
+  void inARunAnInsertIsThereForOthersWhenItReturns(String dotransactions) throws Exception {
+    try (ErdaServer server = ErdaServer.start(data, OPTIONS)) {
+      Properties properties = new Properties();
+      if (!dotransactions.isEmpty()) {
+        properties.setProperty(ErdaDb.TRANSACTIONS, dotransactions);
+      }
+      ErdaDb writer = connect(server.uri(), BATCH, properties);
+      ErdaDb reader = connect(server.uri(), BATCH, properties);
+      for (int i = 0; i < 300; i++) {
+        assertEquals(Status.OK, insert(writer, key(i), value(i)));
+        assertEquals(value(i), read(reader, key(i)));
+      }
+      writer.cleanup();
+      reader.cleanup();
+    }
+  }
+
+  /** Of a client that loads. */
   private static ErdaDb connect(String uri, int batchSize) throws DBException {
     Properties properties = new Properties();
+    properties.setProperty(ErdaDb.TRANSACTIONS, "false");
+    return connect(uri, batchSize, properties);
+  }
+
+  private static ErdaDb connect(String uri, int batchSize, Properties properties)
+      throws DBException {
     properties.setProperty(ErdaDb.URI, uri);
     properties.setProperty(ErdaDb.BATCH_SIZE, Integer.toString(batchSize));
     ErdaDb db = new ErdaDb();

@@ -39,6 +39,7 @@ public record LoadPhase(
       boolean insert, int threads, long operations, Properties workload, String... overrides) {
     Map<String, String> all = new TreeMap<>();
     workload.stringPropertyNames().forEach(name -> all.put(name, workload.getProperty(name)));
+    all.put(ErdaDb.TRANSACTIONS, Boolean.toString(!insert));
     if (insert) {
       all.put(ErdaDb.BATCH_SIZE, Integer.toString(INSERTS_IN_FLIGHT));
     }
