@@ -403,6 +403,11 @@ final class Session implements CompletionHandler {
   }
 
   private void onRefusal(MemorySegment data) {
+    if (data.byteSize() == 0) {
+      // A server that decides says why.
+      fail("the server ended, or was closed, before it had decided about this client");
+      return;
+    }
     Refusal refusal = Handshake.decodeRefusal(data);
     String text =
         refusal == null

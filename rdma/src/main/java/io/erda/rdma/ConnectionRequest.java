@@ -22,6 +22,14 @@ public interface ConnectionRequest {
   }
 
   /**
+   * Which version of the device's own bytes the peer has and which one this end has, in words;
+   * null when they are the same. A peer of another version can only be rejected.
+   */
+  default String otherVersion() {
+    return null;
+  }
+
+  /**
    * Connects; the peer gets {@code privateData} in {@link QueuePair#privateData()}. Post receives
    * before the peer's first SEND can arrive.
    */

@@ -12,6 +12,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongUnaryOperator;
 import java.util.regex.Pattern;
 
 /**
@@ -130,7 +131,7 @@ final class QueueFile {
           ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
         }
       }
-      QueueFile file = mapped(directory, name, descriptor, null, false);
+      QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, false);
       done = true;
       return file;
     } catch (IOException | RuntimeException e) {
@@ -144,13 +145,18 @@ final class QueueFile {
   }
 
   private static QueueFile mapped(
-      ShmDirectory directory, String name, int descriptor, SpareQueueFiles spares, boolean lent)
+      ShmDirectory directory,
+      String name,
+      int descriptor,
+      long bytes,
+      SpareQueueFiles spares,
+      boolean lent)
       throws IOException {
     Arena arena = Arena.ofShared();
     boolean done = false;
     try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
       MemorySegment queue =
-          channel.map(FileChannel.MapMode.READ_WRITE, 0, QueueLayout.BYTES, arena);
+          channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
       done = true;
       return new QueueFile(directory, name, arena, queue, descriptor, spares, lent);
     } finally {
@@ -168,7 +174,7 @@ final class QueueFile {
   static QueueFile lent(ShmDirectory directory, String name, int descriptor) throws IOException {
     boolean done = false;
     try {
-      QueueFile file = mapped(directory, name, descriptor, null, true);
+      QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, true);
       try {
         file.queue.fill((byte) 0);
         new FaultPoint().surface();
@@ -196,7 +202,27 @@ final class QueueFile {
    */
   static QueueFile open(ShmDirectory directory, String name, SpareQueueFiles spares)
       throws IOException {
-    QueueFile file = openAny(directory, name, spares);
+    return orNull(openAny(directory, name, spares));
+  }
+
+  /**
+   * A peer's of another version, of which the header alone is mapped, or null when it is no plain
+   * file that has one, and one name.
+   *
+   * @param spares who takes it when the peer is gone
+   * @throws AccessDeniedException when this user may not open it
+   */
+  static QueueFile openHeader(ShmDirectory directory, String name, SpareQueueFiles spares)
+      throws IOException {
+    return orNull(
+        openAny(
+            directory,
+            name,
+            spares,
+            bytes -> bytes >= QueueLayout.HEADER_BYTES ? QueueLayout.HEADER_BYTES : 0));
+  }
+
+  private static QueueFile orNull(QueueFile file) {
     if (file.queue == null) {
       file.forget();
       return null;
@@ -211,13 +237,24 @@ final class QueueFile {
    */
   static QueueFile openAny(ShmDirectory directory, String name, SpareQueueFiles spares)
       throws IOException {
+    return openAny(
+        directory, name, spares, bytes -> bytes == QueueLayout.BYTES ? QueueLayout.BYTES : 0);
+  }
+
+  /**
+   * @param mapped how much is mapped of a file of so many bytes; 0: nothing
+   */
+  private static QueueFile openAny(
+      ShmDirectory directory, String name, SpareQueueFiles spares, LongUnaryOperator mapped)
+      throws IOException {
     int descriptor = directory.open(name, true);
     boolean done = false;
     try {
       ShmDirectory.Attributes attributes = ShmDirectory.attributes(descriptor);
+      long bytes = attributes.links() == 1 ? mapped.applyAsLong(attributes.bytes()) : 0;
       QueueFile file =
-          attributes.bytes() == QueueLayout.BYTES && attributes.links() == 1
-              ? mapped(directory, name, descriptor, spares, false)
+          bytes > 0
+              ? mapped(directory, name, descriptor, bytes, spares, false)
               : new QueueFile(directory, name, null, null, descriptor, spares, false);
       done = true;
       return file;
@@ -265,7 +302,7 @@ final class QueueFile {
    */
   boolean isShortened() {
     try {
-      if (descriptor < 0 || ShmDirectory.attributes(descriptor).bytes() >= QueueLayout.BYTES) {
+      if (descriptor < 0 || ShmDirectory.attributes(descriptor).bytes() >= queue.byteSize()) {
         return false;
       }
       Posix.mapZerosOver(queue);

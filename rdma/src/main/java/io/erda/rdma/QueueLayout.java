@@ -33,7 +33,13 @@ final class QueueLayout {
   /** "ERDAQUE\0" as a little-endian word. */
   static final long MAGIC = 0x00455551_41445245L;
 
-  static final int VERSION = 2;
+  /**
+   * The version of all bytes that the ends of a connection share: HELLO, queue file, registry. In
+   * every version it stands at the same place of each of the three, and so do the name in HELLO
+   * and, in a queue file, states and private data: so a server can refuse a client of another
+   * version in words.
+   */
+  static final int VERSION = 3;
 
   static final int RING_BYTES = 1 << 16;
 
@@ -62,6 +68,10 @@ final class QueueLayout {
   static final long RESPONDER_DATA_OFFSET = 1408;
   static final long TO_RESPONDER_RING_OFFSET = 4096;
   static final long TO_REQUESTER_RING_OFFSET = TO_RESPONDER_RING_OFFSET + RING_BYTES;
+
+  /** What lies before the rings. */
+  static final long HEADER_BYTES = TO_RESPONDER_RING_OFFSET;
+
   static final long BYTES = TO_REQUESTER_RING_OFFSET + RING_BYTES;
 
   /**
@@ -132,6 +142,10 @@ final class QueueLayout {
     return MemorySegment.ofArray(copy).asReadOnly();
   }
 
+  static int version(MemorySegment queue) {
+    return queue.get(INT, VERSION_OFFSET);
+  }
+
   /** Null, or what is wrong with a header from outside. */
   static String validate(MemorySegment queue) {
     if (queue.byteSize() != BYTES) {
@@ -140,9 +154,8 @@ final class QueueLayout {
     if ((long) WORD.getAcquire(queue, MAGIC_OFFSET) != MAGIC) {
       return "not a queue file";
     }
-    int version = queue.get(INT, VERSION_OFFSET);
-    if (version != VERSION) {
-      return "queue layout version " + version + ", not " + VERSION;
+    if (version(queue) != VERSION) {
+      return "queue layout version " + version(queue) + ", not " + VERSION;
     }
     int ringBytes = queue.get(INT, RING_BYTES_OFFSET);
     return ringBytes == RING_BYTES ? null : "rings of " + ringBytes + " bytes, not " + RING_BYTES;

@@ -20,7 +20,7 @@ final class RegistryLayout {
   /** "ERDAREG\0" as a little-endian word. */
   static final long MAGIC = 0x00474552_41445245L;
 
-  static final int VERSION = 2;
+  static final int VERSION = QueueLayout.VERSION;
 
   /** Enough for a log's regions, 8190 at most, the root, and tables that are or were doubled. */
   static final int SLOTS = 8256;
@@ -60,6 +60,17 @@ final class RegistryLayout {
 
   static long slotOffset(int slot) {
     return FIRST_SLOT_OFFSET + (long) slot * SLOT_BYTES;
+  }
+
+  /**
+   * The version in the first bytes of a registry, which stand there in every version; −1 where they
+   * are no registry's.
+   */
+  static int version(MemorySegment first) {
+    return first.byteSize() >= SLOTS_OFFSET
+            && (long) QueueLayout.WORD.getAcquire(first, MAGIC_OFFSET) == MAGIC
+        ? first.get(QueueLayout.INT, VERSION_OFFSET)
+        : -1;
   }
 
   /** Null, or what is wrong. */

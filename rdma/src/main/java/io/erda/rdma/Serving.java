@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A directory that a device has taken over: locked, its clients of earlier servers fenced, what
@@ -13,6 +14,9 @@ import java.io.IOException;
 final class Serving implements AutoCloseable {
   /** Locked by whoever holds the directory and serves nobody. */
   private static final String HELD = "held";
+
+  private static final int LOCK_TRIES = 50;
+  private static final long LOCK_PAUSE_NS = 1_000_000;
 
   private final ShmDirectory directory;
   private final SpareQueueFiles spares;
@@ -47,7 +51,7 @@ final class Serving implements AutoCloseable {
     Strangers strangers = null;
     boolean done = false;
     try {
-      if (!directory.tryLock()) {
+      if (!lock(directory)) {
         throw new IOException("another server is running in " + options.directory());
       }
       SpareQueueFiles spares = new SpareQueueFiles(directory);
@@ -67,6 +71,17 @@ final class Serving implements AutoCloseable {
         directory.close();
       }
     }
+  }
+
+  /** A client that asks whether somebody serves has the lock for a moment. */
+  private static boolean lock(ShmDirectory directory) throws IOException {
+    for (int tries = 1; tries < LOCK_TRIES; tries++) {
+      if (directory.tryLock()) {
+        return true;
+      }
+      LockSupport.parkNanos(LOCK_PAUSE_NS);
+    }
+    return directory.tryLock();
   }
 
   private static Serving serve(

@@ -208,7 +208,11 @@ public final class ShmDevice implements Device {
     if (directory.attributes(ShmSocket.FILE) != null) {
       return Status.SUCCESS;
     }
-    return Serving.isHeld(directory) ? Status.TAKEN : Status.UNREACHABLE;
+    if (Serving.isHeld(directory)) {
+      return Status.TAKEN;
+    }
+    // A server that has begun makes its socket last.
+    return directory.isLocked() ? Status.SUCCESS : Status.UNREACHABLE;
   }
 
   private static boolean isFull(ShmDirectory directory) {

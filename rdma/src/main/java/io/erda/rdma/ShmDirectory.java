@@ -152,6 +152,22 @@ final class ShmDirectory implements AutoCloseable {
     return Posix.tryLock(descriptor);
   }
 
+  /** Whether another process serves in the directory, or holds it: its lock is taken. */
+  boolean isLocked() {
+    int opened = -1;
+    try {
+      opened = Posix.open(descriptor, ".", Posix.O_RDONLY | Posix.O_DIRECTORY, 0, path);
+      return Posix.isLocked(opened);
+    } catch (IOException e) {
+      // Who may not look is told what the attempt itself says.
+      return false;
+    } finally {
+      if (opened >= 0) {
+        Posix.close(opened);
+      }
+    }
+  }
+
   boolean exists(String name) {
     return Files.exists(at(name), LinkOption.NOFOLLOW_LINKS);
   }

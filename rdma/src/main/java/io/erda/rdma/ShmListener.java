@@ -111,9 +111,13 @@ final class ShmListener implements Listener {
         return null;
       }
       ShmSocket socket = new ShmSocket(channel);
+      int version = ShmSocket.helloVersion(hello);
       QueueFile file;
       try {
-        file = QueueFile.open(directory, name, device.spares());
+        file =
+            version == QueueLayout.VERSION
+                ? QueueFile.open(directory, name, device.spares())
+                : QueueFile.openHeader(directory, name, device.spares());
       } catch (AccessDeniedException e) {
         socket.deny();
         return null;
@@ -123,7 +127,7 @@ final class ShmListener implements Listener {
       }
       Request request = null;
       try {
-        request = request(file, socket, user);
+        request = request(file, socket, user, version);
         faults.surface();
         return request;
       } catch (InternalError e) {
@@ -139,20 +143,24 @@ final class ShmListener implements Listener {
     }
 
     /** Null when the file is not one of a client that asks now. */
-    private Request request(QueueFile file, ShmSocket socket, UserPrincipal user)
+    private Request request(QueueFile file, ShmSocket socket, UserPrincipal user, int version)
         throws IOException {
       MemorySegment queue = file.queue();
       MemorySegment data = QueueLayout.privateData(queue, QueueLayout.REQUESTER_DATA_OFFSET);
       boolean fresh =
           (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET)
               == QueueLayout.PENDING;
-      return QueueLayout.validate(queue) != null
+      boolean sound =
+          version == QueueLayout.VERSION
+              ? QueueLayout.validate(queue) == null
+              : QueueLayout.version(queue) == version;
+      return !sound
               || data == null
               || !fresh
               || !mayName(user, file)
               || file.isOwnerGone()
           ? null
-          : new Request(file, socket, user, copied(data));
+          : new Request(file, socket, user, version, copied(data));
     }
 
     /**
@@ -325,10 +333,17 @@ final class ShmListener implements Listener {
     private final MemorySegment privateData;
     private final UserPrincipal user;
     private final long pid;
+    private final int version;
     private boolean answered;
 
-    Request(QueueFile file, ShmSocket socket, UserPrincipal user, MemorySegment privateData) {
+    Request(
+        QueueFile file,
+        ShmSocket socket,
+        UserPrincipal user,
+        int version,
+        MemorySegment privateData) {
       this.file = file;
+      this.version = version;
       this.user = user;
       this.socket = socket;
       this.privateData = privateData;
@@ -352,7 +367,17 @@ final class ShmListener implements Listener {
     }
 
     @Override
+    public String otherVersion() {
+      return version == QueueLayout.VERSION
+          ? null
+          : "version %d of shm/, this server version %d".formatted(version, QueueLayout.VERSION);
+    }
+
+    @Override
     public QueuePair accept(MemorySegment ofOurs) {
+      if (version != QueueLayout.VERSION) {
+        throw new IllegalStateException("the peer has " + otherVersion());
+      }
       answer();
       store(ofOurs);
       ShmQueuePair queuePair = device.accept(file, socket, peer(), user);

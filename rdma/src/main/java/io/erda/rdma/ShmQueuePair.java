@@ -37,6 +37,10 @@ final class ShmQueuePair extends RingQueuePair {
   private ShmSocket socket;
   private ShmRegistryView view;
   private int connectFailure;
+
+  /** What is known besides the status of an attempt that failed; empty where nothing is. */
+  private String failure = "";
+
   private int reachFailure = Status.REMOTE_ACCESS;
   private String failure = "";
 
@@ -136,11 +140,44 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   private void lost() {
-    if (phase() == Phase.CONNECTING) {
-      connectFailure = socket != null && socket.isDenied() ? Status.DENIED : Status.UNREACHABLE;
-    } else {
+    if (phase() != Phase.CONNECTING) {
       breakOff();
+    } else if (socket != null && socket.isDenied()) {
+      connectFailure = Status.DENIED;
+    } else {
+      attemptFailed();
     }
+  }
+
+  /**
+   * The server was not reached, or ended the connection without a word. That decides only where no
+   * server lives, or none that speaks this version: a living one may just have been too busy, or
+   * have begun.
+   */
+  private void attemptFailed() {
+    int version = ShmRegistryView.version(directory);
+    if (socket != null && version >= 0 && version != QueueLayout.VERSION) {
+      failure = otherVersion(version);
+      connectFailure = Status.INCOMPATIBLE;
+    } else if (Serving.isHeld(directory)) {
+      connectFailure = Status.TAKEN;
+    } else if (!directory.isLocked()) {
+      connectFailure = Status.UNREACHABLE;
+    } else if (socket != null) {
+      device.unwatch(socket.channel());
+      socket.close();
+      socket = null;
+    }
+  }
+
+  private static String otherVersion(int version) {
+    return "the server has version %d of shm/, this client version %d"
+        .formatted(version, QueueLayout.VERSION);
+  }
+
+  @Override
+  public String failure() {
+    return failure;
   }
 
   @Override
@@ -150,6 +187,8 @@ final class ShmQueuePair extends RingQueuePair {
     }
     if (socket != null) {
       drain();
+    }
+    if (socket != null || connectFailure != Status.SUCCESS) {
       return connectFailure;
     }
     if (nanoTime.getAsLong() - nextAttempt < 0) {
@@ -165,8 +204,11 @@ final class ShmQueuePair extends RingQueuePair {
         connected.sendHello(file.name());
       }
     } catch (IOException e) {
-      connectFailure =
-          isForbidden(directory.at(ShmSocket.FILE)) ? Status.DENIED : Status.UNREACHABLE;
+      if (isForbidden(directory.at(ShmSocket.FILE))) {
+        connectFailure = Status.DENIED;
+      } else {
+        attemptFailed();
+      }
     }
     return connectFailure;
   }
@@ -229,6 +271,11 @@ final class ShmQueuePair extends RingQueuePair {
     } catch (UntrustedFileException e) {
       reachFailure = Status.UNTRUSTED;
     }
+    int version = view == null ? ShmRegistryView.version(directory) : QueueLayout.VERSION;
+    if (version >= 0 && version != QueueLayout.VERSION) {
+      failure = otherVersion(version);
+      reachFailure = Status.INCOMPATIBLE;
+    }
     return view != null;
   }
 
@@ -270,9 +317,10 @@ final class ShmQueuePair extends RingQueuePair {
 
   private void drain() {
     readable = false;
-    if (!socket.drain()) {
+    ShmSocket drained = socket;
+    if (!drained.drain()) {
       lost();
-      device.unwatch(socket.channel());
+      device.unwatch(drained.channel());
     }
   }
 

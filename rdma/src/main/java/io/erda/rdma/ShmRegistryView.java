@@ -3,11 +3,13 @@ package io.erda.rdma;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.ReadAhead;
+import io.erda.pmem.Uninterrupted;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -110,6 +112,29 @@ final class ShmRegistryView implements AutoCloseable {
           name, "belongs to " + owner.getName() + ", the server to " + server.getName());
     }
     trustedUser = user;
+  }
+
+  /**
+   * The version of the registry that is there, whatever its size; −1 when there is none, or none
+   * that can be read.
+   */
+  static int version(ShmDirectory directory) {
+    try {
+      return Uninterrupted.call(() -> versionOnce(directory));
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  private static int versionOnce(ShmDirectory directory) throws IOException {
+    int descriptor = directory.open(ShmRegistry.FILE, false);
+    try (FileChannel channel = ShmDirectory.channel(descriptor, false)) {
+      ByteBuffer first = ByteBuffer.allocateDirect((int) RegistryLayout.ID_OFFSET);
+      channel.read(first, 0);
+      return first.hasRemaining() ? -1 : RegistryLayout.version(MemorySegment.ofBuffer(first.flip()));
+    } finally {
+      Posix.close(descriptor);
+    }
   }
 
   MemorySegment registry() {

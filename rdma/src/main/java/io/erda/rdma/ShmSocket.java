@@ -145,14 +145,18 @@ final class ShmSocket {
     return hello;
   }
 
-  /** The name in a HELLO from outside, of a queue file or a spare, or null. */
+  /** The version in a HELLO from outside: it stands there in every version. */
+  static int helloVersion(ByteBuffer hello) {
+    return hello.order(ByteOrder.LITTLE_ENDIAN).getInt(8);
+  }
+
+  /**
+   * The name in a HELLO from outside, of whatever version: of a queue file or a spare, or null.
+   */
   static String helloName(ByteBuffer hello) {
     hello.order(ByteOrder.LITTLE_ENDIAN);
     int length = hello.getInt(12);
-    if (hello.getLong(0) != HELLO_MAGIC
-        || hello.getInt(8) != QueueLayout.VERSION
-        || length < 1
-        || length > HELLO_BYTES - 16) {
+    if (hello.getLong(0) != HELLO_MAGIC || length < 1 || length > HELLO_BYTES - 16) {
       return null;
     }
     byte[] ascii = new byte[length];

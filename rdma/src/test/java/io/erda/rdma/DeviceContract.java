@@ -161,11 +161,13 @@ public abstract class DeviceContract {
   }
 
   @Test
-  void aClosedListenerIsUnreachable() {
+  void aClosedListenerIsNotReached() {
     listener.close();
-    requester = client.connect(fixture.address(), NOTHING, PATIENCE);
+    requester = client.connect(fixture.address(), NOTHING, Duration.ofMillis(300));
     until(() -> atClient.has(Opcode.CONNECT));
-    assertEquals(Status.UNREACHABLE, atClient.last().status());
+    // Over shared memory a device that lives may listen again.
+    int status = atClient.last().status();
+    assertTrue(status == Status.UNREACHABLE || status == Status.TIMEOUT, Status.name(status));
   }
 
   @Test

@@ -89,7 +89,10 @@ final class Admission {
   }
 
   private void decide(Port port, ConnectionRequest request) {
-    Handshake.Refusal refusal = refusal(request.privateData(), request.user());
+    Handshake.Refusal refusal =
+        request.otherVersion() == null
+            ? refusal(request.privateData(), request.user())
+            : otherVersion(request);
     if (refusal != null) {
       refuse(request, refusal);
       return;
@@ -158,6 +161,22 @@ final class Admission {
       buffers.giveBack(taken);
       return null;
     }
+  }
+
+  private static Handshake.Refusal otherVersion(ConnectionRequest request) {
+    Handshake.Hello hello = Handshake.decodeHello(request.privateData());
+    return new Handshake.Refusal(
+        Handshake.Refusal.VERSION,
+        "client has "
+            + request.otherVersion()
+            + (hello == null
+                ? ""
+                : "; protocol version %d, server %d; layout version %d, server %d"
+                    .formatted(
+                        hello.protocolVersion(),
+                        Protocol.VERSION,
+                        hello.layoutVersion(),
+                        Protocol.LAYOUT_VERSION)));
   }
 
   private Handshake.Refusal refusal(MemorySegment privateData, String user) {
