@@ -31,8 +31,7 @@ final class FirstStart {
         each = each.getParent()) {
       missing.add(each);
     }
-    this.missesShm =
-        !Files.exists(data.resolve(Protocol.SHM_DIRECTORY), LinkOption.NOFOLLOW_LINKS);
+    this.missesShm = !Files.exists(data.resolve(Protocol.SHM_DIRECTORY), LinkOption.NOFOLLOW_LINKS);
   }
 
   /** Looks what is there, before anything is made. */

@@ -140,7 +140,8 @@ final class ServerThread implements AutoCloseable {
       ServerLog log,
       Failures failures,
       boolean daemon) {
-    ServerThread server = new ServerThread(wiring, core, steps, devices, store, options, log, failures);
+    ServerThread server =
+        new ServerThread(wiring, core, steps, devices, store, options, log, failures);
     boolean started = false;
     try {
       core.prepareFigures();

@@ -24,9 +24,9 @@ final class KeptPeer {
   private KeptPeer() {}
 
   /**
-   * {@code server DIRECTORY HOST:PORT} serves until its input has a line, or ends; {@code client URI} does what the
-   * lines of its input say, {@code put KEY VALUE} or {@code get KEY}, each with one line of output:
-   * {@code done}, {@code value V}, or {@code failed CLASS: MESSAGE}.
+   * {@code server DIRECTORY HOST:PORT} serves until its input has a line, or ends; {@code client
+   * URI} does what the lines of its input say, {@code put KEY VALUE} or {@code get KEY}, each with
+   * one line of output: {@code done}, {@code value V}, or {@code failed CLASS: MESSAGE}.
    */
   public static void main(String[] arguments) throws IOException {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));

@@ -26,14 +26,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Clients and servers of earlier versions beside those of this one, each in a process of its own,
- * over shared memory and TCP: who can't speak with the other is told so, with both versions, when it
- * connects and when the server was replaced, and goes on when a server of its version is there
+ * over shared memory and TCP: who can't speak with the other is told so, with both versions, when
+ * it connects and when the server was replaced, and goes on when a server of its version is there
  * again.
  *
  * <p>{@code src/test/resources/kept-versions} has a file {@code COMMIT.jar.gz} for each: a jar of
- * the classes of pmem, rdma, protocol, hashtable, logstore, cleaner, erda-client and erda-server, of
- * that commit, compiled with {@code -g:none}, without {@code module-info}, with their resources. One
- * is added when a version is released, and before bytes change that two processes share.
+ * the classes of pmem, rdma, protocol, hashtable, logstore, cleaner, erda-client and erda-server,
+ * of that commit, compiled with {@code -g:none}, without {@code module-info}, with their resources.
+ * One is added when a version is released, and before bytes change that two processes share.
  */
 class KeptVersionsTest {
   private static final Path KEPT = Path.of("src", "test", "resources", "kept-versions");

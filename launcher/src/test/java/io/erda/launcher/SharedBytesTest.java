@@ -25,8 +25,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Bytes that two processes share don't change without their version: each version number has a
- * fingerprint of the numbers that its flyweights consist of (offsets, sizes, types, states, magics),
- * in {@code kept-versions/fingerprints.properties}, a line for each version that there was.
+ * fingerprint of the numbers that its flyweights consist of (offsets, sizes, types, states,
+ * magics), in {@code kept-versions/fingerprints.properties}, a line for each version that there
+ * was.
  */
 class SharedBytesTest {
   private static final Path FINGERPRINTS =
@@ -108,7 +109,8 @@ class SharedBytesTest {
             version is new). Where an end of before would read them wrongly, raise %s.%s, keep the
             classes of before the change (KeptVersionsTest says how), say it in the FORMAT page, and
             add the line '%s=%s' to %s. Where nothing that is shared has changed (a constant was
-            renamed, or one of no bytes was added to a flyweight), change the line to this."""
+            renamed, or one of no bytes was added to a flyweight), change the line to this.\
+            """
                 .formatted(
                     key(shared),
                     shared.versionOf,

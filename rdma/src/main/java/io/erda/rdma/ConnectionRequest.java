@@ -22,8 +22,8 @@ public interface ConnectionRequest {
   }
 
   /**
-   * Which version of the device's own bytes the peer has and which one this end has, in words;
-   * null when they are the same. A peer of another version can only be rejected.
+   * Which version of the device's own bytes the peer has and which one this end has, in words; null
+   * when they are the same. A peer of another version can only be rejected.
    */
   default String otherVersion() {
     return null;

@@ -155,8 +155,7 @@ final class QueueFile {
     Arena arena = Arena.ofShared();
     boolean done = false;
     try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
-      MemorySegment queue =
-          channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+      MemorySegment queue = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
       done = true;
       return new QueueFile(directory, name, arena, queue, descriptor, spares, lent);
     } finally {
@@ -271,7 +270,7 @@ final class QueueFile {
 
   /** Why a store to the file failed, which is as long as it was. */
   IOException storeFailure(ShmDirectory directory) {
-    return MappedFault.ofStore(directory.file(name), directory.at("."), queue, 0, QueueLayout.BYTES)
+    return MappedFault.ofStore(directory.file(name), directory.at("."), queue, 0, queue.byteSize())
         .getCause();
   }
 
@@ -324,7 +323,7 @@ final class QueueFile {
     if (isShortened()) {
       return true;
     }
-    if (MappedFault.look(queue, 0, QueueLayout.BYTES) != MappedFault.Page.LOST) {
+    if (MappedFault.look(queue, 0, queue.byteSize()) != MappedFault.Page.LOST) {
       return false;
     }
     try {

@@ -154,11 +154,7 @@ final class ShmListener implements Listener {
           version == QueueLayout.VERSION
               ? QueueLayout.validate(queue) == null
               : QueueLayout.version(queue) == version;
-      return !sound
-              || data == null
-              || !fresh
-              || !mayName(user, file)
-              || file.isOwnerGone()
+      return !sound || data == null || !fresh || !mayName(user, file) || file.isOwnerGone()
           ? null
           : new Request(file, socket, user, version, copied(data));
     }

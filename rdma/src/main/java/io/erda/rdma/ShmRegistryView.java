@@ -131,7 +131,9 @@ final class ShmRegistryView implements AutoCloseable {
     try (FileChannel channel = ShmDirectory.channel(descriptor, false)) {
       ByteBuffer first = ByteBuffer.allocateDirect((int) RegistryLayout.ID_OFFSET);
       channel.read(first, 0);
-      return first.hasRemaining() ? -1 : RegistryLayout.version(MemorySegment.ofBuffer(first.flip()));
+      return first.hasRemaining()
+          ? -1
+          : RegistryLayout.version(MemorySegment.ofBuffer(first.flip()));
     } finally {
       Posix.close(descriptor);
     }

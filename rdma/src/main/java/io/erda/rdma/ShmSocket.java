@@ -150,9 +150,7 @@ final class ShmSocket {
     return hello.order(ByteOrder.LITTLE_ENDIAN).getInt(8);
   }
 
-  /**
-   * The name in a HELLO from outside, of whatever version: of a queue file or a spare, or null.
-   */
+  /** The name in a HELLO from outside, of whatever version: of a queue file or a spare, or null. */
   static String helloName(ByteBuffer hello) {
     hello.order(ByteOrder.LITTLE_ENDIAN);
     int length = hello.getInt(12);
