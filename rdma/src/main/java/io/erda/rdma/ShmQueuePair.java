@@ -42,7 +42,6 @@ final class ShmQueuePair extends RingQueuePair {
   private String failure = "";
 
   private int reachFailure = Status.REMOTE_ACCESS;
-  private String failure = "";
 
   /** The user whose the server is; known when the socket is connected. */
   private UserPrincipal server;
@@ -173,11 +172,6 @@ final class ShmQueuePair extends RingQueuePair {
   private static String otherVersion(int version) {
     return "the server has version %d of shm/, this client version %d"
         .formatted(version, QueueLayout.VERSION);
-  }
-
-  @Override
-  public String failure() {
-    return failure;
   }
 
   @Override
