@@ -22,6 +22,8 @@ final class FailedFileSystemException extends FileSystemException {
 
   /** Whether an exception of the JDK's says the same. */
   static boolean isReasonOf(IOException e) {
-    return e instanceof FileSystemException told && REASONS.contains(told.getReason());
+    return e instanceof FileSystemException told
+        && told.getReason() != null
+        && REASONS.contains(told.getReason());
   }
 }
