@@ -47,6 +47,42 @@ final class BlockingCalls {
         core.context.nanoTime(), Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
   }
 
+  /**
+   * The get that each call uses.
+   *
+   * @throws IllegalStateException when an earlier call left it in the middle
+   */
+  Get freeGet() {
+    Get get = core.freeGet();
+    if (get == null) {
+      throw leftInTheMiddle();
+    }
+    return get;
+  }
+
+  private Put freePut() {
+    Put put = core.freePut();
+    if (put == null) {
+      throw leftInTheMiddle();
+    }
+    return put;
+  }
+
+  /**
+   * An Error that met an operation, such as a stack that overflowed, can meet what ends the
+   * operation too. Nobody knows then what its state is.
+   */
+  private static IllegalStateException leftInTheMiddle() {
+    return new IllegalStateException(
+        "an earlier call of this client was left in the middle by an Error, so the client can't be"
+            + " used any more; close it");
+  }
+
+  /** Whether an Error left an operation in the middle. REQUIRES: no call is under way. */
+  boolean isLeftInTheMiddle() {
+    return !core.slotsAreFree();
+  }
+
   /** Runs a get whose key is set. What it found stays until the next one begins. */
   void run(Get get) {
     if (get.runNow()) {
@@ -74,7 +110,7 @@ final class BlockingCalls {
     if (!core.publishesNow() || (++atOnce & CALLS_PER_POLL - 1) == 0) {
       core.doWork();
     }
-    Put put = core.freePut();
+    Put put = freePut();
     put.build(key, value);
     run(put);
     return put.existed;
@@ -86,7 +122,7 @@ final class BlockingCalls {
    */
   boolean putIf(MemorySegment key, MemorySegment expected, MemorySegment value) {
     core.doWork();
-    Put put = core.freePut();
+    Put put = freePut();
     put.build(key, value);
     if (expected == null) {
       put.onlyIfAbsent();

@@ -56,6 +56,11 @@ final class ClientCore {
     return slots.freePut();
   }
 
+  /** Whether no slot is in use. */
+  boolean slotsAreFree() {
+    return slots.areFree();
+  }
+
   /** How many gets, and as many puts, are in flight at most. */
   int depth() {
     return depth;

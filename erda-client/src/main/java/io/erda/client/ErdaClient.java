@@ -213,12 +213,17 @@ public final class ErdaClient implements AutoCloseable {
     }
   }
 
+  /** Whether an Error left an operation in the middle. REQUIRES: no call is under way. */
+  boolean isLeftInTheMiddle() {
+    return calls.isLeftInTheMiddle();
+  }
+
   /** The value of a key, or null when it has none. */
   public byte[] get(byte[] key) {
     confinement.enter();
     try {
       store.requireKey(key.length);
-      Get get = core.freeGet();
+      Get get = calls.freeGet();
       get.key(key);
       calls.run(get);
       if (get.length < 0) {
@@ -242,7 +247,7 @@ public final class ErdaClient implements AutoCloseable {
     confinement.enter();
     try {
       store.requireKey(key.byteSize());
-      Get get = core.freeGet();
+      Get get = calls.freeGet();
       get.key(key);
       calls.run(get);
       long length = get.length;
@@ -408,7 +413,7 @@ public final class ErdaClient implements AutoCloseable {
       core.requireServer("putIfAbsent");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
-      Get get = core.freeGet();
+      Get get = calls.freeGet();
       get.key(key);
       calls.run(get);
       // What finds a value takes no space in the log.

@@ -139,8 +139,9 @@ public final class ErdaClientPool implements AutoCloseable {
     PoolSlots.Slot slot = take();
     try {
       return call.apply(slot.client);
-    } catch (Error e) {
-      throw discard(slot, e);
+    } catch (RuntimeException | Error e) {
+      discardIfBroken(slot, e);
+      throw e;
     } finally {
       giveBack(slot);
     }
@@ -215,14 +216,20 @@ public final class ErdaClientPool implements AutoCloseable {
     }
   }
 
-  /** Closes a client that nobody knows the state of. Returns what to throw. */
-  private static <E extends Throwable> E discard(PoolSlots.Slot slot, E thrown) {
+  /**
+   * Closes the client of a slot, whose next user connects anew, when nobody knows its state: a call
+   * ended by an Error, or an earlier one did and left an operation in the middle.
+   */
+  private static void discardIfBroken(PoolSlots.Slot slot, Throwable thrown) {
+    if (!(thrown instanceof Error) && !slot.client.isLeftInTheMiddle()) {
+      return;
+    }
     try {
       slot.client.close();
     } catch (RuntimeException | Error e) {
       thrown.addSuppressed(e);
     }
-    return thrown;
+    slot.client = null;
   }
 
   // Operations.
@@ -232,8 +239,9 @@ public final class ErdaClientPool implements AutoCloseable {
     PoolSlots.Slot slot = take();
     try {
       return slot.client.get(key);
-    } catch (Error e) {
-      throw discard(slot, e);
+    } catch (RuntimeException | Error e) {
+      discardIfBroken(slot, e);
+      throw e;
     } finally {
       giveBack(slot);
     }
@@ -244,8 +252,9 @@ public final class ErdaClientPool implements AutoCloseable {
     PoolSlots.Slot slot = take();
     try {
       return slot.client.get(key, into);
-    } catch (Error e) {
-      throw discard(slot, e);
+    } catch (RuntimeException | Error e) {
+      discardIfBroken(slot, e);
+      throw e;
     } finally {
       giveBack(slot);
     }
@@ -266,8 +275,9 @@ public final class ErdaClientPool implements AutoCloseable {
     PoolSlots.Slot slot = take();
     try {
       slot.client.put(key, value);
-    } catch (Error e) {
-      throw discard(slot, e);
+    } catch (RuntimeException | Error e) {
+      discardIfBroken(slot, e);
+      throw e;
     } finally {
       giveBack(slot);
     }
@@ -306,8 +316,9 @@ public final class ErdaClientPool implements AutoCloseable {
     PoolSlots.Slot slot = take();
     try {
       return slot.client.delete(key);
-    } catch (Error e) {
-      throw discard(slot, e);
+    } catch (RuntimeException | Error e) {
+      discardIfBroken(slot, e);
+      throw e;
     } finally {
       giveBack(slot);
     }

@@ -205,7 +205,7 @@ abstract class Operation {
   final void onClosed(Session ended) {
     String what = describe() + ": the client was closed";
     fail(
-        published() && session == ended && !ended.neverTaken(slot)
+        ended != null && published() && session == ended && !ended.neverTaken(slot)
             ? unknownOn(ended)
             : new ErdaException.Unavailable(what));
   }

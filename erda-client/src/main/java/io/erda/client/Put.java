@@ -247,11 +247,13 @@ abstract class Put extends Operation {
       return;
     }
     release();
-    capacity = Math.max(CAPACITY_MIN, Integer.highestOneBit(needed - 1) << 1);
-    own = new RegisteredMemory(context.device(), capacity + Root.BYTES);
+    int larger = Math.max(CAPACITY_MIN, Integer.highestOneBit(needed - 1) << 1);
+    own = new RegisteredMemory(context.device(), larger + Root.BYTES);
     memory = own.segment;
     region = own.region;
     writer = new ObjectWriter(memory);
+    // Last: an Error on the way here, a full heap for example, leaves no buffer that is half made.
+    capacity = larger;
   }
 
   /** REQUIRES: the queue pair is closed, or nothing of this slot is outstanding. */

@@ -115,6 +115,16 @@ final class Slots implements Connections.Listener {
     return puts.free();
   }
 
+  /** Whether no slot is in use. */
+  boolean areFree() {
+    for (Operation each : operations) {
+      if (each.step != Operation.IDLE) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   StatsQuery query() {
     return query;
   }
