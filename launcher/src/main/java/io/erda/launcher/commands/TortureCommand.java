@@ -128,7 +128,7 @@ public final class TortureCommand implements Callable<Integer> {
         .row("server kills", result.servers().kills())
         .row("of them in recovery", result.servers().killsInRecovery())
         .row("of them inside a cleaning", result.servers().killsInCleaning())
-        .row("of them inside a doubling", result.servers().killsInDoubling())
+        .row("of them inside a doubling or halving", result.servers().killsInDoubling())
         .row("client kills", clients.kills())
         .row("of them with handlers that throw, submit and close", clients.pipelinedKills())
         .row("of them with clients shared by threads", clients.sharedKills())

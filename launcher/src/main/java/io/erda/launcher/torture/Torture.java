@@ -244,6 +244,24 @@ public final class Torture {
     aim(Torture::moves);
   }
 
+  /** Deletes so many keys that the table is halved, if it is larger than it began. */
+  private void aimAtHalving() {
+    aim(known -> known.getOrDefault("table.entries", -1L) >= 0);
+    int left = (int) Math.max(HOT_KEYS, figures.getOrDefault("table.buckets", 0L) / 32);
+    if (left < keys) {
+      clients.tell("keys " + left);
+      while (keys > left) {
+        bystander.access(Operation.DELETE, --keys);
+      }
+    }
+    aim(Torture::halves);
+  }
+
+  private static boolean halves(Map<String, Long> figures) {
+    return figures.getOrDefault("table.halving", 0L) != 0
+        && figures.getOrDefault("table.doubling.percent", 100L) < 100;
+  }
+
   private static boolean copies(Map<String, Long> figures) {
     return figures.getOrDefault("cleaner.phase", 0L) >= Phase.MERGE.ordinal();
   }
@@ -255,13 +273,14 @@ public final class Torture {
 
   private void killServer() {
     burst();
-    switch (random.nextInt(4)) {
+    switch (random.nextInt(5)) {
       case 0 -> {
         bystander.clean();
         aim(Torture::copies);
       }
       case 1 -> aim(Torture::copies);
       case 2 -> aimAtDoubling();
+      case 3 -> aimAtHalving();
       default -> keepFigures();
     }
     server.kill();

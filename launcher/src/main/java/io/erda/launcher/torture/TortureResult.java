@@ -36,7 +36,7 @@ public record TortureResult(
    * What was done to server processes.
    *
    * @param killsInCleaning kills after which the next server found a cleaning to go on with
-   * @param killsInDoubling the same of a doubling of the table
+   * @param killsInDoubling the same of a doubling or halving of the table
    * @param stopsAcrossRestart clients that were stopped while a server was killed and another began
    */
   public record Servers(
