@@ -143,7 +143,8 @@ class AnnouncingTest {
     client.write(leased, place, KEY, null, regionKey);
     client.step();
     later(2 * AnnouncedWords.LOOK_NS);
-    assertFalse(VersionWord.pending(word()));
+    // A sweep may have emptied the entry by now.
+    assertEquals(0, core.engine().announced().undecided());
     assertEquals(1, core.engine().puts().deletes());
   }
 
