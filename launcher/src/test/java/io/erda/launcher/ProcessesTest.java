@@ -180,7 +180,7 @@ class ProcessesTest {
     TortureResult result;
     try (Children children = new Children()) {
       TortureOptions options =
-          new TortureOptions(12, 0, 2, seed, 10_000, Transport.SHM, PutMode.PUBLISH, stores);
+          new TortureOptions(12, 0, 2, seed, 10_000, Transport.SHM, PutMode.PUBLISH, true, stores);
       result = new Torture(children, jvm(), options, new Silence()).run();
     }
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);

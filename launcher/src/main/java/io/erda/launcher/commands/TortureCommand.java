@@ -77,6 +77,13 @@ public final class TortureCommand implements Callable<Integer> {
       description = "How the stores' puts are done: publish or announce; publish by default.")
   private PutMode putMode = PutMode.PUBLISH;
 
+  @Option(
+      names = "--no-wire-faults",
+      description =
+          "Over TCP: leave out the proxy that flips bits, cuts connections and stalls them on the"
+              + " way to every other store.")
+  private boolean noWireFaults;
+
   @Option(names = "--json", description = "Print the result as one JSON object.")
   private boolean json;
 
@@ -98,7 +105,16 @@ public final class TortureCommand implements Callable<Integer> {
     TortureResult result;
     try (Children children = new Children()) {
       TortureOptions options =
-          new TortureOptions(seconds, kills, clients, chosen, accessMs, device, putMode, directory);
+          new TortureOptions(
+              seconds,
+              kills,
+              clients,
+              chosen,
+              accessMs,
+              device,
+              putMode,
+              !noWireFaults,
+              directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
       result = new Torture(children, LaunchSettings.load().jvm(), options, progress).run();
@@ -152,6 +168,9 @@ public final class TortureCommand implements Callable<Integer> {
         .row("bytes copied by cleaning", Table.count(result.space().bytesCopied()))
         .row("doublings of the table", result.space().doublings())
         .row("requests refused as full", Table.count(result.space().refused()))
+        .row("bits flipped on the way", Table.count(result.wire().flips()))
+        .row("connections cut on the way", Table.count(result.wire().cuts()))
+        .row("connections stalled on the way", Table.count(result.wire().stalls()))
         .row("slowest access after a kill", Table.time(result.slowestAccessNs()))
         .row("violations", result.violations().size());
   }
@@ -187,6 +206,9 @@ public final class TortureCommand implements Callable<Integer> {
         .put("bytesCopied", result.space().bytesCopied())
         .put("doublings", result.space().doublings())
         .put("refusedFull", result.space().refused())
+        .put("wireFlips", result.wire().flips())
+        .put("wireCuts", result.wire().cuts())
+        .put("wireStalls", result.wire().stalls())
         .put("slowestAccessNs", result.slowestAccessNs());
     result.violations().forEach(node.putArray("violations")::add);
     return node;

@@ -68,6 +68,14 @@ final class FaultyWire implements AutoCloseable {
     final AtomicLong stalls = new AtomicLong();
     final AtomicLong bytesToServer = new AtomicLong();
     final AtomicLong bytesToClient = new AtomicLong();
+
+    /** These faults and those of wires before. */
+    TortureResult.Wire addTo(TortureResult.Wire before) {
+      return new TortureResult.Wire(
+          before.flips() + flips.get(),
+          before.cuts() + cuts.get(),
+          before.stalls() + stalls.get());
+    }
   }
 
   private final InetSocketAddress server;

@@ -6,6 +6,7 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.process.Transport;
 import io.erda.protocol.PutMode;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
@@ -16,6 +17,8 @@ import io.erda.simulation.history.Operation;
 import io.erda.simulation.history.Outcome;
 import io.erda.simulation.history.Verdict;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,6 +89,11 @@ public final class Torture {
   private Map<String, Long> figures = Map.of();
   private Path data;
   private ServerChild server;
+
+  /** Between the clients and the server of a store; null where they reach it straight. */
+  private FaultyWire wire;
+
+  private TortureResult.Wire wireSums = new TortureResult.Wire(0, 0, 0);
 
   /** The server's options that say how it is reached; the same for all servers of a store. */
   private List<String> reached = List.of();
@@ -158,13 +166,36 @@ public final class Torture {
     bystander = new Bystander(server.uri(), files, number, store, violations::add);
     logs.add(ClientLog.file(files, number));
     clients.begin(
-        new TortureClients.Place(server.uri(), store.keysMax(), files, otherFiles),
+        new TortureClients.Place(clientUri(), store.keysMax(), files, otherFiles),
         options.clients(),
         keys);
   }
 
+  /** Where clients reach the store: of every other one over TCP through a wire with faults. */
+  private String clientUri() throws IOException {
+    if (options.transport() != Transport.TCP || !options.faultyWire() || stores % 2 == 0) {
+      return server.uri();
+    }
+    URI uri = URI.create(server.uri());
+    SplittableRandom seeds = random.split();
+    wire =
+        new FaultyWire(
+            new InetSocketAddress(uri.getHost(), uri.getPort()),
+            connection -> new RandomFaults(seeds.split()));
+    return server.uri().replace(uri.getAuthority(), wire.address());
+  }
+
+  private void endWire() {
+    if (wire != null) {
+      wireSums = wire.counts().addTo(wireSums);
+      wire.close();
+      wire = null;
+    }
+  }
+
   private void end() throws IOException {
     clients.end();
+    endWire();
     bystander.readKeys(keys);
     if (store.fills()) {
       bystander.makeRoom(keys);
@@ -401,6 +432,7 @@ public final class Torture {
             sum("table.doublings"),
             sum("requests.refused.full"));
     requireWork(space);
+    requireFaults();
     return new TortureResult(
         new TortureResult.Servers(
             serverKills, serverKillsInRecovery, killsInCleaning, killsInDoubling, stops),
@@ -411,6 +443,7 @@ public final class Torture {
         new TortureResult.Conditions(conditionsHeld, conditionsMissed),
         slowestAccessNs,
         space,
+        wireSums,
         violations);
   }
 
@@ -428,6 +461,15 @@ public final class Torture {
       violations.add(
           "nothing was tested: of %d kills of the server %d fell inside a cleaning, %d inside a doubling"
               .formatted(serverKills, killsInCleaning, killsInDoubling));
+    }
+  }
+
+  private void requireFaults() {
+    if (serverKills >= KILLS_THAT_MUST_HIT
+        && options.transport() == Transport.TCP
+        && options.faultyWire()
+        && (wireSums.flips() == 0 || wireSums.cuts() == 0 || wireSums.stalls() == 0)) {
+      violations.add("nothing was tested: on the way over TCP happened " + wireSums);
     }
   }
 

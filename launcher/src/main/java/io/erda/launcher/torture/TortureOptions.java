@@ -13,6 +13,7 @@ import java.nio.file.Path;
  * @param accessMsMax how long after a client's kill its keys may keep others waiting
  * @param transport how clients reach the server
  * @param putMode of the stores
+ * @param faultyWire whether clients over TCP reach every other store through a {@link FaultyWire}
  */
 public record TortureOptions(
     int seconds,
@@ -22,4 +23,5 @@ public record TortureOptions(
     long accessMsMax,
     Transport transport,
     PutMode putMode,
+    boolean faultyWire,
     Path temporaryDirectory) {}

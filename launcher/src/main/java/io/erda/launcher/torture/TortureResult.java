@@ -19,6 +19,7 @@ public record TortureResult(
     Conditions conditions,
     long slowestAccessNs,
     Space space,
+    Wire wire,
     List<String> violations) {
   public TortureResult {
     violations = List.copyOf(violations);
@@ -78,6 +79,9 @@ public record TortureResult(
       long callsWithSeveral,
       long iterations,
       String otherUserLeftOut) {}
+
+  /** What was done to the bytes between clients and servers over TCP. */
+  public record Wire(long flips, long cuts, long stalls) {}
 
   /**
    * What happened to the space of all stores.
