@@ -54,7 +54,8 @@ class HalvingDefectTest {
         SOUND);
     turning(defects, "freeing of a MOVED", withoutStore(second, 0));
     turning(defects, "flush of a freed MOVED", withoutFlush(2));
-    turning(defects, "drain of the freed MOVED", withoutDrain(2));
+    // The last one: a drain that is left out before it is made up for by the next.
+    turning(defects, "drain of the freed MOVED", withoutDrain(3));
     return defects;
   }
 

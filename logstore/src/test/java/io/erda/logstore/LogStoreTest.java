@@ -824,11 +824,14 @@ class LogStoreTest {
         foreign::getMessage);
     DamagedLogException geometry =
         assertThrows(
-            DamagedLogException.class, () -> open(new LogGeometry(2, 64 << 10, 4 << 10, 5)));
+            DamagedLogException.class, () -> open(new LogGeometry(1, 64 << 10, 4 << 10, 4)));
     assertTrue(
-        geometry.getMessage().contains("regionsMax=4")
-            && geometry.getMessage().contains("regionsMax=5"),
+        geometry.getMessage().contains("heads=2") && geometry.getMessage().contains("heads=1"),
         geometry::getMessage);
+    DamagedLogException slots =
+        assertThrows(
+            DamagedLogException.class, () -> open(new LogGeometry(2, 64 << 10, 4 << 10, 5)));
+    assertTrue(slots.getMessage().contains("has 4352 bytes, must have 4416"), slots::getMessage);
     directory.delete("regions");
     assertThrows(DamagedLogException.class, () -> open(SMALL));
     directory.create("regions", 100);

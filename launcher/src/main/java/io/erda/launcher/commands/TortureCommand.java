@@ -106,15 +106,7 @@ public final class TortureCommand implements Callable<Integer> {
     try (Children children = new Children()) {
       TortureOptions options =
           new TortureOptions(
-              seconds,
-              kills,
-              clients,
-              chosen,
-              accessMs,
-              device,
-              putMode,
-              !noWireFaults,
-              directory);
+              seconds, kills, clients, chosen, accessMs, device, putMode, !noWireFaults, directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
       result = new Torture(children, LaunchSettings.load().jvm(), options, progress).run();

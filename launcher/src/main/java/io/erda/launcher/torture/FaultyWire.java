@@ -72,9 +72,7 @@ final class FaultyWire implements AutoCloseable {
     /** These faults and those of wires before. */
     TortureResult.Wire addTo(TortureResult.Wire before) {
       return new TortureResult.Wire(
-          before.flips() + flips.get(),
-          before.cuts() + cuts.get(),
-          before.stalls() + stalls.get());
+          before.flips() + flips.get(), before.cuts() + cuts.get(), before.stalls() + stalls.get());
     }
   }
 
