@@ -77,7 +77,9 @@ class CleaningTest {
       for (int i = 0; i < 1000; i++) {
         assertTrue(erda.delete(key(i)));
       }
-      assertEquals(1000, erda.stats().get("table.entries"));
+      long entries = erda.stats().get("table.entries");
+      long swept = erda.stats().get("table.tombstones.emptied");
+      assertTrue(entries + swept >= 1000, entries + " entries, " + swept + " swept");
       Map<String, Long> figures = erda.clean(-1);
       while (figures.get("cleaner.asked") != 0) {
         Thread.sleep(1);

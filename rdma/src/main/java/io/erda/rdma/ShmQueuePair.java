@@ -7,8 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
+import java.nio.file.AccessMode;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.function.LongSupplier;
@@ -208,15 +207,18 @@ final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * Whether the server's socket is there and may not be used. A server that starts makes it anew:
-   * one that goes between two looks, and comes back, would be taken for forbidden by one look
-   * alone.
+   * Whether the server's socket is there and may not be used. One call to the kernel says both: a
+   * server that starts makes the socket anew, between any two.
    */
   static boolean isForbidden(Path socket) {
-    return !Files.isWritable(socket)
-        && Files.exists(socket, LinkOption.NOFOLLOW_LINKS)
-        && !Files.isWritable(socket)
-        && Files.exists(socket, LinkOption.NOFOLLOW_LINKS);
+    try {
+      socket.getFileSystem().provider().checkAccess(socket, AccessMode.WRITE);
+      return false;
+    } catch (AccessDeniedException e) {
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   @Override
