@@ -15,7 +15,9 @@ final class Failures {
       super("the thread " + thread + " ended: " + JvmErrors.tell(error), error);
     }
 
+    /** Whoever prints it prints the line for the user. */
     @Override
+    @SuppressWarnings("OverrideThrowableToString")
     public String toString() {
       return getMessage();
     }

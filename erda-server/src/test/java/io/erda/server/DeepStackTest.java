@@ -83,6 +83,7 @@ class DeepStackTest {
       }
     }
 
+    @SuppressWarnings("InfiniteRecursion")
     private void measure(int depth) {
       depthMax = depth;
       measure(depth + 1);

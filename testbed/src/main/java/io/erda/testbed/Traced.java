@@ -1,6 +1,7 @@
 package io.erda.testbed;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -144,7 +145,7 @@ final class Traced implements AutoCloseable {
 
   private String read(String suffix) throws IOException {
     Path file = directory.resolve(name + suffix);
-    return Files.exists(file) ? new String(Files.readAllBytes(file)) : "";
+    return Files.exists(file) ? new String(Files.readAllBytes(file), StandardCharsets.UTF_8) : "";
   }
 
   /** Where its threads are, for whoever asks why it does not end. */

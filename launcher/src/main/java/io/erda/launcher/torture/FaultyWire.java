@@ -49,8 +49,9 @@ final class FaultyWire implements AutoCloseable {
     Plan NONE = toServer -> null;
 
     /**
+     * Returns the next fault of a direction; null when there is none any more.
+     *
      * @param toServer whether it is about the bytes from the client to the server
-     * @return the next fault of this direction; null when there is none any more
      */
     Fault next(boolean toServer);
   }

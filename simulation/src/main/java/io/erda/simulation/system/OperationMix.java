@@ -32,7 +32,13 @@ public record OperationMix(
   OperationMix at(int invoked, int operations) {
     boolean ebb = tides > 0 && 2L * tides * invoked / operations % 2 == 1;
     return ebb
-        ? new OperationMix(deletes, puts, conditionalPercent, staying, tides, sharedBits)
+        ? new OperationMix(
+            /* puts= */ deletes,
+            /* deletes= */ puts,
+            conditionalPercent,
+            staying,
+            tides,
+            sharedBits)
         : this;
   }
 }

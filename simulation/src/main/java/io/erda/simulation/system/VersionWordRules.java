@@ -114,7 +114,7 @@ final class VersionWordRules {
             : original(table, keyWord, VersionWord.newest(word == 0 ? next : word));
     String wrong =
         next == VersionWord.MOVED
-            ? wrongMark(table, keyWord, word)
+            ? wrongMark(keyWord, word)
             : original == 0
                 ? wrong(table, memory, offset, word, next)
                 : wrongCopy(table, offset, original, word, next);
@@ -207,7 +207,7 @@ final class VersionWordRules {
   }
 
   /** A resizing marks an entry: then its copy is in the next table, and lasts. */
-  private String wrongMark(String table, long keyWord, long word) {
+  private String wrongMark(long keyWord, long word) {
     String next = StoreFiles.table(tables().nextGeneration());
     if (VersionWord.pending(word) || word == 0) {
       return "not an entry that can be moved";
