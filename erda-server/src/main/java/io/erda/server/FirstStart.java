@@ -1,6 +1,7 @@
 package io.erda.server;
 
 import io.erda.logstore.LogFiles;
+import io.erda.pmem.Listing;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OpenDirectory;
 import io.erda.protocol.Protocol;
@@ -11,7 +12,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * What an opening makes where there was no store: the directory, and the store in it. An opening
@@ -88,10 +88,8 @@ final class FirstStart {
   private static void removeShm(OpenDirectory place) throws IOException {
     if (place.isDirectory(Protocol.SHM_DIRECTORY)) {
       Path shm = place.at(Protocol.SHM_DIRECTORY);
-      try (Stream<Path> files = Files.list(shm)) {
-        for (Path each : files.toList()) {
-          Files.deleteIfExists(each);
-        }
+      for (String name : Listing.names(shm)) {
+        Files.deleteIfExists(shm.resolve(name));
       }
       Files.deleteIfExists(shm);
     }

@@ -6,7 +6,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 
 /**
  * Whether a store to space that was allocated needs new space: on btrfs, which writes what is
@@ -62,8 +61,9 @@ public final class CopyOnWrite {
    * words; null where none does, or where the file system does not say.
    */
   public static String look(Path directory) {
-    try (Stream<Path> files = Files.list(directory)) {
-      return files
+    try {
+      return Listing.names(directory).stream()
+          .map(directory::resolve)
           .filter(Files::isRegularFile)
           .sorted()
           .map(CopyOnWrite::lookAt)

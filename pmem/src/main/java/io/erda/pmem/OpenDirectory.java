@@ -3,8 +3,6 @@ package io.erda.pmem;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -279,26 +277,7 @@ public final class OpenDirectory implements AutoCloseable {
 
   /** All names, of whatever kind, in no order. */
   public List<String> names() throws IOException {
-    List<String> names = new ArrayList<>();
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(at("."))) {
-      files.forEach(file -> names.add(file.getFileName().toString()));
-    } catch (DirectoryIteratorException e) {
-      throw unreadable(e.getCause());
-    } catch (UncheckedIOException e) {
-      throw unreadable(e.getCause());
-    } catch (FileSystemException e) {
-      throw unreadable(e);
-    }
-    return names;
-  }
-
-  /** The JDK names the path that it was given, which nobody knows. */
-  private FileSystemException unreadable(IOException e) {
-    String reason = e instanceof FileSystemException f ? f.getReason() : e.getMessage();
-    FileSystemException named =
-        new FileSystemException(path.toString(), null, "can't be listed: " + reason);
-    named.initCause(e);
-    return named;
+    return Listing.names(at("."), path);
   }
 
   /** How much room the file system has for this user, bytes; the largest number if it's unknown. */

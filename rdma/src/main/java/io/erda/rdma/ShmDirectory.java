@@ -1,10 +1,10 @@
 package io.erda.rdma;
 
+import io.erda.pmem.Listing;
 import io.erda.pmem.OpenDirectory;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.UserPrincipal;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -174,14 +173,9 @@ final class ShmDirectory implements AutoCloseable {
 
   /** The names that begin with {@code prefix}, of whatever kind. */
   List<String> names(String prefix) throws IOException {
-    List<String> names = new ArrayList<>();
-    try (DirectoryStream<Path> files =
-        Files.newDirectoryStream(reopened(descriptor), prefix + "*")) {
-      for (Path file : files) {
-        names.add(file.getFileName().toString());
-      }
-    }
-    return names;
+    return Listing.names(reopened(descriptor), file("")).stream()
+        .filter(name -> name.startsWith(prefix))
+        .toList();
   }
 
   /**

@@ -2,6 +2,7 @@ package io.erda.launcher.backup;
 
 import io.erda.pmem.DirectoryWay;
 import io.erda.pmem.FileErrors;
+import io.erda.pmem.Listing;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -9,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -17,6 +17,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
  * Writes a backup into a directory. The file gets its name when it is whole and on the disk. One
@@ -31,6 +32,8 @@ public final class BackupWriter implements AutoCloseable {
   public static final String FILE = "erda.backup";
 
   private static final String UNFINISHED = ".unfinished";
+  private static final Pattern LEFT =
+      Pattern.compile(Pattern.quote(FILE) + "\\.[0-9].*" + Pattern.quote(UNFINISHED));
 
   /** Little enough that no processor is taken for long to write it. */
   private static final int BUFFER_BYTES = 1 << 16;
@@ -123,12 +126,10 @@ public final class BackupWriter implements AutoCloseable {
 
   /** Removes files of backups that no process makes any more. */
   private static void removeLeft(Path directory) throws IOException {
-    try (DirectoryStream<Path> files =
-        Files.newDirectoryStream(directory, FILE + ".[0-9]*" + UNFINISHED)) {
-      for (Path file : files) {
-        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-          removeIfLeft(file);
-        }
+    for (String name : Listing.names(directory)) {
+      Path file = directory.resolve(name);
+      if (LEFT.matcher(name).matches() && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+        removeIfLeft(file);
       }
     }
   }

@@ -1,6 +1,7 @@
 package io.erda.launcher.doctor;
 
 import io.erda.logstore.LogFiles;
+import io.erda.pmem.Listing;
 import io.erda.protocol.Protocol;
 import io.erda.server.engine.StoreFiles;
 import java.io.IOException;
@@ -9,7 +10,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /** The directory of a store: who may use it, what is in it, how much room there is. */
 final class DirectoryFindings {
@@ -121,9 +121,8 @@ final class DirectoryFindings {
 
   private static Optional<String> stranger(Path data) {
     boolean begun = Files.exists(data.resolve("regions"));
-    try (Stream<Path> files = Files.list(data)) {
-      return files
-          .map(file -> file.getFileName().toString())
+    try {
+      return Listing.names(data).stream()
           .filter(name -> !REPLACEABLE.contains(name))
           .filter(name -> !begun || !MADE_AFTER_REGIONS.contains(name))
           .min(String::compareTo);

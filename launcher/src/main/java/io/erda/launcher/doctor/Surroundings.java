@@ -1,5 +1,6 @@
 package io.erda.launcher.doctor;
 
+import io.erda.pmem.Listing;
 import io.erda.server.engine.StoreFiles;
 import io.erda.verbs.DeviceAbilities;
 import java.io.IOException;
@@ -8,10 +9,8 @@ import java.lang.foreign.SymbolLookup;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -103,14 +102,11 @@ public record Surroundings(
 
   /** What a directory holds, in the order of names; nothing where there is no such directory. */
   static List<Path> entries(Path directory) {
-    List<Path> all = new ArrayList<>();
-    try (DirectoryStream<Path> each = Files.newDirectoryStream(directory)) {
-      each.forEach(all::add);
+    try {
+      return Listing.names(directory).stream().map(directory::resolve).sorted().toList();
     } catch (IOException e) {
       return List.of();
     }
-    all.sort(null);
-    return all;
   }
 
   /** Whether a server would open what is there, and not create a store. */

@@ -1,0 +1,65 @@
+package io.erda.pmem;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a directory holds. The JDK throws an unchecked exception when a directory can't be read to
+ * its end, and names the path that it was given, which may be one of {@code /proc}; this names the
+ * directory, and is an {@link IOException} in each case.
+ */
+public final class Listing {
+  private Listing() {}
+
+  /** Something that opens a directory. */
+  interface Opening {
+    DirectoryStream<Path> open() throws IOException;
+  }
+
+  /** All names, of whatever kind, in no order. */
+  public static List<String> names(Path directory) throws IOException {
+    return names(directory, directory);
+  }
+
+  /**
+   * All names, of whatever kind, in no order.
+   *
+   * @param opened the path that is opened
+   * @param told the directory's name for a person
+   */
+  public static List<String> names(Path opened, Path told) throws IOException {
+    return names(() -> Files.newDirectoryStream(opened), told);
+  }
+
+  static List<String> names(Opening opening, Path told) throws IOException {
+    List<String> names = new ArrayList<>();
+    try (DirectoryStream<Path> files = opening.open()) {
+      files.forEach(file -> names.add(file.getFileName().toString()));
+    } catch (DirectoryIteratorException e) {
+      throw unreadable(told, e.getCause());
+    } catch (UncheckedIOException e) {
+      throw unreadable(told, e.getCause());
+    } catch (FileSystemException e) {
+      throw unreadable(told, e);
+    }
+    return names;
+  }
+
+  private static FileSystemException unreadable(Path told, IOException e) {
+    String reason =
+        e instanceof FileSystemException of && of.getReason() != null
+            ? of.getReason()
+            : FileErrors.inWords(e);
+    FileSystemException named =
+        new FileSystemException(told.toString(), null, "can't be listed: " + reason);
+    named.initCause(e);
+    return named;
+  }
+}
