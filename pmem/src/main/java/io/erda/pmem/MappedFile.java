@@ -272,7 +272,7 @@ final class MappedFile {
       return memory;
     } finally {
       if (!done) {
-        arena.close();
+        MappedArena.close(arena);
       }
     }
   }

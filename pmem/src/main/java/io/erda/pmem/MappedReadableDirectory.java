@@ -62,7 +62,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
         return new Mapping(name, status, arena, memory);
       } finally {
         if (!done) {
-          arena.close();
+          MappedArena.close(arena);
         }
       }
     } finally {
@@ -199,7 +199,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
         closed = true;
         opened.remove(this);
         readAhead.unmapped(this);
-        arena.close();
+        MappedArena.close(arena);
       }
     }
   }

@@ -246,7 +246,7 @@ public final class OverlayDirectory implements MemoryDirectory {
     if (!closed) {
       closed = true;
       List.copyOf(opened).forEach(SegmentMemory::close);
-      arena.close();
+      MappedArena.close(arena);
       directory.close();
     }
   }

@@ -194,7 +194,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   @Override
   public final synchronized void close() {
     if (arena.scope().isAlive()) {
-      arena.close();
+      MappedArena.close(arena);
       onClose.run();
     }
   }

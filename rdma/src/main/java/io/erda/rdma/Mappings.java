@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.MappedArena;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -61,7 +62,7 @@ final class Mappings implements AutoCloseable {
   void release(Group group, MemorySegment mapped) {
     group.live--;
     if (group.live == 0 && group != first && full.remove(group)) {
-      group.arena.close();
+      MappedArena.close(group.arena);
       return;
     }
     try {
@@ -78,7 +79,7 @@ final class Mappings implements AutoCloseable {
     }
     for (Group group : full) {
       if (group != first) {
-        group.arena.close();
+        MappedArena.close(group.arena);
       }
     }
     full.clear();

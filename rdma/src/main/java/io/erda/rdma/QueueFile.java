@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
@@ -160,7 +161,7 @@ final class QueueFile {
       return new QueueFile(directory, name, arena, queue, descriptor, spares, lent);
     } finally {
       if (!done) {
-        arena.close();
+        MappedArena.close(arena);
       }
     }
   }
@@ -361,7 +362,7 @@ final class QueueFile {
   /** Ends the mapping; whether the owner left can still be asked. */
   void unmap() {
     if (arena != null) {
-      arena.close();
+      MappedArena.close(arena);
     }
   }
 

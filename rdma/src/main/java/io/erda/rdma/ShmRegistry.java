@@ -3,6 +3,7 @@ package io.erda.rdma;
 import io.erda.pmem.Backing;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.OutOfSpaceException;
 import java.io.IOException;
@@ -57,7 +58,7 @@ final class ShmRegistry implements AutoCloseable {
       faults.surface();
     } catch (InternalError e) {
       FailedStoreException failure = storeFailure(directory, registry);
-      arena.close();
+      MappedArena.close(arena);
       throw failure.getCause();
     }
   }
@@ -98,7 +99,7 @@ final class ShmRegistry implements AutoCloseable {
       return registry;
     } finally {
       if (!mapped) {
-        arena.close();
+        MappedArena.close(arena);
       }
     }
   }
@@ -137,8 +138,8 @@ final class ShmRegistry implements AutoCloseable {
     if (old < 0) {
       return;
     }
-    try (Arena arena = Arena.ofShared();
-        FileChannel channel = ShmDirectory.channel(old, true)) {
+    Arena arena = Arena.ofShared();
+    try (FileChannel channel = ShmDirectory.channel(old, true)) {
       MemorySegment registry =
           channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
       try {
@@ -148,6 +149,7 @@ final class ShmRegistry implements AutoCloseable {
         throw storeFailure(directory, registry).getCause();
       }
     } finally {
+      MappedArena.close(arena);
       Posix.close(old);
     }
   }
@@ -355,6 +357,6 @@ final class ShmRegistry implements AutoCloseable {
 
   @Override
   public void close() {
-    arena.close();
+    MappedArena.close(arena);
   }
 }
