@@ -1,7 +1,11 @@
 package io.erda.testbed;
 
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A system call that fails: which one, with which error, the how-manieth, and whether the later
@@ -29,8 +33,8 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
           new Kind("pwrite64", false, "EIO", "ENOSPC"),
           new Kind("fsync/fdatasync", false, "EIO", "ENOSPC"),
           new Kind("msync", false, "EIO", "ENOMEM"),
-          new Kind("munmap", true, "EINVAL", "ENOMEM"),
-          new Kind("madvise", true, "EINVAL", "ENOMEM"),
+          new Kind("munmap", false, "EINVAL", "ENOMEM"),
+          new Kind("madvise", false, "EINVAL", "ENOMEM"),
           new Kind("link/linkat", false, "EPERM", "EOPNOTSUPP", "EIO", "ENOSPC"),
           new Kind("rename/renameat/renameat2", false, "EIO", "EBUSY", "ENOSPC"),
           new Kind("unlink/unlinkat", false, "EIO", "EBUSY", "EPERM"),
@@ -53,38 +57,87 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
           new Kind("epoll_wait", false, "EINTR"),
           new Kind("poll", false, "EINTR", "ENOMEM"));
 
-  /** Draws one. Those of files come twice as often as the others. */
-  static FailingCall draw(RandomGenerator random) {
-    Kind kind = KINDS.get(random.nextInt(KINDS.size()));
-    if (random.nextBoolean()) {
-      kind = KINDS.get(random.nextInt(20));
-    }
-    int most = 1 << random.nextInt(1, 6);
+  private static final List<Kind> OF_CONNECTIONS =
+      List.of(
+          new Kind("read/readv", false, "ECONNRESET", "ETIMEDOUT"),
+          new Kind("write/writev", false, "ECONNRESET", "EPIPE"));
+
+  /**
+   * Draws one out of those that a program makes.
+   *
+   * @param connected whether it has long begun, and most of its reads and writes are of TCP
+   */
+  static FailingCall draw(RandomGenerator random, CallCounts counts, boolean connected) {
+    List<Kind> made =
+        Stream.concat(KINDS.stream(), connected ? OF_CONNECTIONS.stream() : Stream.of())
+            .filter(kind -> counts.most(kind.calls, kind.ofFiles) > 0)
+            .toList();
+    Kind kind = made.get(random.nextInt(made.size()));
+    int most = counts.most(kind.calls, kind.ofFiles);
+    // The first calls are those of the start, which is where most different things happen.
+    int within = random.nextBoolean() ? most : Math.min(most, 1 << random.nextInt(1, 6));
     String error = kind.errors[random.nextInt(kind.errors.length)];
     // A call that a signal interrupts is done again, and no signal comes for ever.
     boolean andLater = random.nextInt(3) == 0 && !error.equals("EINTR");
+    return new FailingCall(kind.calls, error, 1 + random.nextInt(within), andLater, kind.ofFiles);
+  }
+
+  /** Takes what {@link #text} has written. */
+  static FailingCall parse(String text) {
+    String[] words = text.split(":");
+    boolean andLater = words[2].endsWith("+");
     return new FailingCall(
-        kind.calls,
-        error,
-        1 + random.nextInt(most),
+        words[0],
+        words[1],
+        Integer.parseInt(andLater ? words[2].substring(0, words[2].length() - 1) : words[2]),
         andLater,
-        kind.ofFiles && !kind.calls.equals("munmap") && !kind.calls.equals("madvise"));
+        words.length > 3);
   }
 
-  /** What strace traces. A name that this machine's kernel does not have is passed over. */
-  String traced() {
-    return "trace=" + "?" + call.replace("/", ",?");
+  /** In one word, for a command line. */
+  String text() {
+    return call + ":" + error + ":" + number + (andLater ? "+" : "") + (ofFiles ? ":files" : "");
   }
 
-  /** What strace does to it. */
-  String injected() {
-    return "inject=%s:error=%s:when=%d%s"
-        .formatted("?" + call.replace("/", ",?"), error, number, andLater ? "+" : "");
+  /**
+   * What tells strace to let it fail. A name that this machine's kernel does not have is passed
+   * over.
+   *
+   * @param paths those that a call must be about, where that counts
+   */
+  List<String> arguments(Collection<String> paths) {
+    String calls = "?" + call.replace("/", ",?");
+    List<String> words =
+        new ArrayList<>(
+            List.of(
+                "-e",
+                "trace=" + calls,
+                "-e",
+                "inject=%s:error=%s:when=%d%s".formatted(calls, error, number, andLater ? "+" : ""),
+                "-e",
+                "signal=none"));
+    if (ofFiles) {
+      paths.forEach(path -> words.addAll(List.of("-P", path)));
+    }
+    return words;
+  }
+
+  /** What lets strace write down all calls that there are. */
+  static String allTraced() {
+    return Stream.concat(KINDS.stream(), OF_CONNECTIONS.stream())
+        .map(kind -> "?" + kind.calls.replace("/", ",?"))
+        .distinct()
+        .collect(Collectors.joining(",", "trace=", ""));
   }
 
   @Override
   public String toString() {
-    return "%s %s, number %d%s"
-        .formatted(call, error, number, andLater ? " and all later ones" : "");
+    return "%s %s, number %d%s%s"
+        .formatted(
+            call,
+            error,
+            number,
+            andLater ? " and all later ones" : "",
+            ofFiles ? " about the store's files" : "");
   }
 }

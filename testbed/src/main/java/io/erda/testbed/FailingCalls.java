@@ -37,14 +37,21 @@ import picocli.CommandLine.Spec;
       "",
       "  testbed/failing-calls --short",
       "  testbed/failing-calls --runs 2000",
-      "  testbed/failing-calls --seed 7 --only 312"
+      "  testbed/failing-calls --seed 7 --only 312 --call fsync/fdatasync:EIO:3+"
     })
 public final class FailingCalls implements Callable<Integer> {
   private static final int SHORT_SECONDS = 60;
+  private static final long TELL_NS = 60_000_000_000L;
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--runs", defaultValue = "500", description = "Configurations to draw.")
+  @Option(
+      names = "--runs",
+      defaultValue = "500",
+      description = {
+        "Configurations whose program came to the call that was to fail.",
+        "Default: ${DEFAULT-VALUE}"
+      })
   private int runs;
 
   @Option(names = "--seed", description = "What they are drawn by; chosen and printed otherwise.")
@@ -58,6 +65,16 @@ public final class FailingCalls implements Callable<Integer> {
 
   @Option(names = "--only", description = "Run the configuration of this number alone.")
   private Integer only;
+
+  @Option(
+      names = "--call",
+      converter = CallConverter.class,
+      paramLabel = "CALL:ERROR:N",
+      description = {
+        "The call that fails, instead of one that is drawn; N+: the later ones, too; with :files:",
+        "of calls about the store's files."
+      })
+  private FailingCall call;
 
   @Option(names = "--from", defaultValue = "1", description = "Begin with this number.")
   private int from;
@@ -75,6 +92,11 @@ public final class FailingCalls implements Callable<Integer> {
   private String classpath;
 
   public static void main(String[] args) {
+    // A run that is ended leaves no program behind.
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(() ->
+                ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly)));
     System.exit(new CommandLine(new FailingCalls()).execute(args));
   }
 
@@ -86,22 +108,31 @@ public final class FailingCalls implements Callable<Integer> {
         System.nanoTime()
             + 1_000_000_000L * (seconds != null ? seconds : brief ? SHORT_SECONDS : 1 << 20);
     out.println("seed " + itsSeed);
+    long toldNs = System.nanoTime();
     out.flush();
     Map<String, int[]> tally = new TreeMap<>();
     int failed = 0;
     int done = 0;
+    int met = 0;
     try (FailingPrograms programs =
         new FailingPrograms(work, java, List.of(jvmFlags.trim().split(" +")), classpath)) {
-      int first = only == null ? from : only;
-      int last = only == null ? from + runs - 1 : only;
-      for (int i = first; i <= last && System.nanoTime() < endNs; i++) {
-        FailingPrograms.Configuration configuration = FailingPrograms.draw(itsSeed, i);
+      int last = only == null ? Integer.MAX_VALUE : only;
+      for (int i = only == null ? from : only;
+          i <= last && met < runs && System.nanoTime() < endNs;
+          i++) {
+        FailingPrograms.Configuration configuration = programs.draw(itsSeed, i, call);
         Outcome outcome = programs.run(configuration);
         done++;
+        met += outcome.isMet() ? 1 : 0;
         int[] counts = tally.computeIfAbsent(configuration.program().toString(), k -> new int[4]);
         counts[0]++;
         counts[1] += outcome.isMet() ? 1 : 0;
         counts[2] += outcome.isOfTheJvm() ? 1 : 0;
+        if (System.nanoTime() - toldNs > TELL_NS) {
+          toldNs = System.nanoTime();
+          out.printf("%d: %d met, %d failed%n", i, met, failed);
+          out.flush();
+        }
         if (!outcome.complaints().isEmpty()) {
           counts[3]++;
           failed++;
@@ -112,7 +143,7 @@ public final class FailingCalls implements Callable<Integer> {
     out.printf("%-12s %6s %6s %6s %6s%n", "program", "runs", "met", "JVM", "failed");
     tally.forEach((name, counts) ->
         out.printf("%-12s %6d %6d %6d %6d%n", name, counts[0], counts[1], counts[2], counts[3]));
-    out.printf("%d configurations, %d failed%n", done, failed);
+    out.printf("%d configurations, %d met their call, %d failed%n", done, met, failed);
     out.flush();
     return failed == 0 ? 0 : 1;
   }
@@ -126,8 +157,18 @@ public final class FailingCalls implements Callable<Integer> {
     out.printf("FAILED %d: %s%n", number, configuration);
     outcome.complaints().stream().distinct().limit(6).forEach(what -> out.println("  " + what));
     out.print(outcome.seen());
-    out.printf("  again: testbed/failing-calls --seed %d --only %d%n", seed, number);
+    out.printf(
+        "  again: testbed/failing-calls --seed %d --only %d --call %s%n",
+        seed, number, configuration.call().text());
     out.flush();
+  }
+
+  /** Reads a call from the command line. */
+  private static final class CallConverter implements CommandLine.ITypeConverter<FailingCall> {
+    @Override
+    public FailingCall convert(String text) {
+      return FailingCall.parse(text);
+    }
   }
 
   /** Removes a directory with everything in it. */

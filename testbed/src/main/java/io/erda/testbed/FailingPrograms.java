@@ -1,5 +1,7 @@
 package io.erda.testbed;
 
+import io.erda.client.ErdaClient;
+import io.erda.server.ErdaServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -7,11 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -37,9 +39,14 @@ final class FailingPrograms implements AutoCloseable {
   /**
    * One run.
    *
+   * @param call that fails; null: none does, and they are counted
    * @param kind of URI that the program, or its client, has: shm, tcp, or read-only
    */
   record Configuration(Program program, FailingCall call, int kind, boolean power, long seed) {
+    Configuration with(FailingCall other) {
+      return new Configuration(program, other, kind, power, seed);
+    }
+
     @Override
     public String toString() {
       return "%s, %s (%s%s)"
@@ -64,7 +71,7 @@ final class FailingPrograms implements AutoCloseable {
   /** Longer nothing may take, on a machine that has other things to do. */
   private static final int SECONDS_MAX = 60;
 
-  private static final int OPERATIONS = 300;
+  private static final int OPERATIONS = 600;
 
   private final Path work;
   private final String java;
@@ -72,6 +79,7 @@ final class FailingPrograms implements AutoCloseable {
   private final String classpath;
   private final Path template;
   private final String exported;
+  private final Map<String, CallCounts> counted = new HashMap<>();
   private int port;
 
   FailingPrograms(Path work, String java, List<String> flags, String classpath) throws IOException {
@@ -82,12 +90,20 @@ final class FailingPrograms implements AutoCloseable {
     this.template = work.resolve("template");
     Files.createDirectories(template);
     Outcome made = new Outcome();
-    try (Traced server = server(template, null, false)) {
+    try (Traced server = server(template, List.of(), false)) {
       require(server.awaitSaid("serving", SECONDS_MAX), "no server starts: " + server.err());
       new FailingPuts(made).fill(shm(template));
-      tool(template, "backup", null, shm(template), template.resolve("backup").toString());
+      try (Traced backup =
+          tool(
+              "backup",
+              template,
+              List.of(),
+              List.of("backup", "--uri", shm(template), template.resolve("backup").toString()))) {
+        backup.awaitEnd(SECONDS_MAX);
+        require(backup.exitCode() == 0, "backup: " + backup.err());
+      }
       try (Traced export =
-          tool("export", template, null, List.of(), List.of("export", "--uri", shm(template)))) {
+          tool("export", template, List.of(), List.of("export", "--uri", shm(template)))) {
         export.awaitEnd(SECONDS_MAX);
         exported = sorted(export.out());
       }
@@ -103,32 +119,77 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  static Configuration draw(long seed, int number) {
+  /**
+   * Draws what runs. Counts the calls of that first, where no run before has.
+   *
+   * @param given the call that fails; null: it is drawn as well
+   */
+  Configuration draw(long seed, int number, FailingCall given) throws IOException {
     SplittableRandom random = new SplittableRandom(seed * 1_000_003 + number);
     int of = random.nextInt(100);
     Program program =
         of < 30
             ? Program.SERVING
             : of < 55 ? Program.SERVER : Program.values()[2 + random.nextInt(7)];
-    return new Configuration(
-        program,
-        FailingCall.draw(random),
-        random.nextInt(program == Program.EXPORT || program == Program.BACKUP ? 3 : 2),
-        random.nextInt(3) == 0,
-        random.nextLong());
+    int kinds =
+        switch (program) {
+          case EXPORT, BACKUP -> 3;
+          case CHECK, VERIFY -> 1;
+          default -> 2;
+        };
+    boolean isServer = program == Program.SERVING || program == Program.SERVER;
+    Configuration drawn =
+        new Configuration(
+            program,
+            null,
+            random.nextInt(kinds),
+            isServer && random.nextInt(3) == 0,
+            random.nextLong());
+    FailingCall call =
+        given != null
+            ? given
+            : FailingCall.draw(
+                random, counts(drawn), program == Program.SERVING && drawn.kind == 1);
+    return drawn.with(call);
+  }
+
+  /** What the program of a configuration calls when nothing fails. */
+  private CallCounts counts(Configuration configuration) throws IOException {
+    String key = configuration.program + " " + configuration.kind + " " + configuration.power;
+    CallCounts counts = counted.get(key);
+    if (counts == null) {
+      Outcome outcome = run(configuration.with(null));
+      require(
+          outcome.complaints().isEmpty(),
+          key + ", without a failing call: " + outcome.complaints());
+      counts = CallCounts.of(outcome.trace(), world());
+      counted.put(key, counts);
+    }
+    return counts;
+  }
+
+  private List<String> tracing(Configuration configuration) throws IOException {
+    return configuration.call == null
+        ? CallCounts.arguments()
+        : configuration.call.arguments(counts(configuration).paths());
+  }
+
+  private Path world() {
+    return work.resolve("world");
   }
 
   Outcome run(Configuration configuration) throws IOException {
     Outcome outcome = new Outcome();
-    Path world = work.resolve("world");
+    List<String> tracing = tracing(configuration);
+    Path world = world();
     FailingCalls.remove(world);
     copy(template, world);
     switch (configuration.program) {
-      case SERVING -> serving(configuration, world, outcome);
-      case SERVER -> fromStartToStop(configuration, world, outcome);
-      case VERIFY -> verify(configuration, world, outcome);
-      case CHECK -> check(configuration, world, outcome);
-      case CLEAN, IMPORT, EXPORT, BACKUP, RESTORE -> client(configuration, world, outcome);
+      case SERVING -> serving(configuration, tracing, world, outcome);
+      case SERVER -> fromStartToStop(configuration, tracing, world, outcome);
+      case VERIFY -> verify(tracing, world, outcome);
+      case CHECK -> check(tracing, world, outcome);
+      case CLEAN, IMPORT, EXPORT, BACKUP, RESTORE -> client(configuration, tracing, world, outcome);
     }
     FailingCalls.remove(world);
     return outcome;
@@ -136,49 +197,51 @@ final class FailingPrograms implements AutoCloseable {
 
   // Servers.
 
-  private void serving(Configuration configuration, Path world, Outcome outcome)
+  private void serving(
+      Configuration configuration, List<String> tracing, Path world, Outcome outcome)
       throws IOException {
     FailingPuts puts = new FailingPuts(outcome);
     puts.knowFilled();
     SplittableRandom random = new SplittableRandom(configuration.seed);
-    try (Traced server = server(world, null, configuration.power)) {
+    try (Traced server = server(world, List.of(), configuration.power)) {
       require(server.awaitSaid("serving", SECONDS_MAX), "no server starts: " + server.err());
       String uri = configuration.kind == 1 ? tcp() : shm(world);
-      try (Traced strace =
-          Traced.attach("calls", world, configuration.call, files(world), server.program().pid())) {
+      try (Traced strace = Traced.attach("calls", world, tracing, server.program().pid())) {
         long begunNs = System.nanoTime();
-        puts.work(uri, random, OPERATIONS);
+        puts.work(uri, random, OPERATIONS, 6);
         if (System.nanoTime() - begunNs > SECONDS_MAX * 1_000_000_000L) {
           outcome.complain("the client's work did not end in time");
         }
         strace.terminate();
         strace.awaitEnd(SECONDS_MAX);
-        outcome.met(strace.injected());
+        outcome.traced(strace.trace());
       }
-      if (server.isAlive()) {
+      if (server.isAlive() && !server.err().contains("ended because")) {
         new ServedGets(outcome).readThrough(uri);
       }
       end(server, random.nextBoolean(), true, outcome);
     }
-    requireStored(world, puts, outcome);
+    SoundStore.require(world.resolve("data"), puts, outcome);
   }
 
-  private void fromStartToStop(Configuration configuration, Path world, Outcome outcome)
+  private void fromStartToStop(
+      Configuration configuration, List<String> tracing, Path world, Outcome outcome)
       throws IOException {
     FailingPuts puts = new FailingPuts(outcome);
     puts.knowFilled();
     SplittableRandom random = new SplittableRandom(configuration.seed);
-    try (Traced server = server(world, configuration.call, configuration.power)) {
+    try (Traced server = server(world, tracing, configuration.power)) {
       boolean serves = server.awaitSaid("serving", SECONDS_MAX);
       if (serves) {
-        puts.work(configuration.kind == 1 ? tcp() : shm(world), random, OPERATIONS / 3);
-      } else if (server.isAlive()) {
+        puts.work(configuration.kind == 1 ? tcp() : shm(world), random, OPERATIONS / 3, 3);
+      } else if (server.isAlive() && !server.trace().contains("write(1, \"serving")) {
         outcome.complain("it neither serves nor ends: " + server.threads());
       }
+      outcome.traced(server.trace());
       end(server, false, serves, outcome);
-      outcome.met(server.injected());
+      outcome.traced(server.trace());
     }
-    requireStored(world, puts, outcome);
+    SoundStore.require(world.resolve("data"), puts, outcome);
   }
 
   /** Ends a server, and complains where it said nothing of an end of its own. */
@@ -197,7 +260,7 @@ final class FailingPrograms implements AutoCloseable {
     String said = server.err();
     outcome.said("server", said);
     boolean why = said.contains("erda: ") || said.contains("ended because");
-    if (!lived && !why && !Outcome.isOfTheJvm(said + server.out())) {
+    if (!lived && !why && outcome.isHeard() && !Outcome.isOfTheJvm(said + server.out())) {
       outcome.complain(
           "the server ended with %d and did not say why%s"
               .formatted(server.exitCode(), served ? "" : ", before it served"));
@@ -207,39 +270,20 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  /** A server whose calls do not fail serves what was acknowledged, and verify finds it sound. */
-  private void requireStored(Path world, FailingPuts puts, Outcome outcome) throws IOException {
-    try (Traced server = server(world, null, false)) {
-      if (!server.awaitSaid("serving", SECONDS_MAX)) {
-        outcome.complain("no server starts afterwards: " + server.err());
-        return;
-      }
-      puts.check(shm(world));
-      server.terminate();
-      server.awaitEnd(SECONDS_MAX);
-    }
-    try (Traced verify =
-        tool("verify", world, null, List.of(), List.of("verify", "--data", data(world)))) {
-      if (!verify.awaitEnd(SECONDS_MAX) || verify.exitCode() != 0) {
-        outcome.complain("verify afterwards: " + verify.out() + verify.err());
-      }
-    }
-  }
-
   // Commands.
 
-  private void client(Configuration configuration, Path world, Outcome outcome) throws IOException {
+  private void client(
+      Configuration configuration, List<String> tracing, Path world, Outcome outcome)
+      throws IOException {
     String name = configuration.program.name().toLowerCase(Locale.ROOT);
-    try (Traced server = server(world, null, false)) {
-      require(server.awaitSaid("serving", SECONDS_MAX), "no server starts: " + server.err());
+    try (ErdaServer server = SoundStore.serve(world.resolve("data"))) {
       String uri =
           switch (configuration.kind) {
             case 0 -> shm(world);
-            case 1 -> tcp();
+            case 1 -> server.uris().get(1);
             default -> shm(world) + "?read-only";
           };
       List<String> words = new ArrayList<>(List.of(name, "--uri", uri));
-      List<Path> files = new ArrayList<>(files(world));
       Path target = world.resolve("target");
       switch (configuration.program) {
         case IMPORT -> words.add(world.resolve("lines").toString());
@@ -247,18 +291,11 @@ final class FailingPrograms implements AutoCloseable {
         case RESTORE -> words.addAll(List.of("--over", world.resolve("backup").toString()));
         default -> {}
       }
-      files.addAll(
-          List.of(
-              world.resolve("lines"),
-              world.resolve("backup"),
-              world.resolve("backup/erda.backup"),
-              target,
-              target.resolve("erda.backup")));
       if (configuration.program == Program.BACKUP) {
         Files.createDirectory(target);
       }
       boolean done;
-      try (Traced tool = tool("tool", world, configuration.call, files, words)) {
+      try (Traced tool = tool("tool", world, tracing, words)) {
         done = requireEnd(tool, outcome);
         if (done
             && configuration.program == Program.EXPORT
@@ -269,15 +306,9 @@ final class FailingPrograms implements AutoCloseable {
       if (configuration.program == Program.BACKUP) {
         requireBackup(world, target, done, outcome);
       }
-      if (!server.isAlive()) {
-        outcome.complain("the server ended: " + server.err());
-      }
-      outcome.said("server", server.err());
       FailingPuts puts = new FailingPuts(outcome);
       puts.knowFilled();
-      puts.check(shm(world));
-      server.terminate();
-      server.awaitEnd(SECONDS_MAX);
+      puts.check(() -> ErdaClient.connect(shm(world)));
     }
   }
 
@@ -288,7 +319,6 @@ final class FailingPrograms implements AutoCloseable {
           tool(
               "next",
               world,
-              null,
               List.of(),
               List.of("backup", "--share", "100", "--uri", shm(world), target.toString()))) {
         next.awaitEnd(SECONDS_MAX);
@@ -298,7 +328,7 @@ final class FailingPrograms implements AutoCloseable {
       }
     }
     try (Traced check =
-        tool("check", world, null, List.of(), List.of("restore", "--check", target.toString()))) {
+        tool("check", world, List.of(), List.of("restore", "--check", target.toString()))) {
       check.awaitEnd(SECONDS_MAX);
       if (check.exitCode() != 0) {
         outcome.complain("the backup is not sound: " + check.err());
@@ -312,14 +342,8 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  private void verify(Configuration configuration, Path world, Outcome outcome) throws IOException {
-    try (Traced tool =
-        tool(
-            "tool",
-            world,
-            configuration.call,
-            files(world),
-            List.of("verify", "--data", data(world)))) {
+  private void verify(List<String> tracing, Path world, Outcome outcome) throws IOException {
+    try (Traced tool = tool("tool", world, tracing, List.of("verify", "--data", data(world)))) {
       boolean done = requireEnd(tool, outcome);
       String out = tool.out();
       if (out.contains("damaged: ")
@@ -333,15 +357,10 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  private void check(Configuration configuration, Path world, Outcome outcome) throws IOException {
+  private void check(List<String> tracing, Path world, Outcome outcome) throws IOException {
     Path backup = world.resolve("backup");
     try (Traced tool =
-        tool(
-            "tool",
-            world,
-            configuration.call,
-            List.of(backup, backup.resolve("erda.backup")),
-            List.of("restore", "--check", backup.toString()))) {
+        tool("tool", world, tracing, List.of("restore", "--check", backup.toString()))) {
       requireEnd(tool, outcome);
       if (tool.err().contains("damaged") || tool.err().contains("no backup")) {
         outcome.complain("a sound backup is called damaged or missing");
@@ -356,11 +375,14 @@ final class FailingPrograms implements AutoCloseable {
       tool.kill();
       return false;
     }
-    outcome.met(tool.injected());
+    outcome.traced(tool.trace());
     String err = tool.err();
     outcome.said("command", err);
     int code = tool.exitCode();
-    if (code != 0 && !err.contains("erda: ") && !Outcome.isOfTheJvm(err + tool.out())) {
+    if (code != 0
+        && !err.contains("erda: ")
+        && outcome.isHeard()
+        && !Outcome.isOfTheJvm(err + tool.out())) {
       outcome.complain("exit code " + code + " without a word");
     }
     if (err.lines().filter(line -> line.startsWith("erda: ")).count() > 1 && code != 0) {
@@ -371,7 +393,7 @@ final class FailingPrograms implements AutoCloseable {
 
   // Processes.
 
-  private Traced server(Path world, FailingCall call, boolean power) throws IOException {
+  private Traced server(Path world, List<String> tracing, boolean power) throws IOException {
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
     }
@@ -381,27 +403,16 @@ final class FailingPrograms implements AutoCloseable {
     if (power) {
       words.addAll(List.of("--promise", "power"));
     }
-    return tool("server", world, call, files(world), words);
+    return tool("server", world, tracing, words);
   }
 
-  private Traced tool(
-      String name, Path world, FailingCall call, List<Path> files, List<String> words)
+  private Traced tool(String name, Path world, List<String> tracing, List<String> words)
       throws IOException {
     List<String> command = new ArrayList<>(List.of(java));
     command.addAll(flags);
     command.addAll(List.of("-cp", classpath, "io.erda.launcher.Main"));
     command.addAll(words);
-    return Traced.start(name, world, call, files, command);
-  }
-
-  private void tool(Path world, String command, FailingCall call, String uri, String... more)
-      throws IOException {
-    List<String> words = new ArrayList<>(List.of(command, "--uri", uri));
-    words.addAll(Arrays.asList(more));
-    try (Traced tool = tool(command, world, call, List.of(), words)) {
-      tool.awaitEnd(SECONDS_MAX);
-      require(tool.exitCode() == 0, command + ": " + tool.err());
-    }
+    return Traced.start(name, world, tracing, command);
   }
 
   private static String data(Path world) {
@@ -418,35 +429,6 @@ final class FailingPrograms implements AutoCloseable {
 
   private static String sorted(String lines) {
     return String.join("\n", lines.lines().sorted().toList()) + "\n";
-  }
-
-  /** The files that a store has, and those that it is going to have. */
-  private static List<Path> files(Path world) throws IOException {
-    Path data = world.resolve("data");
-    List<Path> files = new ArrayList<>(List.of(data, data.resolve("shm")));
-    if (Files.exists(data)) {
-      try (Stream<Path> there = Files.walk(data)) {
-        there.filter(Files::isRegularFile).forEach(files::add);
-      }
-    }
-    for (String name :
-        List.of(
-            "superblock",
-            "root",
-            "regions",
-            "stopped",
-            "stopped.new",
-            "shm/registry",
-            "shm/socket")) {
-      files.add(data.resolve(name));
-    }
-    IntStream.range(1, 12)
-        .forEach(i -> {
-          files.add(data.resolve("spare-" + i));
-          files.add(data.resolve("left-" + i));
-          files.add(data.resolve("table-" + i));
-        });
-    return files.stream().distinct().toList();
   }
 
   private static void copy(Path from, Path to) throws IOException {

@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -20,10 +21,14 @@ import java.util.random.RandomGenerator;
 final class FailingPuts {
   private static final int KEYS = 60;
   private static final int ABSENT = 0;
+
+  /** As many waits in vain are enough. */
+  private static final int ERRORS_MAX = 5;
+
   private static final ClientOptions OPTIONS =
       ClientOptions.DEFAULT
-          .withOperationTimeout(Duration.ofSeconds(3))
-          .withConnectTimeout(Duration.ofSeconds(3));
+          .withOperationTimeout(Duration.ofSeconds(2))
+          .withConnectTimeout(Duration.ofSeconds(2));
 
   private final Map<String, Set<Integer>> mayBe = new TreeMap<>();
   private final Outcome outcome;
@@ -60,18 +65,22 @@ final class FailingPuts {
     return ErdaClient.connect(ErdaUri.parse(uri), OPTIONS);
   }
 
-  /** Puts, deletes and cleans for a while, through a few connections. */
-  void work(String uri, RandomGenerator random, int operations) {
-    int left = operations;
-    for (int connections = 0; connections < 3 && left > 0; connections++) {
+  /**
+   * Puts, deletes and cleans for a while, through one connection after the other: each of them
+   * makes calls of the server's.
+   */
+  void work(String uri, RandomGenerator random, int operations, int connections) {
+    int errors = 0;
+    for (int i = 0; i < connections && errors < ERRORS_MAX; i++) {
       try (ErdaClient client = connect(uri)) {
-        int errors = 0;
-        for (int turn = operations / 2; turn > 0 && left > 0 && errors < 4; turn--, left--) {
+        for (int left = operations / connections; left > 0 && errors < ERRORS_MAX; left--) {
           errors += operate(client, random) ? 0 : 1;
         }
       } catch (ErdaException e) {
+        errors++;
         outcome.said("client", "" + e.getMessage());
       } catch (RuntimeException | Error e) {
+        errors++;
         outcome.complain("a client's call ends with " + e);
       }
     }
@@ -107,8 +116,8 @@ final class FailingPuts {
   }
 
   /** Reads every key through a server whose calls do not fail. */
-  void check(String uri) {
-    try (ErdaClient client = ErdaClient.connect(uri)) {
+  void check(Supplier<ErdaClient> connect) {
+    try (ErdaClient client = connect.get()) {
       mayBe.forEach((key, numbers) -> check(client, key, numbers));
     } catch (ErdaException e) {
       outcome.complain("the store can't be read afterwards: " + e.getMessage());

@@ -14,31 +14,47 @@ final class Outcome {
           "(?m)^\\s+at [\\w.$/]+\\(|\\b(java|javax|jdk|sun)\\.[\\w.]*[A-Z]\\w+|internal error"
               + "|\\bio\\.erda\\.[\\w.]*[A-Z]\\w+|\\w+(Exception|Error)\\b");
 
+  /** A call that writes to standard output or standard error. */
+  private static final Pattern TO_SAY = Pattern.compile("^\\d+ +writev?\\([12]\\b");
+
   /** The JVM itself could not go on, and has said so. */
   private static final Pattern OF_THE_JVM =
       Pattern.compile(
-          "fatal error has been detected|insufficient memory for the Java Runtime"
-              + "|Error occurred during initialization of|Could not create the Java Virtual Machine"
-              + "|Error: Could not find or load|Error loading|error while loading shared libraries"
-              + "|Could not reserve|Error: Unable to|library initialization failed");
+          "fatal error has been detected|insufficient memory for the Java Runtime|Error occurred"
+              + " during initialization of|Could not create the Java Virtual Machine|Error: Could"
+              + " not find or load|Error loading|error while loading shared libraries|Could not"
+              + " reserve|Error: Unable to|Error: dl failure|Error: failed /|library initialization"
+              + " failed");
 
   private final List<String> complaints = new ArrayList<>();
   private final StringBuilder seen = new StringBuilder();
-  private boolean met;
+  private String trace = "";
   private boolean ofTheJvm;
 
-  /** The call was made to fail. */
-  void met(boolean injected) {
-    met |= injected;
+  /** Takes what strace has written down. */
+  void traced(String text) {
+    trace = text;
   }
 
+  String trace() {
+    return trace;
+  }
+
+  /** Whether the call was made to fail. */
   boolean isMet() {
-    return met;
+    return trace.contains("(INJECTED)");
   }
 
   /** Whether it was the JVM that could not go on: what it says is its own. */
   boolean isOfTheJvm() {
     return ofTheJvm;
+  }
+
+  /** Whether nothing failed that a program says. */
+  boolean isHeard() {
+    return trace
+        .lines()
+        .noneMatch(line -> line.contains("(INJECTED)") && TO_SAY.matcher(line).find());
   }
 
   void complain(String what) {

@@ -29,41 +29,34 @@ final class Traced implements AutoCloseable {
   /**
    * Starts it.
    *
-   * @param call that fails; null: none
-   * @param files those that a call must be about, where that counts
+   * @param tracing what strace is told; empty: the program runs without
    */
-  static Traced start(
-      String name, Path directory, FailingCall call, List<Path> files, List<String> command)
+  static Traced start(String name, Path directory, List<String> tracing, List<String> command)
       throws IOException {
     List<String> words = new ArrayList<>();
-    if (call != null) {
-      words.addAll(strace(name, directory, call, files));
+    if (!tracing.isEmpty()) {
+      words.addAll(strace(name, directory, tracing));
       words.add("--seccomp-bpf");
     }
     words.addAll(command);
-    return run(name, directory, words, call != null);
+    return run(name, directory, words, !tracing.isEmpty());
   }
 
-  /** Lets calls of a process that runs fail from now on, until this is closed. */
-  static Traced attach(
-      String name, Path directory, FailingCall call, List<Path> files, long process)
+  /** Traces a process that runs from now on, until this is closed. */
+  static Traced attach(String name, Path directory, List<String> tracing, long process)
       throws IOException {
-    List<String> words = strace(name, directory, call, files);
+    List<String> words = strace(name, directory, tracing);
     words.addAll(List.of("-p", Long.toString(process)));
     Traced attached = run(name, directory, words, false);
     attached.awaitSaid(attached.directory.resolve(name + ".err"), "attached", 10);
     return attached;
   }
 
-  private static List<String> strace(
-      String name, Path directory, FailingCall call, List<Path> files) {
+  private static List<String> strace(String name, Path directory, List<String> tracing) {
     List<String> words =
         new ArrayList<>(
             List.of("strace", "-f", "-o", directory.resolve(name + ".strace").toString()));
-    words.addAll(List.of("-e", call.traced(), "-e", call.injected(), "-e", "signal=none"));
-    if (call.ofFiles()) {
-      files.forEach(file -> words.addAll(List.of("-P", file.toString())));
-    }
+    words.addAll(tracing);
     return words;
   }
 
@@ -138,9 +131,9 @@ final class Traced implements AutoCloseable {
     return read(".err");
   }
 
-  /** Whether a call was made to fail. */
-  boolean injected() throws IOException {
-    return read(".strace").contains("(INJECTED)");
+  /** What strace has written down. */
+  String trace() throws IOException {
+    return read(".strace");
   }
 
   private String read(String suffix) throws IOException {
