@@ -236,12 +236,32 @@ public final class BackupWriter implements AutoCloseable {
       // The directory may be as new as the file.
       DirectoryWay.sync(directory);
       finished = true;
-    } finally {
-      if (!finished) {
-        Files.deleteIfExists(directory.resolve(FILE));
-      }
+    } catch (IOException e) {
+      throw withdrawn(directory.resolve(FILE), e);
     }
     removeUnfinishedName();
+  }
+
+  /**
+   * Takes the name from a backup that may not be on the disk.
+   *
+   * @param why it may not be
+   * @return what to throw; where the name could not be taken, it says so, and what to do
+   */
+  static IOException withdrawn(Path named, IOException why) {
+    try {
+      Files.deleteIfExists(named);
+      return why;
+    } catch (IOException e) {
+      FileSystemException both =
+          new FileSystemException(
+              named.toString(),
+              null,
+              "it may not be on the disk (%s), and can't be removed (%s): remove it by hand"
+                  .formatted(FileErrors.inWords(why), FileErrors.inWords(e)));
+      both.initCause(why);
+      return both;
+    }
   }
 
   /** The backup is whole and has its name: another name of it does no harm. */
