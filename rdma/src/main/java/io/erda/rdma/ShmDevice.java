@@ -2,6 +2,7 @@ package io.erda.rdma;
 
 import io.erda.pmem.Backing;
 import io.erda.pmem.FaultPoint;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.Uninterrupted;
 import java.io.IOException;
@@ -48,7 +49,10 @@ public final class ShmDevice implements Device {
   public static final int REGIONS_MAX = RegistryLayout.SLOTS;
 
   private final ShmOptions options;
-  private final Selector selector;
+
+  /** Another one when it failed. */
+  private volatile Selector selector;
+
   private final List<ShmQueuePair> queuePairs = new ArrayList<>();
   private final List<ShmQueuePair> departing = new ArrayList<>();
 
@@ -311,13 +315,34 @@ public final class ShmDevice implements Device {
     try {
       ready = timeoutNs <= 0 ? selector.selectNow(ShmDevice::onReady) : selectFor(timeoutNs);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      if (serving != null) {
+        // Who serves ends with the error.
+        throw new UncheckedIOException(e);
+      }
+      onFailed(e);
+      return true;
     }
     boolean wasWoken = woken;
     if (wasWoken) {
       woken = false;
     }
     return ready > 0 || wasWoken;
+  }
+
+  /**
+   * The selector of a device that only connects failed, so that nobody would hear what its sockets
+   * have: its connections end, and those that are made from now on have another one.
+   */
+  private void onFailed(IOException e) {
+    String why = "the wait for its socket failed: " + FileErrors.inWords(e);
+    List.copyOf(queuePairs).forEach(each -> each.cutOff(why));
+    try {
+      Selector failed = selector;
+      selector = Selector.open();
+      failed.close();
+    } catch (IOException again) {
+      // The next wait says what this one does, or the failed one has left a descriptor behind.
+    }
   }
 
   /** A selector does not sleep while the thread's interrupt status is set: it is set afterwards. */
@@ -424,7 +449,7 @@ public final class ShmDevice implements Device {
     try {
       selector.selectNow(ShmDevice::onReady);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      // Its descriptor stays until the selector is closed; the next wait tells the error.
     }
   }
 
@@ -444,7 +469,7 @@ public final class ShmDevice implements Device {
     try {
       selector.close();
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      // Nothing of it is used any more; what comes next must not be left out.
     }
     if (serving != null) {
       serving.close();

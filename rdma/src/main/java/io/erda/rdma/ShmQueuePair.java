@@ -168,6 +168,17 @@ final class ShmQueuePair extends RingQueuePair {
     }
   }
 
+  /** Ends the connection, or the attempt, because nobody would hear what its socket has. */
+  void cutOff(String why) {
+    if (phase() == Phase.CONNECTING && connectFailure == Status.SUCCESS) {
+      failure = why;
+      connectFailure = Status.LOCAL;
+    } else if (phase() == Phase.CONNECTED) {
+      failure = why;
+      breakOff();
+    }
+  }
+
   private static String otherVersion(int version) {
     return "the server has version %d of shm/, this client version %d"
         .formatted(version, QueueLayout.VERSION);

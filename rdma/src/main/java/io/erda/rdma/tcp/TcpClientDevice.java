@@ -1,6 +1,7 @@
 package io.erda.rdma.tcp;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.FileErrors;
 import io.erda.rdma.Access;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceStatistics;
@@ -8,7 +9,6 @@ import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
@@ -25,7 +25,10 @@ import java.util.Objects;
  */
 public final class TcpClientDevice implements Device {
   private final TcpOptions options;
-  private final Selector selector;
+
+  /** Another one when it failed. */
+  private volatile Selector selector;
+
   private final List<TcpQueuePair> queuePairs = new ArrayList<>();
   private final Counters counters = new Counters();
   private volatile boolean woken;
@@ -113,11 +116,28 @@ public final class TcpClientDevice implements Device {
         interrupted = true;
       }
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      onFailed(e);
+      return true;
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
+    }
+  }
+
+  /**
+   * The selector failed, so that nobody would hear what the sockets have: the connections end, and
+   * those that are made from now on have another one.
+   */
+  private void onFailed(IOException e) {
+    String why = "the wait for its socket failed: " + FileErrors.inWords(e);
+    List.copyOf(queuePairs).forEach(each -> each.cutOff(why));
+    try {
+      Selector failed = selector;
+      selector = Selector.open();
+      failed.close();
+    } catch (IOException again) {
+      // The next wait says what this one does, or the failed one has left a descriptor behind.
     }
   }
 
@@ -175,7 +195,7 @@ public final class TcpClientDevice implements Device {
     try {
       selector.close();
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      // Nothing of it is used any more.
     }
   }
 }

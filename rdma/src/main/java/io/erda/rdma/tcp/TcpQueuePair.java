@@ -66,6 +66,9 @@ final class TcpQueuePair implements QueuePair {
   private final Withdrawal withdrawal = new Withdrawal();
   private long sent;
 
+  /** Why this end ended the connection by itself; empty where it did not. */
+  private String cutOff = "";
+
   TcpQueuePair(
       TcpClientDevice device, String address, MemorySegment privateData, Duration timeout) {
     this.device = device;
@@ -476,11 +479,26 @@ final class TcpQueuePair implements QueuePair {
       status = Status.TIMEOUT;
     }
     privateData = handshake.privateData();
+    decided(status);
+  }
+
+  private void decided(int status) {
     phase = status == Status.SUCCESS ? Phase.CONNECTED : Phase.ENDED;
     completions.add(0, Opcode.CONNECT, status, 0, 0);
     if (status != Status.SUCCESS) {
       inbox.flush();
       release();
+    }
+  }
+
+  /** Ends the connection, or the attempt, because nobody would hear what its socket has. */
+  void cutOff(String why) {
+    if (phase == Phase.CONNECTING) {
+      cutOff = why;
+      decided(Status.LOCAL);
+    } else if (phase == Phase.CONNECTED) {
+      cutOff = why;
+      end();
     }
   }
 
@@ -549,7 +567,7 @@ final class TcpQueuePair implements QueuePair {
 
   @Override
   public String failure() {
-    return handshake.failure();
+    return cutOff.isEmpty() ? handshake.failure() : cutOff;
   }
 
   @Override
