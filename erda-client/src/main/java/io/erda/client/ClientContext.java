@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.client.files.ReadOnlyDevice;
 import io.erda.rdma.Device;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -13,7 +14,8 @@ import java.util.function.Supplier;
  * @param processId what the server is told of this process, for messages
  * @param publisher null where the server is not in this process, or takes messages alone
  * @param reading makes a device that reads the files of the store, for when there can be no
- *     connection because their file system is full or failed; null where there is none
+ *     connection because their file system is full or failed, and to look whether they can be read
+ *     where there is none for another reason; null where they can't be reached
  * @param hints null where the device READs in the call, and so saves no round trip by them
  */
 record ClientContext(
@@ -28,7 +30,7 @@ record ClientContext(
     PlaceHints hints,
     Counts counts,
     Attention attention,
-    Supplier<Device> reading) {
+    Supplier<ReadOnlyDevice> reading) {
   static ClientContext of(
       Device device, String address, ClientOptions options, LongSupplier nanoTime, long processId) {
     return of(device, address, options, nanoTime, processId, null);
@@ -57,7 +59,7 @@ record ClientContext(
   }
 
   /** The same with a device that reads the files. */
-  ClientContext reading(Supplier<Device> files) {
+  ClientContext reading(Supplier<ReadOnlyDevice> files) {
     return new ClientContext(
         device, address, options, nanoTime, processId, publisher, store, readSize, hints, counts,
         attention, files);

@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.client.files.ReadOnlyDevice;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Hello;
@@ -208,7 +209,7 @@ final class Connections {
         next.insteadOf != null
             ? next.insteadOf
             : next.failure() != null
-                ? next.failure()
+                ? withWayToRead(next)
                 : new ErdaException.Unavailable(
                     "no connection to " + context.address() + ": " + next.reason());
     lastLoss = next.reason();
@@ -217,6 +218,31 @@ final class Connections {
     paused = true;
     // When nobody waits, an operation that comes later tries at once.
     paused = listener.onConnectFailed(connectFailure);
+  }
+
+  /**
+   * Why the first attempt failed, with what works instead: only where it was tried now, because a
+   * store may be damaged, not recovered, or not this user's to read. Later attempts, which may be
+   * many, cost no such look.
+   */
+  private ErdaException withWayToRead(Session failed) {
+    ErdaException why = failed.failure();
+    if (attempts > 1 || context.reading() == null || !failed.mayReadInstead()) {
+      return why;
+    }
+    try (ReadOnlyDevice files = context.reading().get()) {
+      if (!files.isReadable()) {
+        return why;
+      }
+    }
+    String text =
+        why.getMessage()
+            + "; the files of the store can be read, with "
+            + ErdaUri.READ_ONLY
+            + " behind the URI";
+    return why instanceof ErdaException.Refused
+        ? new ErdaException.Refused(text)
+        : new ErdaException.Unavailable(text);
   }
 
   /**

@@ -50,7 +50,7 @@ final class Devices {
    * Makes the device that reads the files of a store on this host, for when its file system is full
    * or failed and there can be no connection; null where there is none.
    */
-  static Supplier<Device> reading(ErdaUri uri) {
+  static Supplier<ReadOnlyDevice> reading(ErdaUri uri) {
     return uri instanceof ErdaUri.Shm shm && !shm.readOnly()
         ? () -> new ReadOnlyDevice(() -> MappedReadableDirectory.open(shm.data()), CLOCK)
         : null;

@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.client.files.ReadOnlyDevice;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
 import java.lang.foreign.MemorySegment;
@@ -103,7 +104,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
       long processId,
       OperationHandler handler,
       Device owned,
-      Supplier<Device> reading) {
+      Supplier<ReadOnlyDevice> reading) {
     Objects.requireNonNull(handler, "handler");
     ClientContext context =
         ClientContext.of(device, address, options, nanoTime, processId).reading(reading);

@@ -94,6 +94,10 @@ final class Session implements CompletionHandler {
   private final FaultPoint faults = new FaultPoint();
   private MapFetch mapFetch;
   private boolean announces;
+
+  /** How the attempt to connect ended. */
+  private int connectStatus = Status.SUCCESS;
+
   private long lookedNs;
   private long reportedNs;
 
@@ -284,8 +288,7 @@ final class Session implements CompletionHandler {
   private void onOther(long wrId, int opcode, int status) {
     switch (opcode) {
       case Opcode.CONNECT -> onConnect(status);
-      case Opcode.DISCONNECT ->
-          state.disconnect("the server at " + context.address() + " is gone" + more());
+      case Opcode.DISCONNECT -> state.disconnect(gone());
       case Opcode.READ -> listener.onReadFailed(WorkId.slot(wrId), WorkId.serial(wrId), status);
       case Opcode.WRITE -> {
         if (status == Status.REMOTE_ACCESS
@@ -320,7 +323,8 @@ final class Session implements CompletionHandler {
               + what
               + ": "
               + Status.name(status)
-              + ")");
+              + ")"
+              + more());
     } else {
       fail(what + " ended with: " + Status.name(status));
     }
@@ -349,7 +353,18 @@ final class Session implements CompletionHandler {
 
   // Connecting.
 
+  /**
+   * Whether the files of the store may be readable all the same: nobody is there to connect to, or
+   * nobody who takes this user's connections.
+   */
+  boolean mayReadInstead() {
+    return connectStatus == Status.UNREACHABLE
+        || connectStatus == Status.DENIED
+        || connectStatus == Status.TAKEN;
+  }
+
   private void onConnect(int status) {
+    connectStatus = status;
     if (!state.isConnecting()) {
       fail("connected twice");
       return;
@@ -358,6 +373,7 @@ final class Session implements CompletionHandler {
       case Status.SUCCESS -> onWelcome(queuePair.privateData());
       case Status.REJECTED -> onRefusal(queuePair.privateData());
       case Status.UNREACHABLE -> fail("no server is there" + more());
+      case Status.CLOSED -> fail(Status.name(status));
       case Status.TIMEOUT ->
           fail("no answer within " + context.options().connectTimeout().toMillis() + " ms");
       case Status.DENIED,
@@ -382,6 +398,12 @@ final class Session implements CompletionHandler {
     }
   }
 
+  private String gone() {
+    return queuePair.failure().isEmpty()
+        ? "the server at " + context.address() + " is gone"
+        : "the connection to " + context.address() + " ended" + more();
+  }
+
   /** What the device knows besides. */
   private String more() {
     String failure = queuePair.failure();
@@ -395,8 +417,7 @@ final class Session implements CompletionHandler {
               ? "permission denied: this user may not read the files of the store (./erda server"
                   + " --group, --mode)"
               : "permission denied: this user may not use the store, or its server may not use what"
-                  + " this user makes there (./erda server --group, --mode); who may read its files"
-                  + " can read it with ?read-only behind the URI";
+                  + " this user makes there (./erda server --group, --mode)";
       case Status.TAKEN -> "the store is " + Status.name(status);
       default -> Status.name(status);
     };
@@ -405,7 +426,7 @@ final class Session implements CompletionHandler {
   private void onRefusal(MemorySegment data) {
     if (data.byteSize() == 0) {
       // A server that decides says why.
-      fail("the server ended, or was closed, before it had decided about this client");
+      fail("the server ended, or was closed, before it had decided about this client" + more());
       return;
     }
     Refusal refusal = Handshake.decodeRefusal(data);

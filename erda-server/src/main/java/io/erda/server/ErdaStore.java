@@ -167,9 +167,14 @@ public final class ErdaStore implements AutoCloseable {
     return server.figures(timeout);
   }
 
-  /** Ends every connection and closes the store. Idempotent. */
+  /**
+   * Ends every connection and closes the store. Calls that are under way, and later ones, throw
+   * {@link ErdaException.Unavailable} or {@link ErdaException.OutcomeUnknown}, which say that the
+   * store was closed. Idempotent.
+   */
   @Override
   public void close() {
+    network.close();
     server.close();
   }
 }

@@ -45,8 +45,8 @@ import java.util.Optional;
  * A directory that is locked and whose store is open. Owns both.
  *
  * @param place the open directory of {@code data}; everything in it is found through it
- * @param shm where clients of other processes are, fenced before the store was recovered; null when
- *     there never was one
+ * @param shm where clients of other processes are, fenced before the store was recovered, and hear
+ *     who has the store; null when there never was one, and none could be made
  * @param firstStart what was made for it
  */
 record OpenedStore(
@@ -167,7 +167,10 @@ record OpenedStore(
     return engine;
   }
 
-  /** Null when nobody was ever served here, and nobody will be. */
+  /**
+   * Null when nobody was ever served here, and nobody will be, and it can't be shown that the store
+   * is held: there is nobody to fence, and a full file system must not keep it from being opened.
+   */
   private static ShmDevice takeOver(OpenDirectory place, ServerOptions options, Purpose purpose)
       throws IOException {
     Path shm = place.file(Protocol.SHM_DIRECTORY);
@@ -177,9 +180,15 @@ record OpenedStore(
               .in(place)
               .withWrites(options.counted(), options.writeLatencyNs()));
     }
-    return place.exists(Protocol.SHM_DIRECTORY)
-        ? ShmDevice.open(ShmOptions.toHold(shm, System::nanoTime).in(place))
-        : null;
+    boolean served = place.exists(Protocol.SHM_DIRECTORY);
+    try {
+      return ShmDevice.open(ShmOptions.toHold(shm, System::nanoTime).in(place));
+    } catch (IOException e) {
+      if (served) {
+        throw e;
+      }
+      return null;
+    }
   }
 
   private static StoreGeometry creation(ServerOptions options) {

@@ -160,6 +160,18 @@ class ReadOnlyUsersTest {
     }
   }
 
+  /** It would not work for him. */
+  @Test
+  void whoMayNotReadIsNotSentToTheFiles() throws Exception {
+    for (int mode : new int[] {0700, 0750, 0770}) {
+      try (ErdaServer server = serve(mode)) {
+        fill(server, "first");
+        String said = ask("connect erda+shm:" + data);
+        assertTrue(said.startsWith("Refused") && !said.contains("?read-only"), said);
+      }
+    }
+  }
+
   @Test
   void whoMayNotIsRefused() throws Exception {
     try (ErdaServer server = serve(0700)) {

@@ -94,6 +94,8 @@ class CommandsTest {
       uri = server.uri() + "?read-only";
       assertEquals(0, run("put", "--uri", server.uri(), "greeting", "hello"));
     }
+    String served = uri.substring(0, uri.indexOf('?'));
+    assertFails(1, "can be read, with ?read-only behind", "get", "--uri", served, "greeting");
     assertEquals(0, run("get", "-n", "--uri", uri, "greeting"));
     assertEquals("hello\n", bytes.toString(UTF_8));
     bytes.reset();

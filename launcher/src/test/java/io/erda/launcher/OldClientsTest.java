@@ -103,9 +103,9 @@ class OldClientsTest {
         ErdaException put =
             assertThrows(ErdaException.class, () -> client.put(key, new byte[VALUE_BYTES]));
         assertInstanceOf(ErdaException.Refused.class, put);
-        assertTrue(put.getMessage().contains("open in another process"), put.getMessage());
+        assertTrue(put.getMessage().contains("open in an application"), put.getMessage());
         ErdaException get = assertThrows(ErdaException.class, () -> client.get(key));
-        assertTrue(get.getMessage().contains("open in another process"), get.getMessage());
+        assertTrue(get.getMessage().contains("open in an application"), get.getMessage());
         assertArrayEquals(value(i, 0), erda.get(key));
       }
       overwrite(erda, 2_000);

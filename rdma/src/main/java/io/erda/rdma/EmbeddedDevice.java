@@ -90,7 +90,7 @@ public final class EmbeddedDevice implements Device {
         new EmbeddedQueuePair(this, network, queue, true, timeout.toNanos(), nanoTime);
     queuePairs.add(queuePair);
     EmbeddedListener listener = network.listener(address);
-    if (listener == null || !listener.offer(queuePair)) {
+    if (network.isClosed() || listener == null || !listener.offer(queuePair)) {
       queuePair.unreachable();
     }
     return queuePair;

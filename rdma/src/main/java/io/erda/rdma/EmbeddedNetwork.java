@@ -26,6 +26,7 @@ public final class EmbeddedNetwork {
   private final MemorySegment registry = Arena.ofAuto().allocate(8L * RegistryLayout.SLOTS, 8);
 
   private long nextSequence = 1;
+  private volatile boolean closed;
 
   /**
    * @param nanoTime a monotonic clock, for time-outs
@@ -48,6 +49,18 @@ public final class EmbeddedNetwork {
    */
   public EmbeddedDevice device(boolean counted, long extraWriteLatencyNs) {
     return new EmbeddedDevice(this, counted, extraWriteLatencyNs, nanoTime);
+  }
+
+  /**
+   * Says that what was served here is being closed: no connection is made from now on, and whoever
+   * loses one is told so ({@link Status#CLOSED}). Any thread. Idempotent.
+   */
+  public void close() {
+    closed = true;
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   synchronized LocalRegion register(

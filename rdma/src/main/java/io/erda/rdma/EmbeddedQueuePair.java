@@ -88,7 +88,15 @@ final class EmbeddedQueuePair extends RingQueuePair {
 
   @Override
   int advanceConnect() {
-    return unreachable ? Status.UNREACHABLE : Status.SUCCESS;
+    if (!unreachable) {
+      return Status.SUCCESS;
+    }
+    return network.isClosed() ? Status.CLOSED : Status.UNREACHABLE;
+  }
+
+  @Override
+  public String failure() {
+    return network.isClosed() ? Status.name(Status.CLOSED) : "";
   }
 
   @Override

@@ -42,7 +42,7 @@ public final class Status {
    */
   public static final int NO_SPACE = 10;
 
-  /** Another process has taken the address's store for itself, and serves nobody. */
+  /** An application has the address's store open for itself, and serves nobody. */
   public static final int TAKEN = 11;
 
   /** A file of the peer's is not what a peer may name: a link, or another user's. */
@@ -84,6 +84,9 @@ public final class Status {
    */
   public static final int UNREADABLE = 21;
 
+  /** The store at the address was closed, by the process that has it and this end. */
+  public static final int CLOSED = 22;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -98,7 +101,7 @@ public final class Status {
       case LOCAL -> "local error";
       case DENIED -> "permission denied";
       case NO_SPACE -> "no space left on the device";
-      case TAKEN -> "open in another process, which serves nobody";
+      case TAKEN -> "open in an application, which serves nobody";
       case UNTRUSTED ->
           "a file there is a symbolic link, no file, or another user's than the server";
       case MEMORY_LOST -> "the file of the peer's memory was shortened, or its file system failed";
@@ -112,6 +115,7 @@ public final class Status {
       case ENCRYPTION -> "the two ends do not agree on encryption";
       case UNWRITABLE -> "its file system takes no new file";
       case UNREADABLE -> "a file there can't be read now";
+      case CLOSED -> "the store was closed";
       default -> "status " + status;
     };
   }

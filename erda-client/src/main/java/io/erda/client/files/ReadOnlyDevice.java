@@ -1,7 +1,10 @@
 package io.erda.client.files;
 
+import io.erda.logstore.LogReading;
 import io.erda.pmem.Backing;
+import io.erda.pmem.FaultPoint;
 import io.erda.pmem.ReadableDirectory;
+import io.erda.protocol.StoreTables;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Listener;
@@ -74,6 +77,41 @@ public final class ReadOnlyDevice implements Device {
     ReadOnlyQueuePair queuePair = new ReadOnlyQueuePair(this, place, address, nanoTime);
     queuePairs.add(queuePair);
     return queuePair;
+  }
+
+  /**
+   * Whether a connection would find the whole store readable now: it is recovered, nothing of what
+   * says where its objects lie is damaged, and this user may read each of its files. Opens all of
+   * them, and closes them again.
+   */
+  public boolean isReadable() {
+    try (ReadableDirectory directory = MapReader.openDirectory(place);
+        MapReader reader = MapReader.open(directory)) {
+      StoreSnapshot map = reader.read();
+      boolean readable = map != null && reachesAll(directory, reader, map);
+      new FaultPoint().surface();
+      return readable;
+    } catch (NotReadable | InternalError e) {
+      return false;
+    }
+  }
+
+  private static boolean reachesAll(
+      ReadableDirectory directory, MapReader reader, StoreSnapshot map) {
+    try (ReachedFiles files = new ReachedFiles(directory, reader.root(), reader::regions)) {
+      StoreTables tables = map.superblock().tables();
+      boolean reached =
+          files.reach(ReachedFiles.tableKey(tables.generation()), map) != null
+              && (!tables.resizing()
+                  || files.reach(ReachedFiles.tableKey(tables.nextGeneration()), map) != null);
+      long[] words = map.linkWords();
+      for (int slot = 0; reached && slot < words.length; slot++) {
+        reached =
+            !LogReading.isLinked(words[slot])
+                || files.reach(ReachedFiles.regionKey(slot, words[slot]), map) != null;
+      }
+      return reached;
+    }
   }
 
   void forget(ReadOnlyQueuePair queuePair) {
