@@ -28,6 +28,14 @@ final class Failures {
   private Throwable first;
   private Runnable listener;
 
+  /**
+   * Loads what it takes to tell an error: a thread may end because no class can be loaded any more.
+   */
+  Failures() {
+    ThreadEndedException sample = new ThreadEndedException("", new NoClassDefFoundError());
+    assert sample.getMessage() != null;
+  }
+
   /** Says that the calling thread ends for an error. */
   void ended(Throwable error) {
     ended(Thread.currentThread().getName(), error);
@@ -36,11 +44,18 @@ final class Failures {
   /** Says that a thread ends for an error. */
   void ended(String thread, Throwable error) {
     Runnable told;
+    Throwable line;
+    try {
+      line = new ThreadEndedException(thread, error);
+    } catch (LinkageError | OutOfMemoryError e) {
+      // That the server ends is worth more than how it is said.
+      line = error;
+    }
     synchronized (this) {
       if (first != null) {
         return;
       }
-      first = new ThreadEndedException(thread, error);
+      first = line;
       told = listener;
     }
     if (told != null) {

@@ -2,6 +2,7 @@ package io.erda.server;
 
 import io.erda.cleaner.CleanerOptions;
 import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.FileErrors;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
@@ -303,10 +304,15 @@ final class ServerThread implements AutoCloseable {
   }
 
   private void sayEnd() {
-    if (log != null) {
+    if (log != null && failure == null) {
+      log.say(Level.INFO, "ended");
+    } else if (log != null) {
+      String ofFiles = FileErrors.explain(failure);
       log.say(
-          failure == null ? Level.INFO : Level.ERROR,
-          failure == null ? "ended" : "ended because it failed: " + JvmErrors.tell(failure));
+          Level.ERROR,
+          "ended because it failed: " + (ofFiles == null ? JvmErrors.tell(failure) : ofFiles));
+    }
+    if (log != null) {
       log.close();
     }
   }

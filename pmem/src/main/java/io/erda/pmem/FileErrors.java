@@ -37,6 +37,15 @@ public final class FileErrors {
     return said.contains(cause) ? said : said + ": " + cause;
   }
 
+  /** The same of whatever failed; null where that is neither of them. */
+  public static String explain(Throwable error) {
+    return switch (error) {
+      case UncheckedIOException e -> inWords(e);
+      case IOException e -> inWords(e);
+      default -> null;
+    };
+  }
+
   private static String byType(FileSystemException e) {
     return switch (e) {
       case NoSuchFileException missing -> "no such file or directory";

@@ -1,6 +1,7 @@
 package io.erda.pmem;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,5 +30,13 @@ class FileErrorsTest {
     assertEquals(
         "no: f: unlink: y!",
         FileErrors.inWords(new UncheckedIOException("no: f: unlink: y!", cause)));
+  }
+
+  @Test
+  void explainsWhatIsOfFilesAndNothingElse() {
+    IOException reset = new IOException("Connection reset by peer");
+    assertEquals("Connection reset by peer", FileErrors.explain(reset));
+    assertEquals("Connection reset by peer", FileErrors.explain(new UncheckedIOException(reset)));
+    assertNull(FileErrors.explain(new IllegalStateException("closed")));
   }
 }

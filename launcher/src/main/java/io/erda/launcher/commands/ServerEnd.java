@@ -2,6 +2,7 @@ package io.erda.launcher.commands;
 
 import io.erda.launcher.watch.ServiceNotices;
 import io.erda.launcher.watch.StandardErrorLog;
+import io.erda.pmem.FileErrors;
 import io.erda.protocol.JvmErrors;
 import io.erda.server.ErdaServer;
 import java.io.IOException;
@@ -54,7 +55,8 @@ final class ServerEnd {
 
   /** What is said of a server that failed. */
   static String failed(Throwable failure) {
-    String explained = JvmErrors.explain(failure);
+    String ofFiles = FileErrors.explain(failure);
+    String explained = ofFiles == null ? JvmErrors.explain(failure) : ofFiles;
     String why = failure.getMessage() == null ? failure.toString() : failure.getMessage();
     boolean ours = failure.getClass().getName().startsWith("io.erda.");
     return "server failed: " + (explained == null || ours ? why : explained);
