@@ -110,6 +110,7 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
     List<String> words =
         new ArrayList<>(
             List.of(
+                "-y",
                 "-e",
                 "trace=" + calls,
                 "-e",

@@ -156,6 +156,12 @@ public final class FailingCalls implements Callable<Integer> {
       Outcome outcome) {
     out.printf("FAILED %d: %s%n", number, configuration);
     outcome.complaints().stream().distinct().limit(6).forEach(what -> out.println("  " + what));
+    outcome
+        .trace()
+        .lines()
+        .filter(line -> line.contains("(INJECTED)"))
+        .limit(5)
+        .forEach(line -> out.println("    strace: " + line));
     out.print(outcome.seen());
     out.printf(
         "  again: testbed/failing-calls --seed %d --only %d --call %s%n",
