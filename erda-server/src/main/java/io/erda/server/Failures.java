@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import io.erda.pmem.FileErrors;
 import io.erda.protocol.JvmErrors;
 
 /**
@@ -32,8 +33,9 @@ final class Failures {
    * Loads what it takes to tell an error: a thread may end because no class can be loaded any more.
    */
   Failures() {
-    ThreadEndedException sample = new ThreadEndedException("", new NoClassDefFoundError());
-    assert sample.getMessage() != null;
+    if (FileErrors.explain(new ThreadEndedException("", new NoClassDefFoundError())) != null) {
+      throw new IllegalStateException("the error of a thread is none of files");
+    }
   }
 
   /** Says that the calling thread ends for an error. */

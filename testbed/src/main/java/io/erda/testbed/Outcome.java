@@ -92,7 +92,8 @@ final class Outcome {
     if (OF_THE_JVM.matcher(text).find()) {
       ofTheJvm = true;
     } else {
-      var untyped = UNTYPED.matcher(text);
+      // What is missing then has no other name.
+      var untyped = UNTYPED.matcher(text.replaceAll("a class can't be loaded \\([^)]*\\)", ""));
       if (untyped.find()) {
         complain(who + " says \"" + untyped.group().strip() + "\"");
       }
