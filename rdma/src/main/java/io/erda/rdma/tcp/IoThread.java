@@ -38,6 +38,12 @@ final class IoThread implements Runnable {
   /** How often it is looked who has taken too long, while somebody may. */
   private static final long TICK_MS = 50;
 
+  /**
+   * A selector whose own wake-up could not be registered (epoll_ctl: ENOMEM) does not say so, and
+   * nothing wakes it: whoever waits for this thread waits no longer than this.
+   */
+  private static final long IDLE_MS = 1_000;
+
   private final TcpServerDevice device;
   private final TcpOptions options;
   private final EmbeddedDevice executor;
@@ -140,9 +146,8 @@ final class IoThread implements Runnable {
     if (signalled || closing) {
       selector.selectNow(onReady);
     } else {
-      // 0: until something comes.
       selector.select(
-          onReady, handshakes.isEmpty() && lingering == 0 && !acceptsLater ? 0 : TICK_MS);
+          onReady, handshakes.isEmpty() && lingering == 0 && !acceptsLater ? IDLE_MS : TICK_MS);
     }
     sleeping = false;
     if (signalled) {
