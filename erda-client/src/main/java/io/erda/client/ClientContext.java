@@ -58,7 +58,7 @@ record ClientContext(
         null);
   }
 
-  /** The same with a device that reads the files. */
+  /** Returns a copy of this context that has a device which reads the store's files. */
   ClientContext reading(Supplier<ReadOnlyDevice> files) {
     return new ClientContext(
         device, address, options, nanoTime, processId, publisher, store, readSize, hints, counts,

@@ -432,9 +432,9 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * Replaces a value if it is the one that is expected. The server compares where it stores the
    * version word, by length and a hash of 128 bits. A value that was replaced meanwhile and put
-   * back is the expected one. One round trip, done or not; it takes space in the log either way.
-   * What is longer than any value of the key can be is never expected rightly: that is false
-   * without a round trip.
+   * back is the expected one. One round trip, done or not; it takes space in the log either way. An
+   * expected value that is longer than a value of the key can be is never there: the result is
+   * false, without a round trip.
    *
    * @return whether the value was stored; false: the key has another value, or none
    * @throws ErdaException.Damaged when the object of the key is damaged, too: nothing was changed
@@ -603,7 +603,7 @@ public final class ErdaClient implements AutoCloseable {
 
   /**
    * The longest value of the store, bytes: with a key of one byte. No get returns a longer one.
-   * What fits with a longer key tells {@link #valueBytesMax(int)}.
+   * {@link #valueBytesMax(int)} tells the length for a longer key.
    */
   public int valueBytesMax() {
     return welcome().valueBytesMax();

@@ -56,7 +56,7 @@ public final class ErdaFutures implements AutoCloseable {
     forgotten = Forgotten.watch(this, "a client with futures", driver::abandon);
   }
 
-  /** What nobody can reach any more is closed, but not in the middle of a call. */
+  /** Submits an operation, and keeps this object reachable until that is done. */
   private void submit(FutureOperation operation) {
     try {
       driver.submit(operation);

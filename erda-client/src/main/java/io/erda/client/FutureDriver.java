@@ -233,7 +233,7 @@ final class FutureDriver {
     }
   }
 
-  /** Nobody can submit any more: ends the thread, once every future is completed. */
+  /** Ends the thread once every future is completed. REQUIRES: nobody submits any more. */
   void abandon() {
     abandoned = true;
     wakeIfAsleep();
@@ -243,7 +243,7 @@ final class FutureDriver {
     return closing || (abandoned && pending.get() == 0);
   }
 
-  /** Whoever stores something for the thread wakes it: it says that it sleeps, then looks. */
+  /** Wakes the thread for what was stored for it. The thread says that it sleeps, then looks. */
   private void wakeIfAsleep() {
     if (asleep) {
       client.wakeup();

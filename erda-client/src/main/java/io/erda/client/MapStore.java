@@ -9,7 +9,7 @@ import java.util.List;
  * those of {@link ErdaClient}.
  */
 interface MapStore {
-  /** What two of these have in common that are of one store, by {@code equals}. */
+  /** The identity of the store: equal for two objects of one store. */
   Object identity();
 
   /** The value of a key, or null. */

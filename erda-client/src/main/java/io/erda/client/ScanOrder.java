@@ -34,7 +34,7 @@ final class ScanOrder {
 
   private long base;
 
-  /** What was taken in the order of earlier bases. */
+  /** The keys that were taken in the order of earlier bases. */
   private Taken taken;
 
   /** The first bucket of the base that was not taken, or not wholly. */
