@@ -34,6 +34,7 @@ public final class Listing {
    * @param opened the path that is opened
    * @param told the directory's name for a person
    */
+  @SuppressWarnings("StreamResourceLeak") // the other form closes it
   public static List<String> names(Path opened, Path told) throws IOException {
     return names(() -> Files.newDirectoryStream(opened), told);
   }
