@@ -8,8 +8,8 @@ import java.util.zip.CRC32C;
 
 /**
  * Where what lies in a frame: a header of 32 bytes and a payload that is padded to a multiple of 8,
- * so that in a buffer every frame begins 8-aligned. Header and payload have a CRC32C each. See
- * {@code FORMAT-tcp.md}.
+ * so that in a buffer every frame begins 8-aligned. A frame begins with the CRC32C of all that
+ * follows in it. See {@code FORMAT-tcp.md}.
  */
 final class Frame {
   static final int HEADER_BYTES = 32;
@@ -60,15 +60,18 @@ final class Frame {
   static final int LAST = 8;
 
   // Offsets of the header.
-  private static final int LENGTH = 0;
-  private static final int TYPE = 4;
-  private static final int FLAGS = 5;
-  private static final int STATUS = 6;
-  private static final int RESERVED = 7;
-  private static final int ENDED = 8;
-  private static final int CONSUMED = 16;
-  static final int PAYLOAD_CHECKSUM = 24;
-  static final int HEADER_CHECKSUM = 28;
+  private static final int CHECKSUM = 0;
+  private static final int LENGTH = 4;
+  private static final int TYPE = 8;
+  private static final int FLAGS = 9;
+  private static final int STATUS = 10;
+  private static final int RESERVED = 11;
+
+  /** The complement of the length, so that nobody waits for what a flipped length promises. */
+  private static final int LENGTH_COMPLEMENT = 12;
+
+  private static final int ENDED = 16;
+  private static final int CONSUMED = 24;
 
   // Offsets of payloads, from the beginning of the frame.
   static final int KEY = HEADER_BYTES;
@@ -108,13 +111,17 @@ final class Frame {
     return bytes + 7 & ~7;
   }
 
-  /** Bytes of the frame that begins at {@code at}; {@link #WRONG} where that can't be. */
+  /**
+   * Bytes of the frame that begins at {@code at}, as its header says; {@link #WRONG} where no frame
+   * is so long, {@link #DAMAGED} where this is not the length that was sent. REQUIRES: all of the
+   * header is there.
+   */
   static int bytes(MemorySegment memory, long at, int bytesMax) {
-    int payload = memory.get(INT, at + LENGTH);
-    boolean possible =
-        payload >= 0
-            && payload <= bytesMax - HEADER_BYTES
-            && memory.get(ValueLayout.JAVA_BYTE, at + RESERVED) == 0;
+    int payload = payload(memory, at);
+    if (payload != ~memory.get(INT, at + LENGTH_COMPLEMENT)) {
+      return DAMAGED;
+    }
+    boolean possible = payload >= 0 && payload <= bytesMax - HEADER_BYTES;
     return possible ? HEADER_BYTES + padded(payload) : WRONG;
   }
 
@@ -127,7 +134,7 @@ final class Frame {
       int status,
       long ended,
       long consumed) {
-    memory.set(INT, at + LENGTH, payload);
+    putLength(memory, at, payload);
     memory.set(INT, at + TYPE, type | flags << 8 | status << 16);
     memory.set(LONG, at + ENDED, ended);
     memory.set(LONG, at + CONSUMED, consumed);
@@ -140,30 +147,34 @@ final class Frame {
     }
   }
 
+  static void putLength(MemorySegment memory, long at, int payload) {
+    memory.set(INT, at + LENGTH, payload);
+    memory.set(INT, at + LENGTH_COMPLEMENT, ~payload);
+  }
+
   /**
-   * Stores the checksums of a frame that is complete.
+   * Stores the checksum of a frame that is complete.
    *
    * @param bytes the same memory; its position and limit change
    */
   static void seal(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
-    memory.set(INT, at + PAYLOAD_CHECKSUM, payloadChecksum(checksum, memory, bytes, at));
-    memory.set(INT, at + HEADER_CHECKSUM, checksum(checksum, bytes, at, HEADER_CHECKSUM));
+    memory.set(INT, at + CHECKSUM, frameChecksum(checksum, memory, bytes, at));
   }
 
-  /** Whether a frame's header is as it was sent. REQUIRES: all of the header is there. */
-  static boolean isHeaderSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
-    return memory.get(INT, at + HEADER_CHECKSUM) == checksum(checksum, bytes, at, HEADER_CHECKSUM);
+  /** Whether a frame is as it was sent. REQUIRES: all that {@link #bytes} says is there. */
+  static boolean isSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
+    return memory.get(INT, at + CHECKSUM) == frameChecksum(checksum, memory, bytes, at);
   }
 
-  /** Whether a frame's payload is as it was sent. REQUIRES: all of the frame is there. */
-  static boolean isPayloadSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
-    return memory.get(INT, at + PAYLOAD_CHECKSUM) == payloadChecksum(checksum, memory, bytes, at);
+  /** Whether what has no meaning yet is zero, as in every frame of this version. */
+  static boolean isReservedZero(MemorySegment memory, long at) {
+    return memory.get(ValueLayout.JAVA_BYTE, at + RESERVED) == 0;
   }
 
-  private static int payloadChecksum(
+  private static int frameChecksum(
       CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
-    int payload = padded(payload(memory, at));
-    return payload == 0 ? 0 : checksum(checksum, bytes, at + HEADER_BYTES, payload);
+    int covered = HEADER_BYTES + padded(payload(memory, at)) - LENGTH;
+    return checksum(checksum, bytes, at + LENGTH, covered);
   }
 
   /** The CRC32C of some bytes; the buffer's position and limit change. */

@@ -16,9 +16,8 @@ final class InBuffer {
   private int to;
   private final CRC32C checksum = new CRC32C();
 
-  // What was found of the frame that is next, so that it is found once.
-  private boolean headerSound;
-  private boolean payloadSound;
+  /** Whether the frame that is next was found to be as it was sent, so that it is found once. */
+  private boolean sound;
 
   InBuffer(MemorySegment memory) {
     this.memory = memory;
@@ -73,8 +72,7 @@ final class InBuffer {
   void take(int taken) {
     assert (taken & 7) == 0 && taken <= available() : taken + " bytes of " + available();
     from += taken;
-    headerSound = false;
-    payloadSound = false;
+    sound = false;
   }
 
   /** Whether the HELLO that is next is as it was sent. REQUIRES: all of it is there. */
@@ -90,20 +88,17 @@ final class InBuffer {
     if (available() < Frame.HEADER_BYTES) {
       return 0;
     }
-    if (!headerSound && !Frame.isHeaderSound(checksum, memory, bytes, from)) {
-      return Frame.DAMAGED;
-    }
-    headerSound = true;
     int length = Frame.bytes(memory, from, bytesMax);
+    if (length < 0) {
+      return length;
+    }
     if (length > available()) {
       return 0;
     }
-    if (length != Frame.WRONG
-        && !payloadSound
-        && !Frame.isPayloadSound(checksum, memory, bytes, from)) {
+    if (!sound && !Frame.isSound(checksum, memory, bytes, from)) {
       return Frame.DAMAGED;
     }
-    payloadSound = true;
-    return length;
+    sound = true;
+    return Frame.isReservedZero(memory, from) ? length : Frame.WRONG;
   }
 }

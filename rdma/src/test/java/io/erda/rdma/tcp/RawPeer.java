@@ -63,22 +63,23 @@ final class RawPeer implements AutoCloseable {
       int at = (int) next;
       int payload = Frame.payload(memory, at);
       next += Frame.HEADER_BYTES + (long) Frame.padded(payload);
-      if (payload >= 0 && payload <= stream.length && next <= stream.length) {
-        Frame.seal(checksum, memory, bytes, at);
-      } else {
-        int sealed = Frame.checksum(checksum, bytes, at, Frame.HEADER_CHECKSUM);
-        Frame.putInt(memory, at + Frame.HEADER_CHECKSUM, sealed);
+      Frame.putLength(memory, at, payload);
+      if (payload < 0 || payload > stream.length || next > stream.length) {
         return stream;
       }
+      Frame.seal(checksum, memory, bytes, at);
     }
     return stream;
   }
 
-  /** Gives the header of a frame the checksum that fits. Changes the array. */
+  /** Gives a whole frame the checksum that fits. Changes the array. */
   static void sealedFrame(byte[] frame) {
-    ByteBuffer bytes = ByteBuffer.wrap(frame);
-    int sealed = Frame.checksum(new CRC32C(), bytes, 0, Frame.HEADER_CHECKSUM);
-    Frame.putInt(MemorySegment.ofArray(frame), Frame.HEADER_CHECKSUM, sealed);
+    Frame.seal(new CRC32C(), MemorySegment.ofArray(frame), ByteBuffer.wrap(frame), 0);
+  }
+
+  /** Has a frame say another length of its payload than it has. Changes the array. */
+  static void lie(byte[] frame, int payload) {
+    Frame.putLength(MemorySegment.ofArray(frame), 0, payload);
   }
 
   static byte[] request(int type, int flags, byte... payload) {

@@ -212,13 +212,11 @@ final class TcpHostilePeerTest {
     MemoryRegion writable = region(Access.REMOTE_READ | Access.REMOTE_WRITE);
     long key = writable.remoteKey();
     byte[] negative = RawPeer.request(Frame.READ, 0, RawPeer.words(key, 0, 8));
-    negative[3] = (byte) 0x80;
-    RawPeer.sealedFrame(negative);
+    RawPeer.lie(negative, Integer.MIN_VALUE | Frame.READ_BYTES);
     byte[] tooLong = RawPeer.request(Frame.SEND, 0, new byte[8]);
-    tooLong[2] = 1;
-    RawPeer.sealedFrame(tooLong);
+    RawPeer.lie(tooLong, 8 | 1 << 16);
     byte[] reserved = RawPeer.request(Frame.CREDIT, 0);
-    reserved[7] = 1;
+    reserved[11] = 1;
     RawPeer.sealedFrame(reserved);
     byte[][] wrong = {
       negative,
