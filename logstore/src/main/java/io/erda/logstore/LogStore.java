@@ -88,8 +88,9 @@ public final class LogStore implements AutoCloseable {
     table.format(geometry, store);
     directory.sync();
     LinkedRegions none = new LinkedRegions(geometry);
+    Leftovers leftovers = new Leftovers(directory);
     LogStore log =
-        new LogStore(directory, new Leftovers(directory), store, table, none, null, List.of());
+        new LogStore(leftovers.directory(), leftovers, store, table, none, null, List.of());
     log.life.begin();
     return log;
   }
@@ -104,17 +105,17 @@ public final class LogStore implements AutoCloseable {
    */
   public static LogStore open(MemoryDirectory directory, LogGeometry geometry, UUID store)
       throws IOException {
-    return open(directory, new Leftovers(directory), geometry, store);
+    return open(new Leftovers(directory), geometry, store);
   }
 
   /**
    * As above.
    *
-   * @param leftovers removes what is needed no more, of the same directory
+   * @param leftovers removes what is needed no more, and has the directory
    */
-  public static LogStore open(
-      MemoryDirectory directory, Leftovers leftovers, LogGeometry geometry, UUID store)
+  public static LogStore open(Leftovers leftovers, LogGeometry geometry, UUID store)
       throws IOException {
+    MemoryDirectory directory = leftovers.directory();
     PersistentMemory memory;
     try {
       memory = directory.open(LogFiles.REGIONS);

@@ -16,6 +16,7 @@ import java.util.function.Consumer;
  */
 public final class Leftovers {
   private final MemoryDirectory directory;
+  private final MemoryDirectory watched;
 
   /** What was left behind, and why, by name; the oldest first. */
   private final Map<String, String> left = new LinkedHashMap<>();
@@ -26,6 +27,16 @@ public final class Leftovers {
 
   public Leftovers(MemoryDirectory directory) {
     this.directory = directory;
+    this.watched = new Watched(directory);
+  }
+
+  /**
+   * The directory in which files are made: a name that is given to a new file there is no longer
+   * that of a leftover, and {@link #again} leaves the file alone. REQUIRES: whoever makes files
+   * beside this uses it. Owns the directory as any {@link ForwardingDirectory} does.
+   */
+  public MemoryDirectory directory() {
+    return watched;
   }
 
   /** Sets who is told, in one line each, what was left behind; at once what is not told yet. */
@@ -71,5 +82,30 @@ public final class Leftovers {
   /** How often a file could not be removed. */
   public long failures() {
     return failures;
+  }
+
+  /** Knows which names are given to new files. */
+  private final class Watched extends ForwardingDirectory {
+    Watched(MemoryDirectory directory) {
+      super(directory);
+    }
+
+    @Override
+    public PersistentMemory create(String name, long length) throws IOException {
+      left.remove(name);
+      return super.create(name, length);
+    }
+
+    @Override
+    public Creation creating(String name, long length) throws IOException {
+      left.remove(name);
+      return super.creating(name, length);
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+      left.remove(to);
+      super.rename(from, to);
+    }
   }
 }

@@ -106,16 +106,17 @@ public final class StoreOpening {
 
   /** What is stored from now on relies on everything that is there: it is durable by now. */
   private static StoreEngine openExisting(
-      MemoryDirectory directory,
+      MemoryDirectory ofStore,
       StopRecord.Verdict stopped,
       StoreWishes wishes,
       List<String> notes,
       boolean looking)
       throws IOException {
     if (stopped.state() != StopRecord.State.DIFFERS) {
-      StopRecord.remove(directory);
+      StopRecord.remove(ofStore);
     }
-    Leftovers leftovers = new Leftovers(directory);
+    Leftovers leftovers = new Leftovers(ofStore);
+    MemoryDirectory directory = leftovers.directory();
     PersistentMemory superblockMemory = directory.open(StoreFiles.SUPERBLOCK);
     RootFile root = root(directory.open(StoreFiles.ROOT));
     Superblock superblock =
@@ -137,7 +138,7 @@ public final class StoreOpening {
             root,
             tables,
             new PendingWords(tables, current.memory().visibleBeforeDurable()),
-            LogStore.open(directory, leftovers, superblock.geometry(), superblock.store()),
+            LogStore.open(leftovers, superblock.geometry(), superblock.store()),
             new KeyWords(superblock.hashSeed(), superblock.geometry().heads()));
     RecoveryReport recovery = new Recovery(parts).run(notes, stopped);
     return new StoreEngine(parts, stopped, looking, recovery);
