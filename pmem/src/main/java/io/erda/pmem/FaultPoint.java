@@ -18,6 +18,9 @@ import java.lang.invoke.VarHandle;
  * has one, whichever compiler made the code.
  */
 public final class FaultPoint {
+  /** How the JVM's message begins, whichever compiler made the code that met the fault. */
+  private static final String MESSAGE = "a fault occurred";
+
   private static final VarHandle YES;
 
   static {
@@ -31,6 +34,17 @@ public final class FaultPoint {
   /** Always true, which the compiler can't know. */
   @SuppressWarnings({"unused", "FieldMayBeFinal"})
   private boolean yes = true;
+
+  /**
+   * Whether an error says that a page of mapped memory was not there. The JDK throws errors of the
+   * same class for what has nothing to do with memory, such as a system call of a selector that
+   * failed; these are the program's, as any other error is.
+   */
+  public static boolean isFault(InternalError error) {
+    return error.getCause() == null
+        && error.getMessage() != null
+        && error.getMessage().startsWith(MESSAGE);
+  }
 
   /**
    * Returns when no load or store of this thread before has met a fault.

@@ -1,7 +1,10 @@
 package io.erda.pmem;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -50,6 +53,14 @@ class FaultPointTest {
     }
   }
 
+  /** What else the JDK throws the same class for. */
+  @Test
+  void otherInternalErrorsAreNoFaults() {
+    assertFalse(FaultPoint.isFault(new InternalError(new IOException("Input/output error"))));
+    assertFalse(FaultPoint.isFault(new InternalError()));
+    assertFalse(FaultPoint.isFault(new InternalError("unexpected")));
+  }
+
   /** Returns how many errors were thrown elsewhere than where they are waited for. */
   private int run(MemorySegment mapped, int loads) {
     int elsewhere = 0;
@@ -68,6 +79,7 @@ class FaultPointTest {
       seen += (long) WORD.getAcquire(mapped, at);
       faults.surface();
     } catch (InternalError e) {
+      assertTrue(FaultPoint.isFault(e), e.toString());
       caught++;
     }
   }

@@ -339,9 +339,9 @@ public final class ShmDevice implements Device {
     try {
       Selector failed = selector;
       selector = Selector.open();
-      failed.close();
+      Selectors.close(failed);
     } catch (IOException again) {
-      // The next wait says what this one does, or the failed one has left a descriptor behind.
+      // The next wait says what this one does.
     }
   }
 
@@ -352,12 +352,14 @@ public final class ShmDevice implements Device {
     long left = timeoutNs;
     try {
       while (true) {
-        int ready = selector.select(ShmDevice::onReady, (left + 999_999) / 1_000_000);
-        if (!Thread.interrupted()) {
-          return ready;
+        long ms = Selectors.sleepMs(left);
+        int ready = selector.select(ShmDevice::onReady, ms);
+        if (Thread.interrupted()) {
+          interrupted = true;
+          left = deadline - options.nanoTime().getAsLong();
+        } else {
+          left -= ms * 1_000_000;
         }
-        interrupted = true;
-        left = deadline - options.nanoTime().getAsLong();
         if (ready > 0 || woken || left <= 0) {
           return ready;
         }
@@ -380,7 +382,7 @@ public final class ShmDevice implements Device {
   @Override
   public void wakeup() {
     woken = true;
-    selector.wakeup();
+    Selectors.wake(selector);
   }
 
   void watch(SocketChannel channel, ShmQueuePair queuePair) throws ClosedChannelException {
@@ -466,11 +468,7 @@ public final class ShmDevice implements Device {
       queuePair.closeAs(QueueLayout.GONE);
     }
     departing.forEach(ShmQueuePair::forgetPeer);
-    try {
-      selector.close();
-    } catch (IOException e) {
-      // Nothing of it is used any more; what comes next must not be left out.
-    }
+    Selectors.close(selector);
     if (serving != null) {
       serving.close();
     }

@@ -1,12 +1,14 @@
 package io.erda.rdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.rdma.tcp.TcpClientDevice;
 import io.erda.rdma.tcp.TcpOptions;
 import io.erda.rdma.tcp.TcpServerDevice;
+import io.erda.testing.Threads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.FunctionDescriptor;
@@ -20,6 +22,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,12 +48,14 @@ final class FailedSelectorTest {
   private final Recorder atClient = new Recorder();
   private int selector = -1;
 
-  private static Set<Integer> selectors() throws IOException {
+  /** What the selector is woken by. */
+  private int wakeup = -1;
+
+  private static Set<Integer> descriptors(String kind) throws IOException {
     Set<Integer> found = new HashSet<>();
     try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
       for (Path each : all.toList()) {
-        if (Files.isSymbolicLink(each)
-            && Files.readSymbolicLink(each).toString().contains("eventpoll")) {
+        if (Files.isSymbolicLink(each) && Files.readSymbolicLink(each).toString().contains(kind)) {
           found.add(Integer.parseInt(each.getFileName().toString()));
         }
       }
@@ -60,17 +65,32 @@ final class FailedSelectorTest {
 
   /** Opens a device, and finds out which descriptor its selector has. */
   private <D> D opened(Opening<D> opening) throws IOException {
-    Set<Integer> before = selectors();
+    Set<Integer> selectorsBefore = descriptors("eventpoll");
+    Set<Integer> wakeupsBefore = descriptors("eventfd");
     D device = opening.open();
-    Set<Integer> after = selectors();
-    after.removeAll(before);
-    assertEquals(1, after.size(), "selectors of one device");
-    selector = after.iterator().next();
+    selector = theOneSince(selectorsBefore, "eventpoll");
+    wakeup = theOneSince(wakeupsBefore, "eventfd");
     return device;
+  }
+
+  private static int theOneSince(Set<Integer> before, String kind) throws IOException {
+    Set<Integer> after = descriptors(kind);
+    after.removeAll(before);
+    assertEquals(1, after.size(), kind + " of one device");
+    return after.iterator().next();
   }
 
   /** From now on each wait of that device fails. */
   private void fail() throws Throwable {
+    fail(selector);
+  }
+
+  /** From now on nobody can wake whoever sleeps on that device. */
+  private void failWakeups() throws Throwable {
+    fail(wakeup);
+  }
+
+  private static void fail(int descriptor) throws Throwable {
     Linker linker = Linker.nativeLinker();
     MethodHandle dup2 =
         linker.downcallHandle(
@@ -80,7 +100,7 @@ final class FailedSelectorTest {
     int nothing =
         Posix.open(Posix.WORKING_DIRECTORY, "/dev/null", Posix.O_RDONLY, 0, Path.of("/dev/null"));
     try {
-      assertEquals(selector, (int) dup2.invokeExact(nothing, selector));
+      assertEquals(descriptor, (int) dup2.invokeExact(nothing, descriptor));
     } finally {
       Posix.close(nothing);
     }
@@ -169,5 +189,45 @@ final class FailedSelectorTest {
       server.close();
     }
     ShmDevice.open(ShmOptions.toServe(Path.of(address), System::nanoTime)).close();
+  }
+
+  /** A sleeper that can't be woken looks by itself, and whoever wakes it hears of no error. */
+  private void isAwakeAfterAll(Device device) throws Throwable {
+    failWakeups();
+    FutureTask<Throwable> sleeping =
+        Threads.start("sleeper", () -> assertTrue(device.await(PATIENCE.toNanos())));
+    device.wakeup();
+    assertNull(sleeping.get());
+  }
+
+  @Test
+  void aThreadThatSleepsOnShmAndCannotBeWokenLooksByItself() throws Throwable {
+    try (ShmDevice client = opened(() -> ShmDevice.open(ShmOptions.toConnect(System::nanoTime)))) {
+      isAwakeAfterAll(client);
+    }
+  }
+
+  @Test
+  void aThreadThatSleepsOnTcpAndCannotBeWokenLooksByItself() throws Throwable {
+    TcpOptions options = TcpOptions.of(System::nanoTime, new SecureRandom());
+    try (TcpClientDevice client = opened(() -> TcpClientDevice.open(options))) {
+      isAwakeAfterAll(client);
+    }
+  }
+
+  /**
+   * The server's thread posts, refuses and closes while the I/O thread can't be woken. It used to
+   * get an {@link InternalError}, as if memory of its store were gone.
+   */
+  @Test
+  void aServersThreadGoesOnWhereTheIoThreadCannotBeWoken() throws Throwable {
+    TcpOptions options = TcpOptions.of(System::nanoTime, new SecureRandom());
+    try (TcpServerDevice server = TcpServerDevice.open(options);
+        Listener listener = opened(() -> server.listen("127.0.0.1:0"));
+        TcpClientDevice client = TcpClientDevice.open(options)) {
+      failWakeups();
+      QueuePair connected = connect(server, listener, client, listener.address());
+      connected.close();
+    }
   }
 }

@@ -21,7 +21,8 @@ import java.util.function.Supplier;
  *
  * <p>Work on the files is done through here, so that one place says what a failure is. {@link
  * UncheckedIOException} is one, and so is a word of the table that nobody ever stored, and an
- * {@link InternalError}: a file of the store was shortened, or a page of it can't be read.
+ * {@link InternalError} that {@link FaultPoint#isFault} takes for one: a file of the store was
+ * shortened, or a page of it can't be read. Any other error is thrown on, and ends the server.
  *
  * <p>A store that found no room ({@link NoRoomToStoreException}) is a failure that ends: until
  * there is room, requests that change something are refused as on a full disk.
@@ -132,7 +133,7 @@ final class StoreFailures {
         switch (failure) {
           case UncheckedIOException e -> failedFile(e);
           case DamagedTableException e -> damagedTable(e);
-          case InternalError e -> lostMemory(e);
+          case InternalError e when FaultPoint.isFault(e) -> lostMemory(e);
           case RuntimeException e -> throw e;
           case Error e -> throw e;
           default -> throw new IllegalStateException(failure);

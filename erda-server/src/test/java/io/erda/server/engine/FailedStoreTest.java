@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -155,6 +156,19 @@ class FailedStoreTest {
     assertEquals(Result.OK, simple(client, Message.STATS));
     assertEquals(Result.OK, keyed(client, Message.RESOLVE, KEY));
     assertEquals(Result.NO_RESERVATION, simple(client, Message.END));
+  }
+
+  /** The store became read-only, and named a page of its files that nothing was wrong with. */
+  @Test
+  void anInternalErrorThatIsNoFaultOfMemoryIsNoFailureOfTheFiles() throws Exception {
+    StoreFailures failures = new StoreFailures(serve().engine());
+    InternalError ofASelector = new InternalError(new IOException("Input/output error"));
+    Runnable work =
+        () -> {
+          throw ofASelector;
+        };
+    assertSame(ofASelector, assertThrows(InternalError.class, () -> failures.attempt(work)));
+    assertNull(failures.reason());
   }
 
   @Test

@@ -4,6 +4,7 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Selectors;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -39,9 +40,6 @@ final class IoThread implements Runnable {
   /** How often it is looked who has taken too long, while somebody may. */
   private static final long TICK_MS = 50;
 
-  /** How often a thread whose selector nothing wakes looks by itself. */
-  private static final long UNWOKEN_MS = 1_000;
-
   private final TcpServerDevice device;
   private final TcpOptions options;
   private final EmbeddedDevice executor;
@@ -51,9 +49,10 @@ final class IoThread implements Runnable {
 
   /**
    * How long it sleeps where nobody may take too long; 0: until something comes. A sleep that has
-   * an end takes the kernel a timer, which is 3% of a get.
+   * an end takes the kernel a timer, which is 3% of a get. From the first wake-up on that fails, a
+   * sleep has an end.
    */
-  private final long idleMs;
+  private volatile long idleMs;
 
   private final Consumer<SelectionKey> onReady = this::onReady;
   private final List<ServedConnection> connections = new ArrayList<>();
@@ -101,7 +100,7 @@ final class IoThread implements Runnable {
     this.listening = listening;
     this.scratchRegion = local(scratch);
     this.selector = Selector.open();
-    this.idleMs = canBeWoken(selector, options.nanoTime()) ? 0 : UNWOKEN_MS;
+    this.idleMs = canBeWoken(selector, options.nanoTime()) ? 0 : Selectors.SLEEP_MS_MAX;
     this.acceptKey = listening.register(selector, SelectionKey.OP_ACCEPT);
     executor.forwardWakeups(this::signal);
     this.thread = new Thread(this, "erda-tcp");
@@ -114,10 +113,12 @@ final class IoThread implements Runnable {
    * registered (epoll_ctl: ENOMEM) says so in no other way.
    */
   private static boolean canBeWoken(Selector selector, LongSupplier nanoTime) throws IOException {
-    selector.wakeup();
+    if (!Selectors.wake(selector)) {
+      return false;
+    }
     long begunNs = nanoTime.getAsLong();
-    selector.select(UNWOKEN_MS);
-    return nanoTime.getAsLong() - begunNs < UNWOKEN_MS * 1_000_000 / 2;
+    selector.select(Selectors.SLEEP_MS_MAX);
+    return nanoTime.getAsLong() - begunNs < Selectors.SLEEP_MS_MAX * 1_000_000 / 2;
   }
 
   MemoryRegion local(MemorySegment memory) {
@@ -127,8 +128,20 @@ final class IoThread implements Runnable {
   /** From any thread: something is to be looked at that the selector does not show. */
   void signal() {
     signalled = true;
-    if (sleeping) {
-      selector.wakeup();
+    if (sleeping && !Selectors.wake(selector) && idleMs == 0) {
+      // From its next sleep on it looks by itself. This one may have no end.
+      idleMs = Selectors.SLEEP_MS_MAX;
+      knock();
+    }
+  }
+
+  /** Wakes the thread by a connection that says nothing and ends at once. */
+  private void knock() {
+    try (SocketChannel nobody = SocketChannel.open()) {
+      nobody.configureBlocking(false);
+      nobody.connect(listening.getLocalAddress());
+    } catch (IOException e) {
+      // It listens no more, and each of its sleeps has an end then.
     }
   }
 
@@ -150,7 +163,7 @@ final class IoThread implements Runnable {
       failure = failure == null ? e : failure;
     } finally {
       Sockets.close(listening);
-      Sockets.close(selector);
+      Selectors.close(selector);
       refused.countDown();
     }
     if (failure != null) {
@@ -164,7 +177,7 @@ final class IoThread implements Runnable {
       selector.selectNow(onReady);
     } else {
       selector.select(
-          onReady, handshakes.isEmpty() && lingering == 0 && !acceptsLater ? idleMs : TICK_MS);
+          onReady, handshakes.isEmpty() && lingering == 0 && !acceptsLater ? idleMs() : TICK_MS);
     }
     sleeping = false;
     if (signalled) {
@@ -183,6 +196,11 @@ final class IoThread implements Runnable {
       selector.selectNow(onReady);
       refused.countDown();
     }
+  }
+
+  /** Who listens no more is about to end. */
+  private long idleMs() {
+    return acceptKey == null ? Selectors.SLEEP_MS_MAX : idleMs;
   }
 
   private void onReady(SelectionKey key) {

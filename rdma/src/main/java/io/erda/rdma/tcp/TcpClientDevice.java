@@ -8,6 +8,7 @@ import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Selectors;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedChannelException;
@@ -101,7 +102,7 @@ public final class TcpClientDevice implements Device {
         int ready =
             left <= 0
                 ? selector.selectNow(TcpClientDevice::onReady)
-                : selector.select(TcpClientDevice::onReady, (left + 999_999) / 1_000_000);
+                : selector.select(TcpClientDevice::onReady, Selectors.sleepMs(left));
         boolean wasWoken = woken;
         if (wasWoken) {
           woken = false;
@@ -110,10 +111,11 @@ public final class TcpClientDevice implements Device {
           return true;
         }
         // A selector does not sleep while the thread's interrupt status is set.
-        if (left <= 0 || !Thread.interrupted()) {
+        boolean cutShort = Thread.interrupted();
+        interrupted |= cutShort;
+        if (left <= (cutShort ? 0 : Selectors.SLEEP_MS_MAX * 1_000_000)) {
           return bounded < timeoutNs;
         }
-        interrupted = true;
       }
     } catch (IOException e) {
       onFailed(e);
@@ -135,9 +137,9 @@ public final class TcpClientDevice implements Device {
     try {
       Selector failed = selector;
       selector = Selector.open();
-      failed.close();
+      Selectors.close(failed);
     } catch (IOException again) {
-      // The next wait says what this one does, or the failed one has left a descriptor behind.
+      // The next wait says what this one does.
     }
   }
 
@@ -147,7 +149,7 @@ public final class TcpClientDevice implements Device {
   @Override
   public void wakeup() {
     woken = true;
-    selector.wakeup();
+    Selectors.wake(selector);
   }
 
   /** What an armed queue pair waits for. */
@@ -192,10 +194,6 @@ public final class TcpClientDevice implements Device {
   @Override
   public void close() {
     List.copyOf(queuePairs).forEach(TcpQueuePair::close);
-    try {
-      selector.close();
-    } catch (IOException e) {
-      // Nothing of it is used any more.
-    }
+    Selectors.close(selector);
   }
 }
