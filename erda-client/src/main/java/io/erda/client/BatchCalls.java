@@ -63,17 +63,28 @@ final class BatchCalls {
   /**
    * Looks at all arguments before anything is done.
    *
+   * @param values null for deletes
+   * @param valuesAreTaken whether the values are copied into, as gets do
    * @throws NullPointerException when a segment is missing
-   * @throws IllegalArgumentException when the lengths differ
+   * @throws IllegalArgumentException when the lengths differ, or a segment that is copied into is
+   *     read-only
+   * @throws IllegalStateException when the arena of a segment is closed
+   * @throws WrongThreadException when another thread alone may use a segment
    */
-  static void requireAll(MemorySegment[] keys, MemorySegment[] values, int outcomes, int errors) {
+  static void requireAll(
+      MemorySegment[] keys,
+      MemorySegment[] values,
+      boolean valuesAreTaken,
+      int outcomes,
+      int errors) {
     int count = keys.length;
-    if (values.length != count || outcomes != count || errors != count) {
+    int valueCount = values == null ? count : values.length;
+    if (valueCount != count || outcomes != count || errors != count) {
       throw new IllegalArgumentException(
           "arrays of different lengths: "
               + count
               + " keys, "
-              + values.length
+              + valueCount
               + " values, room for "
               + outcomes
               + " outcomes and "
@@ -81,9 +92,15 @@ final class BatchCalls {
               + " errors");
     }
     for (int i = 0; i < count; i++) {
-      if (keys[i] == null || values[i] == null) {
+      if (keys[i] == null || values != null && values[i] == null) {
         throw new NullPointerException("segment " + i + " of " + count);
       }
+    }
+    CallersMemory.requireAll(keys, "key");
+    if (valuesAreTaken) {
+      CallersMemory.requireAllWritable(values, "the segment for value");
+    } else if (values != null) {
+      CallersMemory.requireAll(values, "value");
     }
   }
 

@@ -131,6 +131,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     boolean outermost = confinement.enter();
     try {
       store.requireKey(key.byteSize());
+      CallersMemory.require(key, "the key");
       Get get = core.freeGet();
       if (get == null) {
         return false;
@@ -161,6 +162,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
       core.requireServer("put");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.require(value, "the value");
       return submit(token, Condition.ALWAYS, key, null, value);
     } finally {
       leave(outermost);
@@ -181,6 +184,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
       core.requireServer("putIfAbsent");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.require(value, "the value");
       return submit(token, Condition.ABSENT, key, null, value);
     } finally {
       leave(outermost);
@@ -203,6 +208,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
       core.requireServer("compareAndSet");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.require(expected, "the expected value");
+      CallersMemory.require(value, "the value");
       return submit(token, Condition.EQUAL, key, expected, value);
     } finally {
       leave(outermost);
@@ -223,6 +231,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
     try {
       core.requireServer("compareAndDelete");
       store.requireKey(key.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.require(expected, "the expected value");
       return submit(token, Condition.EQUAL, key, expected, null);
     } finally {
       leave(outermost);
@@ -240,6 +250,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     try {
       core.requireServer("delete");
       store.requireKey(key.byteSize());
+      CallersMemory.require(key, "the key");
       return submit(token, Condition.ALWAYS, key, null, null);
     } finally {
       leave(outermost);

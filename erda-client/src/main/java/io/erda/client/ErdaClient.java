@@ -72,6 +72,10 @@ import java.util.function.LongSupplier;
  *   <li>{@link IllegalStateException}: the client is closed, or was closed by another thread during
  *       the call; nothing was changed. A call with several keys that is under way then tells {@code
  *       Unavailable} of the keys that nothing was changed of
+ *   <li>{@link IllegalStateException}, {@link WrongThreadException}, {@link
+ *       IllegalArgumentException}: the memory of a segment is freed, belongs to another thread, or
+ *       is read-only where a value is to be copied. All arguments of a call are looked at before
+ *       anything is done
  * </ul>
  */
 public final class ErdaClient implements AutoCloseable {
@@ -207,6 +211,8 @@ public final class ErdaClient implements AutoCloseable {
       core.requireServer("put");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.require(value, "the value");
       calls.put(key, value);
     } finally {
       confinement.leave();
@@ -247,6 +253,8 @@ public final class ErdaClient implements AutoCloseable {
     confinement.enter();
     try {
       store.requireKey(key.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.requireWritable(into, "the segment for the value");
       Get get = calls.freeGet();
       get.key(key);
       calls.run(get);
@@ -271,6 +279,7 @@ public final class ErdaClient implements AutoCloseable {
     try {
       core.requireServer("delete");
       store.requireKey(key.byteSize());
+      CallersMemory.require(key, "the key");
       return calls.put(key, null);
     } finally {
       confinement.leave();
@@ -307,7 +316,7 @@ public final class ErdaClient implements AutoCloseable {
    */
   public int getAll(
       MemorySegment[] keys, MemorySegment[] into, long[] lengths, ErdaException[] errors) {
-    BatchCalls.requireAll(keys, into, lengths.length, errors.length);
+    BatchCalls.requireAll(keys, into, true, lengths.length, errors.length);
     confinement.enter();
     try {
       return batches().get(keys, into, lengths, errors);
@@ -337,7 +346,7 @@ public final class ErdaClient implements AutoCloseable {
    * @return how many could not be stored
    */
   public int putAll(MemorySegment[] keys, MemorySegment[] values, ErdaException[] errors) {
-    BatchCalls.requireAll(keys, values, keys.length, errors.length);
+    BatchCalls.requireAll(keys, values, false, keys.length, errors.length);
     confinement.enter();
     try {
       core.requireServer("put");
@@ -369,7 +378,7 @@ public final class ErdaClient implements AutoCloseable {
    * @return how many could not be removed
    */
   public int deleteAll(MemorySegment[] keys, boolean[] existed, ErdaException[] errors) {
-    BatchCalls.requireAll(keys, keys, existed.length, errors.length);
+    BatchCalls.requireAll(keys, null, false, existed.length, errors.length);
     confinement.enter();
     try {
       core.requireServer("delete");
@@ -413,6 +422,8 @@ public final class ErdaClient implements AutoCloseable {
       core.requireServer("putIfAbsent");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.require(value, "the value");
       Get get = calls.freeGet();
       get.key(key);
       calls.run(get);
@@ -445,6 +456,9 @@ public final class ErdaClient implements AutoCloseable {
       core.requireServer("compareAndSet");
       store.requireKey(key.byteSize());
       store.requireValue(key.byteSize(), value.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.require(expected, "the expected value");
+      CallersMemory.require(value, "the value");
       return store.canHave(key, expected) && calls.putIf(key, expected, value);
     } finally {
       confinement.leave();
@@ -468,6 +482,8 @@ public final class ErdaClient implements AutoCloseable {
     try {
       core.requireServer("compareAndDelete");
       store.requireKey(key.byteSize());
+      CallersMemory.require(key, "the key");
+      CallersMemory.require(expected, "the expected value");
       return store.canHave(key, expected) && calls.putIf(key, expected, null);
     } finally {
       confinement.leave();
