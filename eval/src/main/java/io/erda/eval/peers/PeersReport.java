@@ -16,6 +16,7 @@ import java.util.Locale;
 
 /** The figures as text, as JSON and as a plot, and what they were to show. */
 final class PeersReport {
+  private static final String TOO_SHORT = "not judged: too short";
   private static final String MET = "met";
   private static final String MISSED = "missed";
   private static final int COLUMNS_PER_TABLE = 4;
@@ -135,7 +136,7 @@ final class PeersReport {
       return "not measured";
     }
     if (!stage.isJudged()) {
-      return "not judged: too short";
+      return TOO_SHORT;
     }
     return goal.isMet(figures) ? MET : MISSED;
   }
@@ -166,7 +167,7 @@ final class PeersReport {
     for (Goal goal : Goal.ALL) {
       String verdict = verdict(goal);
       if (!verdict.equals(MET) && !verdict.equals(MISSED)) {
-        unjudged.add(what(goal) + ": " + verdict);
+        unjudged.add(what(goal) + ": " + (verdict.equals(TOO_SHORT) ? "too short" : verdict));
       }
     }
     return unjudged;

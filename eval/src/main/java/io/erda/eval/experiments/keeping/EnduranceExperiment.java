@@ -62,7 +62,7 @@ public final class EnduranceExperiment implements Experiment {
     List<String> missed = new ArrayList<>();
     run.course().report(judged, parts, json, missed);
     List<String> unjudged =
-        judged ? List.of() : List.of("what must not grow in two hours: not judged: too short");
+        judged ? List.of() : List.of("what must not grow in two hours: too short");
     return new Report(parts, json, missed, unjudged);
   }
 }
