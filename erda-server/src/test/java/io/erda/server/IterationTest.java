@@ -27,7 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Iterations over a store that a server serves, while it grows, is overwritten and is restarted.
+ * Iterations over a store that a server serves, while it grows, becomes smaller, is overwritten and
+ * is restarted.
  */
 @Timeout(300)
 class IterationTest {
@@ -46,10 +47,27 @@ class IterationTest {
           .withCapacityBytes(1 << 27)
           .withBuckets(1 << 10);
 
+  /** Of a table that becomes smaller: keys that are deleted, and behind how many it is halved. */
+  private static final int GOING = 9000;
+
+  private static final int[] DELETED = {7300, 8200, GOING};
+
+  /** Keys that stay, of which so many are given when so many others are to be deleted. */
+  private static final int[] GIVEN = {10, 30, 90};
+
+  private static final int STAYING_IN_LARGE = 300;
+
+  /** It begins small, and is halved down to that again. */
+  private static final ServerOptions SMALL = OPTIONS.withBuckets(64);
+
   @TempDir Path data;
 
   private final AtomicInteger added = new AtomicInteger();
   private volatile boolean over;
+
+  /** Keys that may be deleted by now. */
+  private volatile int deletable;
+
   private volatile Throwable failed;
 
   private static byte[] staying(int i) {
@@ -74,6 +92,31 @@ class IterationTest {
           added.set(next + 1);
         } catch (ErdaException.Unavailable | ErdaException.OutcomeUnknown e) {
           // The server is restarted: the keys are put again.
+        }
+      }
+    } catch (RuntimeException e) {
+      failed = e;
+    }
+  }
+
+  private static byte[] going(int i) {
+    return ("goes " + i).getBytes(UTF_8);
+  }
+
+  /** Deletes keys up to where it may, and overwrites those that stay. */
+  private void delete(String uri) {
+    Random random = new Random(SEED);
+    int deleted = 0;
+    try (ErdaClient erda = ErdaClient.connect(uri)) {
+      while (!over) {
+        try {
+          erda.put(
+              staying(random.nextInt(STAYING_IN_LARGE)), new byte[random.nextInt(VALUE_BYTES_MAX)]);
+          for (int end = Math.min(deletable, deleted + 100); deleted < end; deleted++) {
+            erda.delete(going(deleted));
+          }
+        } catch (ErdaException.Unavailable | ErdaException.OutcomeUnknown e) {
+          // The server is restarted: the key is deleted again.
         }
       }
     } catch (RuntimeException e) {
@@ -192,6 +235,93 @@ class IterationTest {
       over = true;
       writer.join();
       servers.getLast().close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void keysThatStayAreGivenOnceWhileTheTableBecomesSmaller(PutMode mode) throws Exception {
+    iterateWhileItShrinks(mode, false, IterationTest::ofClient);
+  }
+
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void andWhereAnIterationGoesFromClientToClient(PutMode mode) throws Exception {
+    iterateWhileItShrinks(mode, false, IterationTest::ofPool);
+  }
+
+  @ParameterizedTest
+  @EnumSource(PutMode.class)
+  void andWhereTheServerIsRestartedInTheMiddle(PutMode mode) throws Exception {
+    iterateWhileItShrinks(mode, true, IterationTest::ofClient);
+  }
+
+  /**
+   * When the iteration has given a few of the keys that stay, most others are deleted, and the
+   * table is halved; and so on, three times. It goes on meanwhile, and ends behind the last
+   * halving.
+   */
+  private void iterateWhileItShrinks(
+      PutMode mode, boolean restarts, Function<String, Iteration> iteration) throws Exception {
+    ServerOptions options = SMALL.withPutMode(mode);
+    ErdaServer server = ErdaServer.start(data, options);
+    String uri = server.uri();
+    Thread deleting = new Thread(() -> delete(uri), "deleting");
+    Set<String> given = new HashSet<>();
+    long halvings = 0;
+    try (ErdaClient erda = ErdaClient.connect(uri)) {
+      for (int i = 0; i < GOING; i++) {
+        erda.put(going(i), new byte[20]);
+      }
+      for (int i = 0; i < STAYING_IN_LARGE; i++) {
+        erda.put(staying(i), new byte[100]);
+      }
+      assertEquals(1 << 15, erda.stats().get("table.buckets"));
+      deleting.start();
+      Iteration iterating = iteration.apply(uri);
+      try {
+        int stayed = 0;
+        byte[] next;
+        while ((next = iterating.nextKey().get()) != null) {
+          String key = new String(next, UTF_8);
+          assertTrue(given.add(key), () -> key + " was given twice; seed " + SEED);
+          stayed += key.startsWith("stays") ? 1 : 0;
+          for (int i = 0; i < GIVEN.length; i++) {
+            if (key.startsWith("stays") && stayed == GIVEN[i]) {
+              deletable = DELETED[i];
+              halvings += restarts ? erda.stats().get("table.halvings") : 0;
+              server = restarts && i < GIVEN.length - 1 ? restarted(server, options) : server;
+            }
+          }
+          if (key.startsWith("stays") && stayed == STAYING_IN_LARGE / 2) {
+            awaitBuckets(erda, 1 << 12);
+          }
+        }
+      } finally {
+        iterating.end().run();
+      }
+      halvings += erda.stats().get("table.halvings");
+      assertTrue(halvings >= GIVEN.length, halvings + " halvings");
+      assertEquals(null, failed);
+      for (int i = 0; i < STAYING_IN_LARGE; i++) {
+        String key = new String(staying(i), UTF_8);
+        assertTrue(given.contains(key), () -> key + " was not given; seed " + SEED);
+      }
+    } finally {
+      over = true;
+      deleting.join();
+      server.close();
+    }
+  }
+
+  private ErdaServer restarted(ErdaServer server, ServerOptions options) {
+    server.close();
+    return ErdaServer.start(data, options);
+  }
+
+  private void awaitBuckets(ErdaClient erda, long buckets) throws InterruptedException {
+    while (erda.stats().get("table.buckets") > buckets && failed == null) {
+      Thread.sleep(1);
     }
   }
 }
