@@ -14,7 +14,24 @@ final class CrashAim {
   private static final int CROWD = 16;
 
   /** A crash aims at these places. */
-  private static final int DOUBLING = 6;
+  private static final int RESIZED = 6;
+
+  /** Whoever stores both copies of a superblock has so many stores, flushes and drains. */
+  private static final int EVENTS_OF_SUPERBLOCK = 6;
+
+  /** Superblocks that say that a table is resized, or was. */
+  private static final int RESIZINGS = 4;
+
+  /** A crash aims at these, in the middle of a resizing. */
+  private static final int STRETCH = 10;
+
+  /** Where a table says which of its entries are being moved. */
+  private static final long STRETCH_WORD = 128;
+
+  private static final int STRETCHES = 32;
+
+  /** What the move of a few entries stores, flushes and drains behind that, about. */
+  private static final int EVENTS_OF_STRETCH = 24;
 
   /** Of the bytes of a table, these are the intent to move or to remove an entry. */
   private static final long INTENT = 64;
@@ -38,7 +55,7 @@ final class CrashAim {
     var random = world.random;
     SimulatedDisk disk = world.disk;
     int further = random.nextBoolean() ? 0 : random.nextInt(24);
-    switch (random.nextInt(3) == 0 && growsBesideReaders() ? DOUBLING : place()) {
+    switch (nextPlace()) {
       case 0 -> disk.crashAt(atIntent(1 + random.nextInt(12), further));
       case 1 ->
           disk.crashAt(
@@ -63,15 +80,26 @@ final class CrashAim {
                   random.nextInt(2)));
       // A file comes, goes or is renamed.
       case 7 -> disk.crashAfter(SimulatedDisk.Event.DIRECTORY, 1 + random.nextInt(4));
-      // A table begins to double, or has doubled.
-      case DOUBLING ->
+      // A table begins to be resized, or is.
+      case RESIZED ->
           disk.crashAt(
               new Aim(
                   StoreFiles.SUPERBLOCK,
                   0,
                   Long.MAX_VALUE,
-                  1 + random.nextInt(6),
+                  1
+                      + random.nextInt(
+                          comeAndGo() ? RESIZINGS * EVENTS_OF_SUPERBLOCK : EVENTS_OF_SUPERBLOCK),
                   random.nextInt(3)));
+      // Entries are moved to another table.
+      case STRETCH ->
+          disk.crashAt(
+              new Aim(
+                  StoreFiles.TABLE_PREFIX,
+                  STRETCH_WORD,
+                  STRETCH_WORD + Long.BYTES,
+                  1 + random.nextInt(STRETCHES),
+                  random.nextInt(EVENTS_OF_STRETCH)));
       default -> disk.crashAfter(1 + random.nextInt(1 << random.nextInt(1, 9)));
     }
   }
@@ -85,6 +113,23 @@ final class CrashAim {
     } else {
       world.disk.failDrain(1 + random.nextInt(1 << random.nextInt(2, 10)));
     }
+  }
+
+  /** Whether tables become larger and smaller all along. */
+  private boolean comeAndGo() {
+    return world.configuration.mix().tides() > 0;
+  }
+
+  private int nextPlace() {
+    var random = world.random;
+    if (comeAndGo()) {
+      return switch (random.nextInt(3)) {
+        case 0 -> STRETCH;
+        case 1 -> RESIZED;
+        default -> place();
+      };
+    }
+    return random.nextInt(3) == 0 && growsBesideReaders() ? RESIZED : place();
   }
 
   private static Aim atIntent(int count, int further) {

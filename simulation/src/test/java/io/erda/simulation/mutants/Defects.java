@@ -1,5 +1,7 @@
 package io.erda.simulation.mutants;
 
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.Resizing;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
@@ -8,7 +10,10 @@ import io.erda.rdma.QueuePair;
 import io.erda.server.engine.Syncs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -125,6 +130,103 @@ public final class Defects {
     if (field(state, "append") == end) {
       set(state, "append", field(extent, "settled"));
     }
+  }
+
+  // A table that becomes smaller.
+
+  /**
+   * Whether entries are moved to a smaller table, as the move, the tables or their growth know; of
+   * a growth also whether they are about to be.
+   */
+  public static boolean isHalving(Object of) {
+    return switch (of.getClass().getSimpleName()) {
+      case "Resizing" -> buckets(object(of, "to")) < buckets(object(of, "from"));
+      case "Tables" -> object(of, "resizing") != null && isHalving(object(of, "resizing"));
+      default -> {
+        Object resizing = object(object(of, "tables"), "resizing");
+        yield resizing == null
+            ? field(of, "createdBuckets") < field(object(of, "superblock"), "tables", "buckets")
+            : isHalving(resizing);
+      }
+    };
+  }
+
+  private static long buckets(Object table) {
+    return ((HashTable) table).buckets();
+  }
+
+  /** The table that entries are moved to, but none while that is the smaller one. */
+  public static Object nextUnlessHalving(Object tables) {
+    return isHalving(tables) ? null : object(tables, "next");
+  }
+
+  /** The version words of copies, stored and drained by {@link #runLater}. */
+  public static void fillLater(Object resizing, int begin, int end) {
+    HashTable from = (HashTable) object(resizing, "from");
+    HashTable to = (HashTable) object(resizing, "to");
+    long[] slots = (long[]) object(resizing, "slots");
+    long[] targets = (long[]) object(resizing, "targets");
+    for (int i = begin; i < end; i++) {
+      long target = targets[i];
+      long word = from.versionWord(slots[i]);
+      LATER.add(() -> call(to, "fillStaged", target, word));
+    }
+    LATER.add(to::drain);
+  }
+
+  /** The word of the stretch behind this one, or of the first one behind the last. */
+  public static long wordOfTheNext(Object resizing, Object stretch) {
+    long slots = ((HashTable) object(resizing, "from")).slots();
+    long first = field(stretch, "first") + field(stretch, "slots");
+    long behind = first == slots ? 0 : first;
+    int length = (int) Math.min(field(stretch, "slots"), slots - behind);
+    try {
+      Constructor<?> make = stretch.getClass().getDeclaredConstructor(long.class, int.class);
+      make.setAccessible(true);
+      return (long) call(make.newInstance(behind, length), "word");
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** What the superblock is to say of the tables, stored by {@link #runLater}. */
+  public static void storeLater(Object growth, Object tables) {
+    LATER.add(() -> call(growth, "store", tables));
+  }
+
+  /** Marks that are freed by {@link #runLater}, all of them. */
+  public static boolean forgetMarksLater(Resizing resizing, int slotsMax) {
+    LATER.add(() -> {
+      while (!resizing.forget(slotsMax)) {
+        // Forgetting goes on.
+      }
+    });
+    return true;
+  }
+
+  /** Calls a method that has a name of its own; what it throws comes out. */
+  private static Object call(Object of, String name, Object... arguments) {
+    for (Method method : of.getClass().getDeclaredMethods()) {
+      if (method.getName().equals(name) && method.getParameterCount() == arguments.length) {
+        method.setAccessible(true);
+        try {
+          return method.invoke(of, arguments);
+        } catch (InvocationTargetException e) {
+          switch (e.getCause()) {
+            case RuntimeException thrown -> throw thrown;
+            case Error thrown -> throw thrown;
+            default -> throw new IllegalStateException(e);
+          }
+        } catch (IllegalAccessException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+    }
+    throw new IllegalStateException(of.getClass() + " has no " + name);
+  }
+
+  private static long field(Object of, String name, String ofThat) {
+    return field(object(of, name), ofThat);
   }
 
   private static Object object(Object of, String name) {

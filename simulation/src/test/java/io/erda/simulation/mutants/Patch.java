@@ -11,6 +11,7 @@ import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.classfile.instruction.ReturnInstruction;
 import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -93,7 +94,10 @@ record Patch(String className, String method, Edit edit) {
         className, method, onCall(callee, (code, call) -> callDefect(code, call, defect)));
   }
 
-  /** A field is read by a method of {@link Defects}, which gets the object. */
+  /**
+   * A field is read by a method of {@link Defects}, which gets the object. It returns the field's
+   * primitive type, or an object of its class.
+   */
   static Patch field(String className, String method, String field, String defect) {
     return new Patch(
         className,
@@ -104,10 +108,12 @@ record Patch(String className, String method, Edit edit) {
               || !access.opcode().name().startsWith("GET")) {
             return false;
           }
-          code.invokestatic(
-              DEFECTS,
-              defect,
-              MethodTypeDesc.of(access.typeSymbol(), ClassDesc.of("java.lang.Object")));
+          ClassDesc type = access.typeSymbol();
+          ClassDesc returned = type.isPrimitive() ? type : ConstantDescs.CD_Object;
+          code.invokestatic(DEFECTS, defect, MethodTypeDesc.of(returned, ConstantDescs.CD_Object));
+          if (!type.isPrimitive()) {
+            code.checkcast(type);
+          }
           return true;
         });
   }

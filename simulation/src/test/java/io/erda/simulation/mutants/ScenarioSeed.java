@@ -49,6 +49,13 @@ public final class ScenarioSeed implements LongFunction<String> {
         return Scenarios.displacedBesideIterations(random);
       }
     },
+    /** Keys come and go, and tables become smaller. */
+    SHRINKING {
+      @Override
+      Configuration configuration(RandomGenerator random) {
+        return Scenarios.tablesThatShrink(random);
+      }
+    },
     /** Connections are lost while batches wait for the device. */
     LEAVING {
       @Override

@@ -48,7 +48,7 @@ public final class SeedSets {
   }
 
   /** Prints how many seeds each set took, and fails where one did not find it. */
-  static void assertFound(String what, int seedsMax, LongFunction<String> failureOf) {
+  public static void assertFound(String what, int seedsMax, LongFunction<String> failureOf) {
     List<String> how = new ArrayList<>();
     int[] needed = needed(failureOf, SETS, seedsMax, how);
     System.out.println(

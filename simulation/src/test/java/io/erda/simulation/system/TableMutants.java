@@ -1,9 +1,12 @@
 package io.erda.simulation.system;
 
+import io.erda.hashtable.VersionWord;
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.StoreTables;
+import io.erda.protocol.SuperblockLayout;
 import io.erda.rdma.Device;
 import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
@@ -12,6 +15,7 @@ import io.erda.rdma.testing.ForwardingDevice;
 import io.erda.rdma.testing.ForwardingQueuePair;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
@@ -19,6 +23,9 @@ import java.util.random.RandomGenerator;
 
 /** What the mutants of the table's doubling and halving are made of. */
 final class TableMutants {
+  private static final long STRETCH_AT = 128;
+  private static final long ENTRIES_AT = 4096;
+
   /** What goes wrong; nothing, unless overridden. */
   abstract static class Mutant {
     /** The server is being started. */
@@ -33,6 +40,54 @@ final class TableMutants {
     QueuePair ofClient(QueuePair queuePair) {
       return queuePair;
     }
+  }
+
+  /** A mutant that knows the tables of its store. */
+  abstract static class WithTables extends Mutant {
+    private MemoryDirectory directory;
+
+    @Override
+    final void mapped(MemoryDirectory over, String name) {
+      directory = over;
+    }
+
+    /** Those that the superblock names. */
+    final StoreTables tables() {
+      try {
+        if (directory == null || !directory.exists(SuperblockLayout.FILE)) {
+          return StoreTables.first(2);
+        }
+        try (PersistentMemory memory = directory.open(SuperblockLayout.FILE)) {
+          return SuperblockLayout.newest(memory.segment()).tables();
+        }
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    /** The file of the table that there is, or whose entries are moved. */
+    static String fileOf(StoreTables tables) {
+      return SuperblockLayout.table(tables.generation());
+    }
+
+    /** Whether a word of a table is that of an entry that was moved. */
+    final boolean isMoved(String name, long offset) {
+      try (PersistentMemory memory = directory.open(name)) {
+        return memory.segment().get(ValueLayout.JAVA_LONG, offset) == VersionWord.MOVED;
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  /** Whether a word lies among the entries of a table. */
+  static boolean isEntry(String name, long offset) {
+    return name.startsWith(SuperblockLayout.TABLE_PREFIX) && offset >= ENTRIES_AT;
+  }
+
+  /** Whether a word says which slots of a table are being moved. */
+  static boolean isStretch(String name, long offset) {
+    return name.startsWith(SuperblockLayout.TABLE_PREFIX) && offset == STRETCH_AT;
   }
 
   record MutantStore(StoreUnderTest store, Mutant mutant) implements StoreUnderTest {

@@ -1,0 +1,101 @@
+package io.erda.simulation.system;
+
+import io.erda.hashtable.VersionWord;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.protocol.StoreTables;
+import io.erda.rdma.QueuePair;
+import io.erda.simulation.system.TableMutants.Mutant;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Deliberate defects of a table that is resized, on both sides, in whichever direction: the
+ * simulation has to find each. A subclass says which direction, and adds what that has besides.
+ */
+abstract class ResizingMutants {
+  private static final int SEEDS_MAX = Integer.getInteger("erda.seeds", 3000);
+
+  private final String way;
+
+  /**
+   * @param way what is printed before the name of each defect
+   */
+  ResizingMutants(String way) {
+    this.way = way;
+  }
+
+  /** A run in which tables are resized in this direction all along. */
+  abstract Configuration configuration(long seed);
+
+  /** Whether entries are moved in this direction. */
+  abstract boolean isResizing(StoreTables tables);
+
+  /** A mutant that knows whether a table is being left in this direction. */
+  abstract class WhileResizing extends TableMutants.WithTables {
+    /** Whether the entries of the table in this file are moved to another one. */
+    final boolean isLeft(String name) {
+      StoreTables tables = tables();
+      return isResizing(tables) && name.equals(fileOf(tables));
+    }
+  }
+
+  @Test
+  void movedIsNotStored() {
+    assertFound(
+        "MOVED is not stored",
+        new WhileResizing() {
+          @Override
+          public boolean drops(String name, long offset, long value) {
+            return value == VersionWord.MOVED && isLeft(name);
+          }
+        });
+  }
+
+  @Test
+  void readersLookAtTheOldTableAlone() {
+    assertFound(
+        "readers look at the old table alone",
+        new Mutant() {
+          @Override
+          public QueuePair ofClient(QueuePair queuePair) {
+            return new TableMutants.OldAlone(queuePair);
+          }
+        });
+  }
+
+  @Test
+  void readersLookAtTheNewTableFirst() {
+    assertFound(
+        "readers look at the new table first",
+        new Mutant() {
+          @Override
+          public QueuePair ofClient(QueuePair queuePair) {
+            return new TableMutants.NewFirst(queuePair);
+          }
+        });
+  }
+
+  @Test
+  void recoveryKeepsBoth() {
+    assertFound(
+        "recovery keeps both entries",
+        new Mutant() {
+          @Override
+          public boolean drops(String name, long offset, long value) {
+            return recovering && TableMutants.isEntry(name, offset) && value == 0;
+          }
+        });
+  }
+
+  final void assertFound(String what, Mutant mutant) {
+    SeedSets.assertFound(way + ": " + what, SEEDS_MAX, seed -> run(seed, mutant).failure());
+  }
+
+  final RunResult run(long seed, Mutant mutant) {
+    Configuration configuration = configuration(seed);
+    StoreUnderTest erda = new TableMutants.MutantStore(new ErdaUnderTest(configuration), mutant);
+    UnaryOperator<MemoryDirectory> over =
+        directory -> new TableMutants.MutantDirectory(directory, mutant);
+    return new SystemSimulation(seed, configuration, erda, over, UnaryOperator.identity()).run();
+  }
+}
