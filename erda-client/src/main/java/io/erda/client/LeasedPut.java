@@ -128,7 +128,7 @@ final class LeasedPut extends Put {
       case LocalPublisher.LATER -> {
         return false;
       }
-      case LocalPublisher.FAILED -> fail(Refusals.of(describe(), Result.FAILED, line.failure()));
+      case LocalPublisher.FAILED -> fail(Refusals.failed(describe(), line.failure(), line.cause()));
       default -> {
         // It took effect, whatever becomes of the lease.
         Leases leases = session.leases;

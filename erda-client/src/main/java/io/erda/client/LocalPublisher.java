@@ -63,5 +63,8 @@ public interface LocalPublisher {
 
     /** Why the store takes no more puts, in words. */
     String failure();
+
+    /** The error that the store ended with; null where it takes no more puts for another reason. */
+    Throwable cause();
   }
 }

@@ -11,7 +11,7 @@ final class Refusals {
    * @param reason why, in the server's words; empty when it did not say
    */
   static ErdaException of(String what, int result, String reason) {
-    String text = what + ": " + Result.name(result) + (reason.isEmpty() ? "" : ": " + reason);
+    String text = text(what, result, reason);
     return switch (result) {
       case Result.LOG_FULL -> new ErdaException.Full(What.LOG, text);
       case Result.TABLE_FULL, Result.BUCKET_FULL -> new ErdaException.Full(What.TABLE, text);
@@ -19,11 +19,24 @@ final class Refusals {
       case Result.OVER_QUOTA -> new ErdaException.Full(What.QUOTA, text);
       case Result.TOO_LARGE -> new ErdaException.BadSize(text);
       case Result.DAMAGED -> new ErdaException.Damaged(text);
-      case Result.FAILED -> new ErdaException.OutcomeUnknown(text);
+      case Result.FAILED -> failed(what, reason, null);
       case Result.READ_ONLY -> new ErdaException.ReadOnly(text);
       case Result.NO_SUCH_HEAD -> new ErdaException.BadArgument(text);
       default -> new ErdaException.Unavailable(text);
     };
+  }
+
+  /**
+   * What a store of this process means that failed in the middle of a request.
+   *
+   * @param cause the error that it ended with; null where its files failed
+   */
+  static ErdaException failed(String what, String reason, Throwable cause) {
+    return new ErdaException.OutcomeUnknown(text(what, Result.FAILED, reason), false, cause);
+  }
+
+  private static String text(String what, int result, String reason) {
+    return what + ": " + Result.name(result) + (reason.isEmpty() ? "" : ": " + reason);
   }
 
   private Refusals() {}

@@ -373,7 +373,8 @@ final class Session implements CompletionHandler {
       case Status.SUCCESS -> onWelcome(queuePair.privateData());
       case Status.REJECTED -> onRefusal(queuePair.privateData());
       case Status.UNREACHABLE -> fail("no server is there" + more());
-      case Status.CLOSED -> fail(Status.name(status));
+      case Status.CLOSED ->
+          fail(queuePair.failure().isEmpty() ? Status.name(status) : queuePair.failure());
       case Status.TIMEOUT ->
           fail("no answer within " + context.options().connectTimeout().toMillis() + " ms");
       case Status.DENIED,

@@ -95,6 +95,7 @@ public final class ErdaStore implements AutoCloseable {
               new Failures(),
               true);
       device.onRing(steps::help);
+      server.onFailure(error -> network.close(StepFailure.inWords(error)));
       boolean publishesNow = device.isPlain() && !store.engine().waitsForDevice();
       return new ErdaStore(network, server, store, publishesNow ? steps : null);
     } catch (IOException | RuntimeException e) {
@@ -171,6 +172,9 @@ public final class ErdaStore implements AutoCloseable {
    * Ends every connection and closes the store. Calls that are under way, and later ones, throw
    * {@link ErdaException.Unavailable} or {@link ErdaException.OutcomeUnknown}, which say that the
    * store was closed. Idempotent.
+   *
+   * <p>A store whose step failed, as in a thread whose stack was at its end, has ended already: all
+   * calls throw the same, and say what failed. It is to be closed and opened again.
    */
   @Override
   public void close() {

@@ -61,6 +61,7 @@ final class ServerThread implements AutoCloseable {
 
   private String readOnlyReason;
   private Consumer<String> readOnlyListener = reason -> {};
+  private Consumer<Throwable> failureListener = error -> {};
 
   private ServerThread(
       Wiring wiring,
@@ -248,6 +249,31 @@ final class ServerThread implements AutoCloseable {
     }
   }
 
+  /**
+   * Sets who is told of the error that the server ends with, before the connections end; at once
+   * where it has failed already.
+   */
+  void onFailure(Consumer<Throwable> listener) {
+    Throwable failed;
+    synchronized (this) {
+      failureListener = listener;
+      failed = failure;
+    }
+    if (failed != null) {
+      listener.accept(failed);
+    }
+  }
+
+  private void tellFailure() {
+    Consumer<Throwable> told;
+    synchronized (this) {
+      told = failureListener;
+    }
+    if (failure != null) {
+      told.accept(failure);
+    }
+  }
+
   @Override
   public void close() {
     closing = true;
@@ -279,7 +305,10 @@ final class ServerThread implements AutoCloseable {
     failure = inOrder ? failures.first() : failure;
     if (inOrder) {
       attempt(core::finishPublishing);
+    } else {
+      attempt(core::breakOff);
     }
+    attempt(this::tellFailure);
     attempt(devices::closeOthers);
     attempt(devices.readsOutlivePeer() ? core::leave : core::close);
     attempt(store::close);

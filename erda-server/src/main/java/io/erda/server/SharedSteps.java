@@ -24,6 +24,11 @@ import java.util.function.Supplier;
  * a step of the server now and then. It waits for the turn a moment, in which the server's thread
  * lets it go first, and sends a message when it gets none.
  *
+ * <p><b>Errors of a caller.</b> A step in an application's thread may end at the end of that
+ * thread's stack, or without memory, anywhere. Nobody takes another step then, for what it has left
+ * in the middle. The stack may have no room for a call either, so whoever has the turn says that it
+ * failed by a store to a field, which needs none, before anything else.
+ *
  * <p>Any thread may call {@link #help} and use a line of its own; the others are for the server's
  * thread.
  */
@@ -57,6 +62,7 @@ final class SharedSteps implements Steps, LocalPublisher {
   /** Clients that wait for their turn to publish: the server's thread lets them go first. */
   private final AtomicInteger waiting = new AtomicInteger();
 
+  /** What ended a step; null while none has failed. The turn is never given back then. */
   private volatile Throwable failure;
 
   /**
@@ -65,6 +71,8 @@ final class SharedSteps implements Steps, LocalPublisher {
   SharedSteps(ServerCore core, Runnable wakeup) {
     this.core = core;
     this.wakeup = wakeup;
+    // The JVM looks the field up at the first store, which may need the room that a stack lacks.
+    this.failure = null;
   }
 
   /**
@@ -72,32 +80,42 @@ final class SharedSteps implements Steps, LocalPublisher {
    * somebody else is about to. Throws nothing; what fails ends the server, in its own thread.
    */
   void help() {
-    if (asked.getAndIncrement() == 0) {
-      takeSteps();
+    if (asked.getAndIncrement() != 0) {
+      return;
+    }
+    boolean more;
+    try {
+      more = takeSteps();
+    } catch (Throwable e) {
+      failure = e;
+      more = true;
+    }
+    if (more) {
+      try {
+        wakeup.run();
+      } catch (StackOverflowError | OutOfMemoryError e) {
+        // The server's thread looks by itself, a second later at the latest.
+      }
     }
   }
 
-  /** REQUIRES: it is this thread's turn, which ends with this. */
-  private void takeSteps() {
+  /**
+   * REQUIRES: it is this thread's turn, which ends with this, unless it throws.
+   *
+   * @return whether the server's thread has something to do
+   */
+  private boolean takeSteps() {
     boolean more;
     int seen;
     int steps = 0;
     do {
       seen = asked.get();
-      try {
-        more = !stepAndArm() || core.hasMore();
-      } catch (Throwable e) {
-        fail(e);
-        wakeup.run();
-        return;
-      }
+      more = !stepAndArm() || core.hasMore();
     } while (++steps < HELPED_MAX && !asked.compareAndSet(seen, 0));
     if (steps == HELPED_MAX) {
       more |= asked.getAndSet(0) != seen;
     }
-    if (more) {
-      wakeup.run();
-    }
+    return more;
   }
 
   @Override
@@ -124,19 +142,26 @@ final class SharedSteps implements Steps, LocalPublisher {
       if (!asked.compareAndSet(0, 1) && !awaitTurn()) {
         return LATER;
       }
-      int outcome;
-      boolean steps;
+      int outcome = FAILED;
+      boolean more = false;
       try {
         outcome = core.publishNow(line, object);
-        steps = ++calls >= (core.hasMore() ? CALLS_PER_STEP_OF_MUCH : CALLS_PER_STEP);
+        boolean steps = ++calls >= (core.hasMore() ? CALLS_PER_STEP_OF_MUCH : CALLS_PER_STEP);
+        if (steps || !asked.compareAndSet(1, 0)) {
+          calls = 0;
+          more = takeSteps();
+        }
       } catch (Throwable e) {
-        fail(e);
-        wakeup.run();
-        return FAILED;
+        // What was published before is published.
+        failure = e;
+        more = true;
       }
-      if (steps || !asked.compareAndSet(1, 0)) {
-        calls = 0;
-        takeSteps();
+      if (more) {
+        try {
+          wakeup.run();
+        } catch (StackOverflowError | OutOfMemoryError e) {
+          // As in help().
+        }
       }
       return outcome;
     }
@@ -154,14 +179,24 @@ final class SharedSteps implements Steps, LocalPublisher {
         }
         return false;
       } finally {
-        waiting.getAndDecrement();
+        try {
+          waiting.getAndDecrement();
+        } catch (StackOverflowError e) {
+          // A turn that was taken must not be lost. The server's thread lets clients go first a
+          // moment longer than it should from now on.
+        }
       }
     }
 
     @Override
     public String failure() {
       String reason = core.readOnlyReason();
-      return reason == null ? "a step of the server failed: " + failure : reason;
+      return reason == null ? StepFailure.inWords(failure) : reason;
+    }
+
+    @Override
+    public Throwable cause() {
+      return failure;
     }
   }
 
@@ -239,7 +274,7 @@ final class SharedSteps implements Steps, LocalPublisher {
     asked.set(ENDED);
   }
 
-  /** A step has failed in the thread whose turn it is: nobody takes another one. */
+  /** A step has failed in the server's thread, whose turn it is: nobody takes another one. */
   private void fail(Throwable e) {
     failure = e;
     asked.set(ENDED);

@@ -52,7 +52,15 @@ public abstract sealed class ErdaException extends RuntimeException {
      * @param last what {@link #isFinal()} says
      */
     public OutcomeUnknown(String message, boolean last) {
-      super(message, null);
+      this(message, last, null);
+    }
+
+    /**
+     * @param last what {@link #isFinal()} says
+     * @param cause the error that the store in this process ended with; null where there is none
+     */
+    public OutcomeUnknown(String message, boolean last, Throwable cause) {
+      super(message, cause);
       this.last = last;
     }
 

@@ -25,6 +25,9 @@ public final class JvmErrors {
       }
     }
     return switch (error) {
+      case StackOverflowError e ->
+          "the stack of a thread is full: its calls are nested too deep, or it needs a larger one;"
+              + " -Xss gives threads more";
       case ExceptionInInitializerError e when e.getCause() != null ->
           "a part of the program can't be set up: " + e.getCause();
       case LinkageError e ->

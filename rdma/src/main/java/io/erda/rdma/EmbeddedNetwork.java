@@ -26,7 +26,9 @@ public final class EmbeddedNetwork {
   private final MemorySegment registry = Arena.ofAuto().allocate(8L * RegistryLayout.SLOTS, 8);
 
   private long nextSequence = 1;
-  private volatile boolean closed;
+
+  /** Why, in words; null while something may be served here. */
+  private volatile String closed;
 
   /**
    * @param nanoTime a monotonic clock, for time-outs
@@ -56,11 +58,26 @@ public final class EmbeddedNetwork {
    * loses one is told so ({@link Status#CLOSED}). Any thread. Idempotent.
    */
   public void close() {
-    closed = true;
+    close(Status.name(Status.CLOSED));
+  }
+
+  /**
+   * As {@link #close()}, with what connections that end are told; the first reason counts.
+   *
+   * @param why in words for a user
+   */
+  public synchronized void close(String why) {
+    closed = closed == null ? why : closed;
   }
 
   boolean isClosed() {
-    return closed;
+    return closed != null;
+  }
+
+  /** Why it is closed, in words; empty while it is not. */
+  String whyClosed() {
+    String why = closed;
+    return why == null ? "" : why;
   }
 
   synchronized LocalRegion register(

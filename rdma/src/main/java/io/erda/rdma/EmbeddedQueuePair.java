@@ -96,7 +96,7 @@ final class EmbeddedQueuePair extends RingQueuePair {
 
   @Override
   public String failure() {
-    return network.isClosed() ? Status.name(Status.CLOSED) : "";
+    return network.whyClosed();
   }
 
   @Override

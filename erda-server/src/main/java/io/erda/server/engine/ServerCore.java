@@ -623,6 +623,16 @@ public final class ServerCore implements AutoCloseable {
     close();
   }
 
+  /**
+   * A step ended in the middle for an error that nothing is known of: what is under way is
+   * forgotten, and closing stores nothing. The next opening recovers as after a kill, which may
+   * come in the middle of any step.
+   */
+  public void breakOff() {
+    engine.abandon();
+    publishing.forget();
+  }
+
   /** Ends every connection, then closes the store. */
   @Override
   public void close() {
