@@ -1,26 +1,28 @@
 package io.erda.server;
 
 import io.erda.pmem.OpenDirectory;
-import io.erda.server.engine.StoreFiles;
-import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Looks now and then whether the directory of an open store is still found by the name that the
- * store was opened by, and holds the store's superblock. All files are found through the open
- * directory, so the store itself goes on; but whoever opens the name later finds another store or
- * none, and what was stored meanwhile is lost to him.
+ * store was opened by, and whether the files in it still have their names. All files are found
+ * through the open directory and are mapped, so the store itself goes on; but whoever opens the
+ * name later finds another store or none, and what was stored meanwhile is lost to him.
  *
  * <p>A thread of its own looks: a path may lead over a network or to a disk that does not answer,
  * and nobody else is to wait for that. It must be closed before the directory is.
  */
 final class DirectoryWatch implements AutoCloseable {
   private static final long INTERVAL_NS = 250_000_000L;
+
+  /** Files whose names are looked at each time: all, of most stores. */
+  private static final int FILES_AT_ONCE = 256;
+
   private static final String RESCUE =
       "what the store holds can be read until it is closed, and is gone then: back it up now";
 
   private final OpenDirectory directory;
-  private final long superblock;
+  private final NamedFiles files;
   private final Runnable wakeup;
   private final Thread thread;
   private volatile String loss;
@@ -30,12 +32,13 @@ final class DirectoryWatch implements AutoCloseable {
    * Begins to look.
    *
    * @param directory where the store is open; borrowed
+   * @param files its files; borrowed
    * @param wakeup called once, when {@link #loss} says something: wakes who asks
    * @param failures is told what ends the thread
    */
-  DirectoryWatch(OpenDirectory directory, Runnable wakeup, Failures failures) {
+  DirectoryWatch(OpenDirectory directory, NamedFiles files, Runnable wakeup, Failures failures) {
     this.directory = directory;
-    this.superblock = superblock(directory, 0);
+    this.files = files;
     this.wakeup = wakeup;
     this.thread = SideThreads.start(this::watch, "erda-directory", failures);
   }
@@ -51,28 +54,31 @@ final class DirectoryWatch implements AutoCloseable {
   private void watch() {
     while (!closing && loss == null) {
       LockSupport.parkNanos(this, INTERVAL_NS);
-      if (!closing && look()) {
+      if (!closing && look(false)) {
         wakeup.run();
       }
     }
   }
 
   /** Returns whether something is to be said now that was not said before. */
-  private synchronized boolean look() {
+  private synchronized boolean look(boolean all) {
     if (loss != null) {
       return false;
     }
     OpenDirectory.Stray stray = directory.strayed();
     if (stray != null) {
       loss = stray.named() + "; " + fate(stray);
-    } else if (superblock(directory, superblock) != superblock) {
-      loss =
-          "the files of the store were removed from "
-              + directory
-              + ", or replaced: "
-              + StoreFiles.SUPERBLOCK
-              + " is not the file that was opened; "
-              + RESCUE;
+    } else {
+      String lost = all ? files.lost() : files.lost(FILES_AT_ONCE);
+      if (lost != null) {
+        loss =
+            "the files of the store were removed from "
+                + directory
+                + ", or replaced: "
+                + lost
+                + "; "
+                + RESCUE;
+      }
     }
     return loss != null;
   }
@@ -88,20 +94,11 @@ final class DirectoryWatch implements AutoCloseable {
         : "where the directory of the store is can't be told: close the store, and find it";
   }
 
-  /** The number of the superblock's file; {@code unknown} where it can't be had. */
-  private static long superblock(OpenDirectory directory, long unknown) {
-    try {
-      return directory.inode(StoreFiles.SUPERBLOCK);
-    } catch (IOException e) {
-      return unknown;
-    }
-  }
-
   /** Ends, after a last look: what happened just before the end of a store is to be told too. */
   @Override
   public void close() {
     closing = true;
     SideThreads.join(thread);
-    look();
+    look(true);
   }
 }

@@ -45,6 +45,8 @@ import java.util.Optional;
  * A directory that is locked and whose store is open. Owns both.
  *
  * @param place the open directory of {@code data}; everything in it is found through it
+ * @param files which names its files have
+ * @param directory where they are, as the engine sees it
  * @param shm where clients of other processes are, fenced before the store was recovered, and hear
  *     who has the store; null when there never was one, and none could be made
  * @param firstStart what was made for it
@@ -52,6 +54,7 @@ import java.util.Optional;
 record OpenedStore(
     Path data,
     OpenDirectory place,
+    NamedFiles files,
     MemoryDirectory directory,
     StoreEngine engine,
     StoreCounter counter,
@@ -79,7 +82,8 @@ record OpenedStore(
     FirstStart firstStart = FirstStart.before(data);
     MappedDirectory mapped = directory(data, firstStart);
     OpenDirectory place = mapped.opened();
-    MemoryDirectory directory = decorated(mapped, options, counter);
+    NamedFiles files = new NamedFiles(mapped, place);
+    MemoryDirectory directory = decorated(files, options, counter);
     ShmDevice shm = null;
     boolean done = false;
     try {
@@ -101,7 +105,7 @@ record OpenedStore(
       StoreEngine engine =
           opened(directory, creation, options.wishes(), options.promise(), options);
       done = true;
-      return new OpenedStore(data, place, directory, engine, counter, shm, firstStart);
+      return new OpenedStore(data, place, files, directory, engine, counter, shm, firstStart);
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(
           e.what(), e.getMessage() + ProcessLimits.explain(options.regionBytes()));
@@ -137,7 +141,7 @@ record OpenedStore(
    */
   OpenedStore again(ServerOptions options) {
     StoreEngine engine = opened(directory, null, StoreWishes.NONE, null, options);
-    return new OpenedStore(data, place, directory, engine, counter, shm, firstStart);
+    return new OpenedStore(data, place, files, directory, engine, counter, shm, firstStart);
   }
 
   /**

@@ -78,7 +78,7 @@ final class ServerThread implements AutoCloseable {
     this.options = options;
     this.steps = steps;
     this.devices = devices;
-    this.watch = new DirectoryWatch(store.place(), devices::wakeup, failures);
+    this.watch = new DirectoryWatch(store.place(), store.files(), devices::wakeup, failures);
     use(store, core);
     this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
   }

@@ -333,9 +333,53 @@ class MovedStoreTest {
           Files.delete(each);
         }
       }
-      requireReadOnly(putUntilTold(client), "superblock", name.toString());
+      requireReadOnly(putUntilTold(client), " is gone", name.toString());
       requireAcknowledged(client);
-      requireTold("the store is read-only now", "superblock");
+      requireTold("the store is read-only now", " is gone");
+    }
+  }
+
+  /** The next opening would not find what is stored from then on. */
+  @ParameterizedTest
+  @CsvSource({
+    "superblock, false",
+    "root, false",
+    "regions, false",
+    "table-1, false",
+    "region-0-1, false",
+    "superblock, true",
+    "root, true",
+    "regions, true",
+    "table-1, true",
+    "region-0-1, true"
+  })
+  void aServerOneOfWhoseFilesIsRemovedOrReplacedTakesNoMorePuts(String file, boolean replaced)
+      throws Exception {
+    serve();
+    try (ErdaClient client = ErdaClient.connect(uris.get("tcp"))) {
+      client.put(new byte[] {1}, new byte[] {1});
+      Path lost = name.resolve(file);
+      if (replaced) {
+        Path copy = Files.copy(lost, directory.resolve("copy"));
+        Files.move(copy, lost, StandardCopyOption.REPLACE_EXISTING);
+      } else {
+        Files.delete(lost);
+      }
+      String told = file + (replaced ? " is not the file that was opened" : " is gone");
+      requireReadOnly(putUntilTold(client), told);
+      requireAcknowledged(client);
+      requireTold("the store is read-only now", told);
+    }
+  }
+
+  @Test
+  void anEmbeddedStoreOneOfWhoseFilesIsRemovedTakesNoMorePuts() throws Exception {
+    try (ErdaStore store = ErdaStore.open(name, SMALL);
+        ErdaClient client = store.client()) {
+      fill(client);
+      Files.delete(name.resolve("regions"));
+      requireReadOnly(putUntilTold(client), "regions is gone");
+      requireAcknowledged(client);
     }
   }
 

@@ -1,0 +1,126 @@
+package io.erda.server;
+
+import io.erda.pmem.ForwardingDirectory;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.OpenDirectory;
+import io.erda.pmem.PersistentMemory;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The directory of a store that knows which file each name of the store has. Every file of it is
+ * mapped, so the store itself does not notice when somebody removes a name, or gives it to another
+ * file; but the next opening does not find what is stored from then on.
+ *
+ * <p>The store's thread uses the directory; any other may ask for what is {@link #lost}.
+ */
+final class NamedFiles extends ForwardingDirectory {
+  private final OpenDirectory place;
+
+  /**
+   * The number that each file has in its file system. A name is here only while it is the file's:
+   * it comes after the file has it, and goes before the file loses it.
+   */
+  private final Map<String, Long> inodes = new ConcurrentHashMap<>();
+
+  private Iterator<Map.Entry<String, Long>> rest = Collections.emptyIterator();
+
+  /**
+   * @param directory whose files are the store's; owned
+   * @param place the same directory; borrowed
+   */
+  NamedFiles(MemoryDirectory directory, OpenDirectory place) {
+    super(directory);
+    this.place = place;
+  }
+
+  /**
+   * Looks at some files, the next ones each time, and says of one what became of its name; null
+   * when all that were looked at are in their places. Costs a system call a file. One thread.
+   *
+   * @param most how many are looked at
+   */
+  String lost(int most) {
+    for (int i = 0; i < most; i++) {
+      if (!rest.hasNext()) {
+        if (i > 0) {
+          return null;
+        }
+        rest = inodes.entrySet().iterator();
+        if (!rest.hasNext()) {
+          return null;
+        }
+      }
+      Map.Entry<String, Long> named = rest.next();
+      String lost = lost(named.getKey(), named.getValue());
+      if (lost != null) {
+        return lost;
+      }
+    }
+    return null;
+  }
+
+  /** As {@link #lost(int)}, of all files. */
+  String lost() {
+    rest = Collections.emptyIterator();
+    return lost(Integer.MAX_VALUE);
+  }
+
+  private String lost(String name, Long inode) {
+    long now;
+    try {
+      now = place.inode(name);
+    } catch (IOException e) {
+      // Whether it is there can't be told: it is looked at again.
+      return null;
+    }
+    boolean there = now == inode || !inode.equals(inodes.get(name));
+    if (there) {
+      return null;
+    }
+    return now == 0 ? name + " is gone" : name + " is not the file that was opened";
+  }
+
+  private void know(String name) {
+    try {
+      long inode = place.inode(name);
+      if (inode != 0) {
+        inodes.put(name, inode);
+      }
+    } catch (IOException e) {
+      // It is in use all the same, and nobody looks after its name.
+    }
+  }
+
+  @Override
+  protected PersistentMemory wrap(String name, PersistentMemory memory) {
+    know(name);
+    return memory;
+  }
+
+  @Override
+  public void lengthen(String name, long length) throws IOException {
+    inodes.remove(name);
+    super.lengthen(name, length);
+    know(name);
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    inodes.remove(name);
+    super.delete(name);
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    Long inode = inodes.remove(from);
+    inodes.remove(to);
+    super.rename(from, to);
+    if (inode != null) {
+      inodes.put(to, inode);
+    }
+  }
+}
