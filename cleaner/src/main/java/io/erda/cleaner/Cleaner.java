@@ -88,7 +88,7 @@ public final class Cleaner {
   /** The regions that were linked when it looked last. */
   private List<Region> looked = List.of();
 
-  /** What {@link Footprint#pace} said last; it divides, and changes slowly. */
+  /** The last result of {@link Footprint#pace}, which costs a division and changes slowly. */
   private int pace = 1;
 
   private int paces;

@@ -51,7 +51,7 @@ final class Cleaning {
   /** The kernel is told so much at a time: of more it may read the beginning only. */
   private static final int WINDOWS_AHEAD = 8;
 
-  /** What {@link #step} says. */
+  /** The values that {@link #step} returns. */
   enum Outcome {
     GOES_ON,
     /** Nothing to do before something happens elsewhere. */

@@ -1,6 +1,6 @@
 package io.erda.client;
 
-/** What a client counts of its own work, for {@link ClientStatistics}. */
+/** The counters of a client's own work, for {@link ClientStatistics}. */
 final class Counts {
   /** Gets that ended after they had begun as operations. */
   long gets;

@@ -437,7 +437,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     return core.connected();
   }
 
-  /** What this client has done. */
+  /** The counters of this client. */
   public ClientStatistics statistics() {
     return core.context.counts().statistics();
   }

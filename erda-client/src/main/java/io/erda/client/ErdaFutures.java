@@ -160,7 +160,7 @@ public final class ErdaFutures implements AutoCloseable {
     return driver.pending();
   }
 
-  /** What the client has done lately. */
+  /** The counters of the client, as they were a moment ago. */
   public ClientStatistics statistics() {
     return driver.statistics();
   }

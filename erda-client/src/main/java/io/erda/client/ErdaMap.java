@@ -35,13 +35,13 @@ import java.util.function.Function;
  * ways, a client's or a future's, that counts as somebody else's change: the function is called
  * again.
  *
- * <p><b>What can't be decoded.</b> A method that needs an object of bytes that its serializer does
- * not read throws {@link UndecodableException}, which names the key, and has changed nothing of it.
- * {@link #set}, {@link #delete}, {@code keySet().remove(key)}, {@link #clear()}, {@link
- * #containsKey}, {@link #size()} and whatever goes over keys alone need no value. Entries decode
- * when they are asked, so that {@code entrySet().removeIf} may try an entry's value and remove the
- * entry where that throws. An iterator whose {@code next()} throws has come to that entry: {@code
- * remove()} removes it, and the next call passes it over.
+ * <p><b>Values that can't be decoded.</b> A method that needs an object of bytes that its
+ * serializer does not read throws {@link UndecodableException}, which names the key, and has
+ * changed nothing of it. {@link #set}, {@link #delete}, {@code keySet().remove(key)}, {@link
+ * #clear()}, {@link #containsKey}, {@link #size()} and whatever goes over keys alone need no value.
+ * Entries decode when they are asked, so that {@code entrySet().removeIf} may try an entry's value
+ * and remove the entry where that throws. An iterator whose {@code next()} throws has come to that
+ * entry: {@code remove()} removes it, and the next call passes it over.
  *
  * <p><b>Whatever goes over all entries</b> ({@link #size()}, {@link #containsValue}, iterators,
  * streams, {@code equals}) reads all keys of the store, and is no snapshot: it shows each entry

@@ -52,7 +52,7 @@ final class FutureDriver {
   /** Whether nothing is taken out of the inbox any more. */
   private volatile boolean inboxClosed;
 
-  /** What ended the thread when nobody had closed the client. */
+  /** The error that ended the thread; null where somebody had closed the client. */
   private volatile Throwable failure;
 
   private ErdaAsyncClient client;

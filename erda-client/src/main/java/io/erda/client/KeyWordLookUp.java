@@ -62,7 +62,7 @@ abstract class KeyWordLookUp extends ReadOperation {
     copy = new ScanCopy(context.device());
   }
 
-  /** What comes next, with the map of this attempt. */
+  /** Goes on with the next step of the look-up, by the map of this attempt. */
   abstract void goOn();
 
   /** A key of the group was found: its object lies where the copy's objects begin. */

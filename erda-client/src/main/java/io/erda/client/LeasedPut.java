@@ -39,7 +39,7 @@ final class LeasedPut extends Put {
   private final PublishLast publishLast = new PublishLast(this);
   private final AnnounceFirst announceFirst = new AnnounceFirst(this);
 
-  /** What is published without a message. */
+  /** The object that is published without a message. */
   private final LocalPublisher.Built built = new LocalPublisher.Built();
 
   /** That of the store; null before the first place is taken. */
@@ -183,7 +183,7 @@ final class LeasedPut extends Put {
     finish();
   }
 
-  /** What is left of the lease can't be written to. */
+  /** Gives up the rest of the lease, which can't be written to. */
   void dropLease() {
     session.leases.drop(head, reservation);
   }

@@ -44,7 +44,7 @@ final class PoolSlots {
 
     final Thread thread = Thread.currentThread();
 
-    /** What it was given; {@link #GONE} when it waits no more. */
+    /** The slot that the waiting thread was given; {@link #GONE} when it waits no more. */
     @SuppressWarnings("unused") // through GIVEN
     private volatile Slot given;
 

@@ -38,7 +38,7 @@ final class Scan extends KeyWordLookUp {
 
   private final ScanEntries entries = new ScanEntries();
 
-  /** What {@link #entries} were READ with. */
+  /** The map of regions by which {@link #entries} were READ. */
   private RegionMap entriesMap;
 
   /** Whether the map was asked for because its table was smaller than one that was seen before. */
@@ -83,7 +83,7 @@ final class Scan extends KeyWordLookUp {
     keyLength = 0;
   }
 
-  /** What it has come to; null when it has not begun. */
+  /** How far the iteration has come; null when it has not begun. */
   ScanOrder order() {
     return order;
   }

@@ -67,9 +67,10 @@ final class ScanOrder {
   }
 
   /**
-   * What was taken in the order of one base: all buckets below one, and of that some parts.
+   * How far an iteration came while the table had one base: all buckets below {@code bucket} were
+   * taken, and of that bucket the parts below {@code part}.
    *
-   * @param before what was taken in the orders before; null: nothing
+   * @param before how far it came with the bases before this one; null: there was none
    */
   private record Taken(long base, long bucket, int level, long part, Taken before) {
     boolean has(long keyWord) {

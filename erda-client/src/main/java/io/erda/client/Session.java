@@ -405,7 +405,7 @@ final class Session implements CompletionHandler {
         : "the connection to " + context.address() + " ended" + more();
   }
 
-  /** What the device knows besides. */
+  /** What the device knows of the reason, with a colon before it; empty where it knows nothing. */
   private String more() {
     String failure = queuePair.failure();
     return failure.isEmpty() ? "" : ": " + failure;

@@ -318,7 +318,7 @@ class BatchTest {
                 ? erda.getAll(keys, into, lengths, errors)
                 : erda.putAll(keys, segments(keys(20, 36)), errors);
         store.clientDevice.hook = (any, k, o, l) -> HookedDevice.GO;
-        // What a SEND could not send is sent again over another connection.
+        // A SEND that met the fault ends the connection, and the put is sent over another one.
         assertTrue(
             left[0] > 0 || failed > 0 || opcode == Opcode.SEND, "at " + at + ": nobody was told");
         for (int i = 0; i < 16; i++) {

@@ -517,7 +517,7 @@ class ErdaMapTest {
     return 0;
   }
 
-  // What can't be decoded.
+  // Values that the map's serializer can't decode.
 
   private static void bad(MemoryStore in) {
     in.put("bad".getBytes(UTF_8), "no number".getBytes(UTF_8));

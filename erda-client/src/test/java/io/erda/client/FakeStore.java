@@ -83,7 +83,7 @@ final class FakeStore implements LongSupplier {
   final MemorySegment root;
   final MemorySegment table;
 
-  /** What the table is being resized into, or null. */
+  /** The larger or smaller table that takes the entries of this one; null while none does. */
   MemorySegment next;
 
   private MemoryRegion nextRegion;

@@ -14,7 +14,7 @@ import java.util.ArrayDeque;
 
 /** A device whose posts a test can watch, refuse, or let fail. */
 final class HookedDevice extends ForwardingDevice {
-  /** What happens before a post. */
+  /** Is called before each post, and says what becomes of it. */
   interface Hook {
     /**
      * @return {@link #GO}, {@link #REFUSE}, or a status of {@link Status} that it completes with
@@ -27,7 +27,7 @@ final class HookedDevice extends ForwardingDevice {
 
   Hook hook = (opcode, key, offset, length) -> GO;
 
-  /** What happens before a poll. */
+  /** Is called before each poll. */
   Runnable onPoll = () -> {};
 
   boolean outlives;

@@ -165,7 +165,7 @@ public final class ErdaServer implements AutoCloseable {
     }
   }
 
-  /** What clients of this host connect to. */
+  /** The URI by which clients of this host connect. */
   public String uri() {
     return uris.getFirst();
   }

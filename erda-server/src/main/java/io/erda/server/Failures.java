@@ -16,7 +16,7 @@ final class Failures {
       super("the thread " + thread + " ended: " + JvmErrors.tell(error), error);
     }
 
-    /** Whoever prints it prints the line for the user. */
+    /** Returns the message alone: the line for the user, without the name of this class. */
     @Override
     @SuppressWarnings("OverrideThrowableToString")
     public String toString() {
@@ -77,7 +77,7 @@ final class Failures {
     }
   }
 
-  /** What ended the first thread that failed; null while none has. */
+  /** The error that ended the first thread that failed; null while none has. */
   synchronized Throwable first() {
     return first;
   }

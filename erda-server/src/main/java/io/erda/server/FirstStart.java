@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an opening makes where there was no store: the directory, and the store in it. An opening
- * that fails, or whose server can't be reached after all, takes that away again, for nobody was
- * served and nothing was stored. What was there before stays.
+ * Remembers what the opening of a store had to make first: directories, and a new store in them.
+ * Where the opening fails, or its server can't be reached after all, that is removed again, because
+ * nobody was served and nothing was stored. Whatever was there before stays.
  */
 final class FirstStart {
   /** Directories that were not there, the innermost first. */

@@ -61,7 +61,7 @@ record OpenedStore(
     ShmDevice shm,
     FirstStart firstStart)
     implements AutoCloseable {
-  /** What a store is opened for. */
+  /** The purpose for which a store is opened. */
   enum Purpose {
     /** To serve it to the processes of this host; it is created where there is none. */
     SERVE,
@@ -243,7 +243,7 @@ record OpenedStore(
     };
   }
 
-  /** What mends it where a file is another user's, as those are that the superuser made. */
+  /** Whose a file is, and the command that mends it; empty where it is this user's. */
   private static String ofAnotherUser(Path file) {
     try {
       Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
@@ -284,7 +284,7 @@ record OpenedStore(
     }
   }
 
-  /** What {@code stats} shows: −1 where the file system does not say. */
+  /** The figure of {@code stats} for a number of bytes: −1 where the file system does not say. */
   private static long known(long bytes) {
     return bytes == Long.MAX_VALUE ? -1 : bytes;
   }

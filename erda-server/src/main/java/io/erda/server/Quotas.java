@@ -23,7 +23,7 @@ public record Quotas(
     long leasedBytesPerUser,
     int operationsPerClient,
     int operationsPerUser) {
-  /** What a server gives that nobody told otherwise. */
+  /** The quotas of a server that is started without any. */
   public static final Quotas DEFAULTS = new Quotas(0, 0, 0, 0, 0);
 
   /**

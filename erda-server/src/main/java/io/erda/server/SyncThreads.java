@@ -34,7 +34,7 @@ final class SyncThreads implements Syncs, AutoCloseable {
 
   private volatile boolean underWay;
 
-  /** What a drain of the group threw first. */
+  /** The first error that a drain of the group threw; null while none has. */
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
   /** The thread that waits in {@link #await}, or null. */

@@ -23,7 +23,7 @@ class FootprintTest {
   private static final int REGION_BYTES = 1 << 20;
   private static final int VALUE_BYTES = 1000;
 
-  /** What a key and a value of these tests take in the log. */
+  /** Bytes that the object of a key and a value of these tests takes in the log. */
   private static final int OBJECT_BYTES = 1040;
 
   private static final ServerOptions LARGE =

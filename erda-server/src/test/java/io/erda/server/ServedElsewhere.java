@@ -181,7 +181,7 @@ final class ServedElsewhere implements AutoCloseable {
     child.destroyForcibly().waitFor();
   }
 
-  /** What the child has printed. */
+  /** The output of the child up to now. */
   String output() {
     try {
       return Files.readString(output, StandardCharsets.UTF_8);

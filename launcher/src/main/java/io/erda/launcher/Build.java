@@ -3,7 +3,7 @@ package io.erda.launcher;
 import io.erda.launcher.commands.LaunchSettings;
 import picocli.CommandLine.IVersionProvider;
 
-/** What {@code --version} prints. */
+/** The version of this build, which {@code --version} prints. */
 final class Build implements IVersionProvider {
   @Override
   public String[] getVersion() {

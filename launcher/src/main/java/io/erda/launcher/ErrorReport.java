@@ -37,7 +37,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   private static final Pattern LINE_END = Pattern.compile("\\s*\\R\\s*");
 
-  /** What libraries say, and the JDK, when a process may open no more files. */
+  /** The words of the JDK, and of libraries, for a process that may open no more files. */
   private static final String LINUX_TOO_MANY_FILES = "Too many open files";
 
   private static final String TOO_MANY_FILES =

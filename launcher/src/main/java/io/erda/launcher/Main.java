@@ -16,8 +16,9 @@ import picocli.CommandLine;
  * The {@code ./erda} command line.
  *
  * <p>Exit codes: 0 = done, 1 = it failed, 2 = the command line was wrong, 3 = the key has no value,
- * 141 = whoever read the output has left. What fails says so in one line on standard error that
- * begins with {@code erda: }; a stack trace is shown only with {@code -v} or {@code ERDA_TRACE=1}.
+ * 4 = {@code eval run} missed nothing, and did not judge all goals, 141 = whoever read the output
+ * has left. What fails says so in one line on standard error that begins with {@code erda: }; a
+ * stack trace is shown only with {@code -v} or {@code ERDA_TRACE=1}.
  */
 public final class Main {
   private static final int OUTPUT_BUFFER_BYTES = 8192;

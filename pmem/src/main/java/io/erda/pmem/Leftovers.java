@@ -18,7 +18,7 @@ public final class Leftovers {
   private final MemoryDirectory directory;
   private final MemoryDirectory watched;
 
-  /** What was left behind, and why, by name; the oldest first. */
+  /** Names of the files that were left behind, and why each was; the oldest first. */
   private final Map<String, String> left = new LinkedHashMap<>();
 
   private final List<String> untold = new ArrayList<>();

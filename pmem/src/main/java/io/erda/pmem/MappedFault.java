@@ -18,7 +18,7 @@ import java.nio.file.Path;
  * write.
  */
 public final class MappedFault {
-  /** What is said of a page. */
+  /** Whether a page can be stored to. */
   public enum Page {
     STORABLE,
     LOST,

@@ -70,7 +70,7 @@ final class ReadAheadTest {
     assertEquals(List.of("small ahead", "third ahead"), told.stream().sorted().toList());
   }
 
-  /** What the kernel has heard of the files of a directory. */
+  /** The kernel is given advice for the files of a directory. */
   @Test
   void theKernelIsTold() throws IOException {
     try (MappedDirectory files =

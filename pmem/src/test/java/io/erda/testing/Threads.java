@@ -5,7 +5,7 @@ import java.util.concurrent.FutureTask;
 
 /** Threads of tests that tell how they ended. */
 public final class Threads {
-  /** What a thread does; it may throw anything. */
+  /** The work of a thread; it may throw anything. */
   public interface Work {
     void run() throws Throwable;
   }

@@ -15,7 +15,7 @@ public enum Promise {
     this.code = code;
   }
 
-  /** What stands for it in messages. */
+  /** Its number in messages. */
   public int code() {
     return code;
   }

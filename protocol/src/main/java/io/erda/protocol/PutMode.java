@@ -13,7 +13,7 @@ public enum PutMode {
     this.code = code;
   }
 
-  /** What stands for it in the handshake and in the superblock. */
+  /** Its number in the handshake and in the superblock. */
   public int code() {
     return code;
   }

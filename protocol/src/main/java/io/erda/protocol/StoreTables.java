@@ -53,7 +53,7 @@ public record StoreTables(
     return new StoreTables(nextGeneration, nextBuckets, generation, buckets, made, bucketsLeast);
   }
 
-  /** What stands for the direction in a superblock. */
+  /** The number of the direction in a superblock. */
   public int code() {
     return !resizing() ? NOT_RESIZED : halving() ? HALVED : DOUBLED;
   }

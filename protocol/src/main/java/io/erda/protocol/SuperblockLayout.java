@@ -25,7 +25,7 @@ public final class SuperblockLayout {
   /** The name of its file. */
   public static final String FILE = "superblock";
 
-  /** What the names of the tables' files begin with. */
+  /** The beginning of the names of the tables' files. */
   public static final String TABLE_PREFIX = "table-";
 
   /** Both copies lie in a memory of so many bytes. */

@@ -1,6 +1,6 @@
 package io.erda.verbs;
 
-/** What one end has moved to and from the memory of the other. */
+/** How many bytes and operations one end has moved to and from the memory of the other. */
 final class Moved {
   long reads;
   long bytesRead;

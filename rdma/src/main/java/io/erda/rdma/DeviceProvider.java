@@ -56,7 +56,7 @@ public interface DeviceProvider {
   }
 
   /**
-   * What a device is opened with.
+   * The arguments that a device is opened with.
    *
    * @param parameters of the URI, by name
    * @param nanoTime a monotonic clock

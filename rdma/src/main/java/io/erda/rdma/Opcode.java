@@ -1,6 +1,6 @@
 package io.erda.rdma;
 
-/** What a completion is about. */
+/** The kind of work that a completion is about. */
 public final class Opcode {
   public static final int READ = 1;
   public static final int WRITE = 2;

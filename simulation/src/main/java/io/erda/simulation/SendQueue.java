@@ -54,7 +54,7 @@ final class SendQueue {
     return messages;
   }
 
-  /** What is posted arrives after this time. */
+  /** Work that is posted arrives no sooner than at this time. */
   void arriveAfter(long ns) {
     assert lastArrivalNs == 0 : "something was issued already";
     lastArrivalNs = ns;
@@ -141,7 +141,7 @@ final class SendQueue {
     return drained;
   }
 
-  /** What is not issued will not be. */
+  /** Drops the work that was not issued yet. */
   void stopUnissued() {
     unissued.forEach(Work::stop);
     unissued.clear();

@@ -74,7 +74,7 @@ public final class SimulatedDisk {
   /** Events at {@link #failureAim} until it was met. */
   private long eventsToFailure;
 
-  /** Whose drains fail. */
+  /** The files whose drain fails. */
   private final Set<SimulatedFile> failedDrains = new HashSet<>();
 
   private Predicate<String> removalFails = name -> false;

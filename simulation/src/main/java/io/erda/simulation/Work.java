@@ -37,7 +37,7 @@ final class Work {
     }
   }
 
-  /** What its poster hears of it. */
+  /** The status that its poster is told. */
   private enum Report {
     AWAITED,
     /** It completed. The completion is told in the order posted. */

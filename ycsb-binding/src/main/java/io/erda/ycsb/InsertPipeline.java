@@ -30,7 +30,7 @@ final class InsertPipeline implements AutoCloseable {
   private final ErdaAsyncClient client;
   private final FailureListener listener;
 
-  /** What is in flight, by token. */
+  /** The tables of the inserts that are under way, by token. */
   private final String[] tables;
 
   private final String[] keys;
@@ -98,7 +98,7 @@ final class InsertPipeline implements AutoCloseable {
     return taken;
   }
 
-  /** What is still in flight fails. */
+  /** Ends with an error the inserts that are still under way. */
   @Override
   public void close() {
     client.close();

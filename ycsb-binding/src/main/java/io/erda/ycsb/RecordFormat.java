@@ -15,7 +15,7 @@ import site.ycsb.ByteIterator;
 final class RecordFormat {
   static final byte FORMAT = 1;
 
-  /** What lies in the bytes is not a record of this format. */
+  /** The bytes are no record of this format. */
   static final class DamagedRecordException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -22,7 +22,7 @@ final class Answers {
 
   private static final int CONNECTION_EPOCH = 1;
 
-  /** What {@link #answer} returns while the map can't be told. */
+  /** The result of {@link #answer} while the map can't be told. */
   static final int LATER = 0;
 
   private final MapReader reader;

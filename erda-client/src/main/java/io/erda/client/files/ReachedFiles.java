@@ -110,8 +110,8 @@ final class ReachedFiles implements AutoCloseable {
   }
 
   /**
-   * What is gone of a file, in words, when the failure was {@link Status#MEMORY_LOST}, or why it
-   * can't be read, when it was {@link Status#UNREADABLE}.
+   * Why the file could not be reached, in words: how much of it is gone when the failure was {@link
+   * Status#MEMORY_LOST}, and the error of the read when it was {@link Status#UNREADABLE}.
    */
   String loss() {
     return loss;

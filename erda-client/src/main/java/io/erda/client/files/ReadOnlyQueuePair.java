@@ -31,7 +31,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   /** The bytes of a cache line. */
   private static final int SOON_STRIDE = 64;
 
-  /** What is offered to receive a message. */
+  /** A buffer that was posted to receive a message. */
   private record Receive(long wrId, MemorySegment memory, long offset, int length) {}
 
   private final ReadOnlyDevice device;

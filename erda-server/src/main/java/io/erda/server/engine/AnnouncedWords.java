@@ -36,7 +36,7 @@ final class AnnouncedWords implements Decisions {
   /** The same while nobody does. */
   static final long UNWANTED_NS = 1_000_000_000;
 
-  /** What is whole is committed after so long. */
+  /** After so long an announced put whose object is whole is committed. */
   static final long LOOK_NS = 1_000_000;
 
   private final Tables tables;
@@ -50,7 +50,7 @@ final class AnnouncedWords implements Decisions {
   /** By head and offset, the oldest first. */
   private final Map<Long, Announcement> live = new LinkedHashMap<>();
 
-  /** What {@link #doWork} found whole. */
+  /** The announced puts whose objects {@link #doWork} found whole. */
   private final List<Announcement> whole = new ArrayList<>();
 
   private LiveBytes liveBytes;

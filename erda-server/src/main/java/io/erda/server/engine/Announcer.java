@@ -5,6 +5,6 @@ interface Announcer {
   /** Its connection is to end, because it does not write what it announced. */
   void giveUp();
 
-  /** What it announced in a reservation is decided. */
+  /** Hears that all puts that it announced in a reservation are decided. */
   void decided(Reservation reservation);
 }

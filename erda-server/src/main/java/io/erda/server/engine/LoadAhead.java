@@ -20,7 +20,7 @@ final class LoadAhead {
   private final LogStore log;
   private long[] keyWords = new long[64];
 
-  /** What was loaded, so that no compiler leaves the loads out. */
+  /** Takes every word that was loaded: of a load without a use a compiler would make nothing. */
   @SuppressWarnings("unused")
   private long loaded;
 

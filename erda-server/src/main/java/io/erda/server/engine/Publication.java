@@ -53,7 +53,7 @@ final class Publication {
 
   // The batch that is under way.
 
-  /** What it waits for. */
+  /** The device, or the agreement of others, that the publication waits for. */
   private enum Waits {
     /** There is none. */
     FOR_NOTHING,

@@ -117,7 +117,7 @@ final class Publishing {
 
   private Batch collected = new Batch();
 
-  /** What is being published; empty when nothing is. */
+  /** The batch that is being published; empty when nothing is. */
   private Batch underWay = new Batch();
 
   private boolean over;

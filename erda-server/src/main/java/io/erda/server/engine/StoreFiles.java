@@ -15,7 +15,7 @@ public final class StoreFiles {
   public static final String SUPERBLOCK = SuperblockLayout.FILE;
   public static final String ROOT = Root.FILE;
 
-  /** What a server left that was stopped cleanly. */
+  /** The record that a server writes which is stopped cleanly. */
   public static final String STOPPED = StopHeader.FILE;
 
   /** The name of a superblock until the creation that writes it has ended. */
@@ -24,7 +24,7 @@ public final class StoreFiles {
   /** The name of the record of a stop until all of it is durable. */
   static final String STOPPED_NEW = STOPPED + ".new";
 
-  /** What the names of tables' files begin with. */
+  /** The beginning of the names of tables' files. */
   public static final String TABLE_PREFIX = SuperblockLayout.TABLE_PREFIX;
 
   private static final Pattern TABLE = Pattern.compile(TABLE_PREFIX + "[0-9]+");

@@ -58,7 +58,7 @@ public final class Tables implements AutoCloseable {
 
   private Generation current;
 
-  /** What the current one is resized into, or null. */
+  /** The table that takes the entries of the current one; null while that is not resized. */
   private Generation next;
 
   private Resizing resizing;

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * @param meaning a phrase for people, one sentence or two
  */
 public record Figure(String name, Kind kind, Unit unit, String meaning) {
-  /** What a value may do. */
+  /** How a value may change. */
   public enum Kind {
     /** It grows from 0, and begins again when the server starts. */
     COUNTER,
@@ -32,7 +32,7 @@ public record Figure(String name, Kind kind, Unit unit, String meaning) {
     TEXT
   }
 
-  /** What a value counts. */
+  /** The unit of a value. */
   public enum Unit {
     /** Things, or a number that means what the figure says. */
     NUMBER("number"),

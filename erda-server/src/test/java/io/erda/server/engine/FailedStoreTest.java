@@ -52,7 +52,7 @@ class FailedStoreTest {
   private final EmbeddedDevice clientDevice = network.device();
   private HeapDirectory files = new HeapDirectory(1 << 18, Survives.POWER_FAILURE);
 
-  /** Whose drains fail, by name. */
+  /** The names of the files whose drain fails. */
   private Predicate<String> failing = name -> false;
 
   /** Whether no file can be made. */

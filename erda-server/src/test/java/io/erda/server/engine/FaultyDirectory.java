@@ -9,10 +9,10 @@ import java.util.function.Predicate;
 
 /** A directory of which single calls fail, by the name of the file. */
 final class FaultyDirectory extends ForwardingDirectory {
-  /** Whose files can't be opened, though they are sound. */
+  /** The names of the files that can't be opened, though they are sound. */
   Predicate<String> openFails = name -> false;
 
-  /** Whose files can't be removed. */
+  /** The names of the files that can't be removed. */
   Predicate<String> deleteFails = name -> false;
 
   FaultyDirectory(MemoryDirectory directory) {

@@ -145,7 +145,7 @@ final class StoreHarness {
             .toArray(ValueLayout.JAVA_BYTE);
   }
 
-  /** What an inspection finds wrong. */
+  /** The findings of an inspection of the store. */
   List<String> findings() {
     List<String> findings = new ArrayList<>();
     new StoreInspection(

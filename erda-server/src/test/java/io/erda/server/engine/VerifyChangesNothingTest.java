@@ -243,7 +243,7 @@ public class VerifyChangesNothingTest {
     assumeTrue(Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0), "needs root");
   }
 
-  /** What a command said. */
+  /** Runs a command to its end, and returns what it printed. */
   private static String run(String... command) throws IOException {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String said = new String(process.getInputStream().readAllBytes(), UTF_8);

@@ -31,7 +31,7 @@ public final class Programs {
     return find(name).orElseThrow(() -> new ProcessException(missing(name)));
   }
 
-  /** What to say of one that is not there. */
+  /** The line for a program that is not there. */
   public static String missing(String name) {
     return name + " is not installed: apt-get install " + name;
   }

@@ -10,7 +10,7 @@ import java.util.Map;
  * step of which any method is in its stack, wherever in it. Immutable.
  */
 public final class Steps {
-  /** What belongs to no step. */
+  /** The step that samples outside of all steps are counted for. */
   public static final String REST = "the rest";
 
   private final List<Step> steps;

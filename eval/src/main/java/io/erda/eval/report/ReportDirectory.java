@@ -154,7 +154,7 @@ public final class ReportDirectory {
     }
   }
 
-  /** What people open. */
+  /** The name of the page that people open. */
   public Path page() {
     return directory.resolve("index.html");
   }

@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
  * one backup at a time, because such a lock is a process's.
  */
 public final class BackupWriter implements AutoCloseable {
-  /** What a backup's file is called in its directory. */
+  /** The name of a backup's file in its directory. */
   public static final String FILE = "erda.backup";
 
   private static final String UNFINISHED = ".unfinished";

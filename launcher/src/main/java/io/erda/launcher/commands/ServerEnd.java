@@ -53,7 +53,7 @@ final class ServerEnd {
     return !told.getAndSet(true);
   }
 
-  /** What is said of a server that failed. */
+  /** The line for a server that failed. */
   static String failed(Throwable failure) {
     String ofFiles = FileErrors.explain(failure);
     String explained = ofFiles == null ? JvmErrors.explain(failure) : ofFiles;

@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
       "  ./erda ycsb run  -P workloads/workloada -p erda.uri=erda+shm:/var/lib/erda -threads 2 -s"
     })
 public final class YcsbCommand implements Callable<Integer> {
-  /** What to do. */
+  /** The phase of YCSB that is run. */
   enum Phase {
     LOAD,
     RUN

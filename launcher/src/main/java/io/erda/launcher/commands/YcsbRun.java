@@ -209,7 +209,7 @@ record YcsbRun(
                 "check-outcome"));
   }
 
-  /** What went wrong, or null. */
+  /** What is said of a run that did not do all that was asked; null of one that did. */
   static String failure(CheckedExporter.Outcome outcome, long expected) {
     if (outcome == null) {
       return "YCSB ended before it had a result";

@@ -24,7 +24,7 @@ final class FaultyWire implements AutoCloseable {
   private static final int BACKLOG = 64;
   private static final int BUFFER_BYTES = 64 << 10;
 
-  /** What happens to a connection. */
+  /** The faults that a connection may meet. */
   enum Kind {
     /** A bit of a byte changes. */
     FLIP,

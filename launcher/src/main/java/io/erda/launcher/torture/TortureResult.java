@@ -80,7 +80,7 @@ public record TortureResult(
       long iterations,
       String otherUserLeftOut) {}
 
-  /** What was done to the bytes between clients and servers over TCP. */
+  /** The faults that connections between clients and servers over TCP have met. */
   public record Wire(long flips, long cuts, long stalls) {}
 
   /**

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * this process could run: one that is stopped by a signal is not late.
  */
 final class Watchdog implements AutoCloseable {
-  /** What every client of the torture is made with. */
+  /** The options of every client of the torture. */
   static final ClientOptions OPTIONS =
       ClientOptions.DEFAULT
           .withConnectTimeout(Duration.ofSeconds(2))

@@ -53,7 +53,7 @@ public final class ServiceManager {
     send("READY=1\nSTATUS=" + oneLine(status));
   }
 
-  /** What the process is about. */
+  /** Tells in a line for people what the process is doing. */
   public void status(String status) throws IOException {
     send("STATUS=" + oneLine(status));
   }

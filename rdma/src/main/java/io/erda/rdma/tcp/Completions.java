@@ -3,7 +3,7 @@ package io.erda.rdma.tcp;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Opcode;
 
-/** What a queue pair has to report, in order. One thread; preallocated. */
+/** The completions that a queue pair has to report, in order. One thread; preallocated. */
 final class Completions {
   private final long[] ids;
   private final long[] outcomes;

@@ -4,7 +4,7 @@ import io.erda.rdma.DeviceStatistics;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** What was moved; counted by one thread, seen by any. */
+/** Counts what a connection has moved; one thread counts, any thread may look. */
 final class Counters {
   private static final int READS = 0;
   private static final int BYTES_READ = 1;

@@ -5,7 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** What waits for the socket. Frames are built in place, at {@link #at()}, and then added. */
+/**
+ * The bytes that wait for the socket. Frames are built in place, at {@link #at()}, and then added.
+ */
 final class OutBuffer {
   private MemorySegment memory;
   private ByteBuffer bytes;

@@ -8,7 +8,7 @@ final class Window {
   private long sent;
   private long consumed;
 
-  /** What a message takes of a window. */
+  /** Bytes of the window that a message takes. */
   static int bytes(int length) {
     return Frame.MESSAGE_OVERHEAD + Frame.padded(length);
   }

@@ -1,6 +1,6 @@
 package io.erda.simulation.history;
 
-/** What a client knows of an operation's end. */
+/** How an operation ended, as far as its client knows. */
 public enum Outcome {
   /**
    * Nothing: it may have taken effect, may still do so until it returned, or never. What a dead

@@ -1,6 +1,6 @@
 package io.erda.simulation.history;
 
-/** What the checker says of a history. */
+/** The result of the check of a history. */
 public sealed interface Verdict {
   /** Every key's operations can be put into one order that explains all results. */
   record Linearizable(int operations, int keys) implements Verdict {}

@@ -70,7 +70,7 @@ public final class Defects {
     LATER.clear();
   }
 
-  /** What was put off. */
+  /** The work that a defect has put off. */
   public static void runLater() {
     List<Runnable> now = List.copyOf(LATER);
     LATER.clear();

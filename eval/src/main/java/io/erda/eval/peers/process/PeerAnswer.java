@@ -10,7 +10,7 @@ final class PeerAnswer {
   /** The store is open. */
   static final String OPEN = "open ";
 
-  /** What was asked for is done. */
+  /** The request is done. */
   static final String DONE = "done ";
 
   /** The same, with how long operations took. */

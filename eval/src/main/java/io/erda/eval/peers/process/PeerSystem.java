@@ -59,7 +59,7 @@ public enum PeerSystem {
     this.pipelines = pipelines;
   }
 
-  /** What the report calls it. */
+  /** The name of the system in the report. */
   public String title() {
     return title;
   }
