@@ -8,6 +8,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +46,20 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     opened.add(mapping);
     readAhead.mapped(mapping);
     return mapping;
+  }
+
+  @Override
+  public void shareWithWriters(String name) throws IOException {
+    if (!directory.isOfLayers()) {
+      return;
+    }
+    try {
+      Libc.close(directory.open(name, true));
+    } catch (NoSuchFileException e) {
+      throw e;
+    } catch (FileSystemException e) {
+      // Without the right to write it is read as it lies there.
+    }
   }
 
   private Mapping map(String name) throws IOException {

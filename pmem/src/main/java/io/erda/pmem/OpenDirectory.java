@@ -25,6 +25,8 @@ import java.util.Map;
  * <p>Owns a descriptor. Any thread may call any method as long as the directory is open.
  */
 public final class OpenDirectory implements AutoCloseable {
+  private static final long OVERLAYFS = 0x794c7630L;
+
   private final Path path;
   private final int descriptor;
   private final FileStatus opened;
@@ -296,6 +298,12 @@ public final class OpenDirectory implements AutoCloseable {
   public long totalBytes() {
     FileSystemStatus status = fileSystem();
     return status == null ? Long.MAX_VALUE : status.totalBytes();
+  }
+
+  /** Whether a file that is opened to write may become another file than those who read have. */
+  boolean isOfLayers() {
+    FileSystemStatus status = Libc.fileSystem(descriptor);
+    return status != null && status.type() == OVERLAYFS;
   }
 
   private FileSystemStatus fileSystem() {

@@ -30,6 +30,14 @@ public interface ReadableDirectory extends AutoCloseable {
    */
   ReadableFile open(String name) throws IOException;
 
+  /**
+   * Has a file's name lead to the file that a writer will store to, as far as this user may: on a
+   * file system of layers (overlayfs) the first who opens a file to write makes a copy of it, and
+   * whoever opened it before never sees what is stored there. Elsewhere nothing happens. To be
+   * called before the file is opened.
+   */
+  default void shareWithWriters(String name) throws IOException {}
+
   /** What {@link MemoryDirectory#boot()} says. */
   int boot();
 

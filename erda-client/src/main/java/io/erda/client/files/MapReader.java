@@ -94,6 +94,7 @@ final class MapReader implements AutoCloseable {
     try {
       // The superblock gets its name last when a store is created.
       files[1] = open(directory, SuperblockLayout.FILE, SuperblockLayout.BYTES);
+      shareRoot(directory);
       files[0] = open(directory, Root.FILE, Root.BYTES);
       files[2] = open(directory, LogFiles.REGIONS, LogReading.HEADER_BYTES);
       MapReader reader = new MapReader(directory, files[0], files[1], files[2]);
@@ -105,6 +106,15 @@ final class MapReader implements AutoCloseable {
           file.close();
         }
       }
+    }
+  }
+
+  /** A server that begins says so in the root, and must be heard by who has it open. */
+  private static void shareRoot(ReadableDirectory directory) throws NotReadable {
+    try {
+      directory.shareWithWriters(Root.FILE);
+    } catch (IOException e) {
+      throw notReadable(Root.FILE, e);
     }
   }
 

@@ -1,0 +1,77 @@
+package io.erda.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.erda.client.ErdaClient;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A store that came with the image of a container lies in a lower layer of its overlayfs: the first
+ * who opens a file of it to write gets a copy, and a client that read the files before must hear of
+ * it. The file system is mounted in a mount namespace of the child; where this user may not do
+ * that, the test is skipped.
+ */
+class LayeredFilesTest {
+  @TempDir Path directory;
+
+  @Test
+  void whoReadTheFilesBeforeAServerBeganSeesWhatItStores() throws Exception {
+    Path lower = Files.createDirectory(directory.resolve("lower"));
+    Path upper = Files.createDirectory(directory.resolve("upper"));
+    Path work = Files.createDirectory(directory.resolve("work"));
+    Path mounted = Files.createDirectory(directory.resolve("mounted"));
+    try (ErdaStore store = ErdaStore.open(lower.resolve("store"));
+        ErdaClient client = store.client()) {
+      client.put("key".getBytes(UTF_8), "below".getBytes(UTF_8));
+    }
+    String mount =
+        "mount -t overlay -o lowerdir=%s,upperdir=%s,workdir=%s overlay %s"
+            .formatted(lower, upper, work, mounted);
+    Path output = directory.resolve("output");
+    Assumptions.assumeTrue(
+        ended(List.of("unshare", "--mount", "sh", "-c", mount), output) == 0,
+        "no overlayfs can be mounted here: " + Files.readString(output));
+    List<String> command = new ArrayList<>(List.of("unshare", "--mount", "sh", "-c"));
+    command.add(mount + " && exec \"$@\"");
+    command.add("sh");
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(
+        List.of(
+            "-XX:-UsePerfData",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            LayeredFilesScenario.class.getName(),
+            mounted.resolve("store").toString()));
+    int code = ended(command, output);
+    String said = Files.readString(output);
+    assertEquals(0, code, said);
+    assertTrue(said.contains("done"), said);
+  }
+
+  private static int ended(List<String> command, Path output) throws Exception {
+    Process child =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(Redirect.to(output.toFile()))
+            .start();
+    try {
+      return child.waitFor(60, TimeUnit.SECONDS) ? child.exitValue() : -1;
+    } finally {
+      child.descendants().forEach(ProcessHandle::destroyForcibly);
+      child.destroyForcibly().waitFor();
+    }
+  }
+}
