@@ -7,7 +7,11 @@ import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Tells clients where tables and regions are. */
+/**
+ * Tells clients where tables and regions are. What could not be registered, because a store found
+ * no room, is left out: nothing is there yet, and nothing comes to be there before the store was
+ * opened again.
+ */
 final class MapRequests {
   private final StoreEngine engine;
 
@@ -21,7 +25,8 @@ final class MapRequests {
       return;
     }
     Tables tables = engine.tables();
-    List<Region> regions = engine.log().regions();
+    List<Region> regions = reachable(connection.port);
+    long nextKey = connection.port.keyOf(tables.next());
     int first = Math.clamp(Message.getInt(in, at + Message.MAP_FROM), 0, regions.size());
     int count = Math.min(regions.size() - first, Message.RECORDS_MAX);
     connection.mapEpoch = engine.root().epoch();
@@ -36,11 +41,9 @@ final class MapRequests {
     Message.putInt(out, to + Message.MAPPED_REGIONS, regions.size());
     Message.putInt(out, to + Message.MAPPED_FIRST, first);
     Message.putInt(out, to + Message.MAPPED_COUNT, count);
-    Message.putLong(out, to + Message.MAPPED_NEXT_KEY, connection.port.keyOf(tables.next()));
+    Message.putLong(out, to + Message.MAPPED_NEXT_KEY, nextKey);
     Message.putLong(
-        out,
-        to + Message.MAPPED_NEXT_BUCKETS,
-        tables.next() == null ? 0 : tables.next().table().buckets());
+        out, to + Message.MAPPED_NEXT_BUCKETS, nextKey == 0 ? 0 : tables.next().table().buckets());
     for (int i = 0; i < count; i++) {
       Region region = regions.get(first + i);
       long record = to + Message.MAPPED_RECORDS + (long) i * Message.RECORD_BYTES;
@@ -51,5 +54,15 @@ final class MapRequests {
     }
     connection.respond(
         slot, Message.MAP, Result.OK, Message.MAPPED_RECORDS + count * Message.RECORD_BYTES);
+  }
+
+  private List<Region> reachable(Port port) {
+    List<Region> all = engine.log().regions();
+    for (Region region : all) {
+      if (port.keyOf(region) == 0) {
+        return all.stream().filter(each -> port.keyOf(each) != 0).toList();
+      }
+    }
+    return all;
   }
 }

@@ -38,9 +38,13 @@ final class Port implements AutoCloseable {
     device.deregister(tables.remove(table.number()));
   }
 
-  /** Its remote key, or 0 when {@code table} is null. */
+  /**
+   * Its remote key; 0 when {@code table} is null, or could not be registered, because a store found
+   * no room.
+   */
   long keyOf(Tables.Generation table) {
-    return table == null ? 0 : tables.get(table.number()).remoteKey();
+    MemoryRegion registered = table == null ? null : tables.get(table.number());
+    return registered == null ? 0 : registered.remoteKey();
   }
 
   /**

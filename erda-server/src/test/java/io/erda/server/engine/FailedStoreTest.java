@@ -13,6 +13,8 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.Creation;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.NoRoomToStoreException;
+import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.ErdaException;
@@ -20,8 +22,11 @@ import io.erda.protocol.Message;
 import io.erda.protocol.PutMode;
 import io.erda.protocol.Result;
 import io.erda.protocol.Root;
+import io.erda.rdma.Device;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.testing.ForwardingDevice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -31,6 +36,7 @@ import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -122,12 +128,15 @@ class FailedStoreTest {
   }
 
   private ServerCore serve(StoreGeometry store, CleanerOptions cleaning) throws IOException {
-    StoreEngine engine = StoreOpening.open(directory(), store, new Random(1));
-    ServerCore core =
-        new ServerCore(
-            engine, new ServiceOptions(3, 1_000_000_000L, 4096, 0, cleaning), () -> nowNs += 1000);
+    ServerCore core = core(store, cleaning);
     core.listen(serverDevice, serverDevice.listen("erda"));
     return core;
+  }
+
+  private ServerCore core(StoreGeometry store, CleanerOptions cleaning) throws IOException {
+    StoreEngine engine = StoreOpening.open(directory(), store, new Random(1));
+    return new ServerCore(
+        engine, new ServiceOptions(3, 1_000_000_000L, 4096, 0, cleaning), () -> nowNs += 1000);
   }
 
   private int put(RawClient client, byte[] key) {
@@ -187,6 +196,67 @@ class FailedStoreTest {
     assertEquals(0, core.engine().tables().size());
     files.delete("ballast");
     assertEquals(Result.OK, put(client, KEY), "there is space again");
+    core.close();
+  }
+
+  /**
+   * Over shared memory the keys of what is registered stand in a file, and a store to that may find
+   * no room. Seen on a full btrfs: the map named a region without a key, so no client connected.
+   */
+  @Test
+  void aRegionThatCouldNotBeRegistered() throws IOException {
+    requireReadsWhenNothingCanBeRegistered(
+        STORE,
+        client -> {
+          int result = Result.OK;
+          while (result == Result.OK) {
+            result = client.lease(0, 4000).result();
+          }
+          return result;
+        });
+  }
+
+  /** The same of the table that the entries would have been moved to. */
+  @Test
+  void aTableThatCouldNotBeRegistered() throws IOException {
+    requireReadsWhenNothingCanBeRegistered(
+        new StoreGeometry(new LogGeometry(1, 1 << 17, 4096, 1), 16),
+        client -> {
+          int result = Result.OK;
+          for (int i = 0; i < 64 && result == Result.OK; i++) {
+            result = put(client, ("key " + i).getBytes(UTF_8));
+          }
+          return result;
+        });
+  }
+
+  private void requireReadsWhenNothingCanBeRegistered(
+      StoreGeometry store, ToIntFunction<RawClient> untilRefused) throws IOException {
+    boolean[] room = {true};
+    Device device =
+        new ForwardingDevice(serverDevice) {
+          @Override
+          public MemoryRegion register(PersistentMemory memory, int access) {
+            if (!room[0]) {
+              throw new NoRoomToStoreException(new OutOfSpaceException("registry", null), () -> false);
+            }
+            return super.register(memory, access);
+          }
+        };
+    ServerCore core = core(store, CleanerOptions.NEVER);
+    core.listen(device, device.listen("erda"));
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    assertEquals(Result.OK, put(client, KEY));
+    room[0] = false;
+    assertEquals(Result.DISK_FULL, untilRefused.applyAsInt(client));
+    assertTrue(core.isFull());
+    requireReads(client);
+    MemorySegment map = client.ask(Message.MAP, Message.MAP_REQUEST_BYTES);
+    assertEquals(1, Message.getInt(map, Message.MAPPED_COUNT));
+    assertEquals(1, Message.getInt(map, Message.MAPPED_REGIONS));
+    assertTrue(Message.getLong(map, Message.MAPPED_RECORDS + Message.RECORD_KEY) != 0);
+    assertEquals(0, Message.getLong(map, Message.MAPPED_NEXT_KEY));
+    assertEquals(0, Message.getLong(map, Message.MAPPED_NEXT_BUCKETS));
     core.close();
   }
 
