@@ -16,6 +16,9 @@ final class ClientCore {
   /** A power of two. So seldom that the clock adds nothing to the wait for an answer. */
   private static final int IDLE_TURNS_PER_CLOCK = 16;
 
+  /** How often those who wait for space look whether the server has retired a region meanwhile. */
+  private static final long ROOM_LOOK_NS = 100_000_000;
+
   final ClientContext context;
   private final Attention attention;
   private final Connections connections;
@@ -23,6 +26,7 @@ final class ClientCore {
   private final Slots slots;
   private final int depth;
   private long nextDeadlineNs;
+  private long roomLookedNs;
   private boolean closed;
 
   /** How often there was nothing to do; the clock is looked at when it passes a multiple. */
@@ -36,6 +40,7 @@ final class ClientCore {
   ClientCore(ClientContext context, int depth, OperationHandler handler) {
     this.depth = depth;
     this.context = context;
+    roomLookedNs = context.now();
     attention = context.attention();
     connections = new Connections(context, Slots.requests(depth));
     outcomes = new Outcomes(handler, Slots.count(depth));
@@ -290,6 +295,7 @@ final class ClientCore {
       return 0;
     }
     long now = context.now();
+    hearOfRoom(now);
     if (!outcomes.takeBegun() && now - nextDeadlineNs < 0) {
       return 0;
     }
@@ -311,5 +317,21 @@ final class ClientCore {
     }
     nextDeadlineNs = next;
     return ended;
+  }
+
+  /**
+   * Where puts wait for space of the log, the server may have none but in a region that was cleaned
+   * and that this client has not heard of: its file is used again when everybody has left it.
+   */
+  private void hearOfRoom(long now) {
+    if (now - roomLookedNs < ROOM_LOOK_NS) {
+      return;
+    }
+    roomLookedNs = now;
+    for (Operation each : slots.operations) {
+      if (each.step == Put.WAIT_LEASE && each.stamped) {
+        each.session.refreshMap();
+      }
+    }
   }
 }

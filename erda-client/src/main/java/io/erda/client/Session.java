@@ -8,6 +8,7 @@ import io.erda.protocol.Handshake.Refusal;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Message;
 import io.erda.protocol.PutMode;
+import io.erda.protocol.Result;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
@@ -518,6 +519,10 @@ final class Session implements CompletionHandler {
     if (answer == Leases.Answer.ARRIVED) {
       listener.onLease(this, head);
     } else if (answer == Leases.Answer.REFUSED) {
+      if (result == Result.DISK_FULL) {
+        // The file of a region that was cleaned takes room as long as somebody maps it.
+        refreshMap();
+      }
       listener.onLeaseRefused(this, head, asked, result);
     }
   }

@@ -244,6 +244,34 @@ class ConnectionTest {
   }
 
   /**
+   * Seen on a full disk: the only file that was to come was that of a region that had been cleaned.
+   * It waited for its clients to leave, and they waited for the lease and did not hear of it.
+   */
+  @Test
+  void whoWaitsForALeaseHearsWhichRegionsAreGone() {
+    try (ErdaClient erda = store.client()) {
+      store.requests.clear();
+      store.answer = (type, request) -> type == Message.LEASE ? FakeStore.SILENCE : Result.OK;
+      assertThrows(ErdaException.Unavailable.class, () -> erda.put(bytes("a"), bytes("1")));
+      assertEquals(Message.LEASE, store.requests.getFirst());
+      assertTrue(store.requests.contains(Message.MAP), store.requests.toString());
+    }
+  }
+
+  /** What a client maps takes room on the disk. */
+  @Test
+  void whoFindsTheDiskFullHearsWhichRegionsAreGone() {
+    try (ErdaClient erda = store.client()) {
+      store.requests.clear();
+      store.answer = (type, request) -> type == Message.LEASE ? Result.DISK_FULL : Result.OK;
+      assertThrows(ErdaException.Full.class, () -> erda.put(bytes("a"), bytes("1")));
+      assertNull(erda.get(bytes("a")));
+      store.step();
+      assertEquals(List.of(Message.LEASE, Message.MAP), store.requests);
+    }
+  }
+
+  /**
    * The answer arrives at the very reading of the clock at which the time is over: the operation
    * has ended when the answer is looked at. Which reading that is depends on the client, so each of
    * the first ones is tried.
