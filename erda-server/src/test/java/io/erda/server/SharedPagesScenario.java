@@ -184,8 +184,7 @@ final class SharedPagesScenario {
     } catch (RuntimeException e) {
       System.out.println("closing: " + e.getMessage());
     }
-    require(
-        server.await() == null || !(server.await() instanceof InternalError), "" + server.await());
+    require(server.await() instanceof ErdaException.ReadOnly, "" + server.await());
   }
 
   /** Returns whether it was done. Whatever is thrown but an {@link ErdaException} ends this. */

@@ -291,6 +291,38 @@ class EndingServerTest {
     }
   }
 
+  /** Whoever ends a server whose store was read-only hears of it, though the end was in order. */
+  @Test
+  void theEndOfAReadOnlyStoreIsNoSuccess() throws Exception {
+    Process server = start(java(flags(), classPath(), server()));
+    awaitThat(server, "serving", () -> text("out").contains("serving "));
+    try (ErdaClient erda = ErdaClient.connect("erda+shm:" + data());
+        Stream<Path> files = Files.list(data())) {
+      erda.put(new byte[] {1}, new byte[] {2});
+      for (Path file : files.toList()) {
+        if (file.getFileName().toString().startsWith("region-")) {
+          Files.write(file, new byte[0]);
+        }
+      }
+      awaitThat(
+          server,
+          "the store is read-only",
+          () -> {
+            try {
+              erda.put(new byte[] {1}, new byte[] {3});
+            } catch (ErdaException e) {
+              // Before the store is read-only and after that.
+            }
+            return text("err").contains("the store is read-only now");
+          });
+    }
+    server.destroy();
+    assertEquals(1, awaitEnd(server), () -> text("err"));
+    String last = text("err").lines().reduce((one, next) -> next).orElse("");
+    assertTrue(last.contains("server failed: the store was read-only: "), last);
+    assertTrue(last.contains("was shortened while it was in use"), last);
+  }
+
   /** A terminal would obey what is in the name of a file. */
   @Test
   void namesOfFilesAreOneLineAndLeadToThemselves() throws Exception {

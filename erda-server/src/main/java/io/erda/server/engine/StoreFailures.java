@@ -77,10 +77,10 @@ final class StoreFailures {
     }
   }
 
-  /** Sets who is told the reason, once. */
+  /** Sets who is told the reason, once; of a store that found no room it is not. */
   void onReadOnly(Consumer<String> told) {
     listener = told;
-    if (reason != null) {
+    if (reason != null && full == null) {
       told.accept(reason);
     }
   }

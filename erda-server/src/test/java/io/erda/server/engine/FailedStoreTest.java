@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -250,6 +251,7 @@ class FailedStoreTest {
     room[0] = false;
     assertEquals(Result.DISK_FULL, untilRefused.applyAsInt(client));
     assertTrue(core.isFull());
+    core.onReadOnly(Assertions::fail);
     requireReads(client);
     MemorySegment map = client.ask(Message.MAP, Message.MAP_REQUEST_BYTES);
     assertEquals(1, Message.getInt(map, Message.MAPPED_COUNT));
