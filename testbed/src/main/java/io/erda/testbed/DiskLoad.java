@@ -2,25 +2,43 @@ package io.erda.testbed;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 
 /**
- * A client process that puts and gets keys of its own while the store's file system becomes full,
- * or fails, and keeps a ledger of them: what {@code testbed/full-disks} runs.
+ * A client process that puts, deletes and gets keys of its own while the store's file system
+ * becomes full, or fails, and keeps a ledger of them: what {@code testbed/full-disks} runs.
  *
- * <p>It ends when its input does. Then it reads every key, with a new client unless it is to use
- * the one it has, and compares. Each second it says on one line what it has seen until then; a line
- * that begins with {@code WRONG} is a lost or wrong value, or an exception of another kind than
- * {@link ErdaException}. Exit code 1 says that there was one.
+ * <p>It overwrites a fixed set of keys, which needs no more room than it has, and does besides what
+ * the lines of its input say:
+ *
+ * <ul>
+ *   <li>{@code grow N}: it puts N further keys, whose values are long, so that the store needs
+ *       further files. One that is refused must stay absent, and is tried again
+ *   <li>{@code shrink}: it deletes all further keys
+ *   <li>{@code end}, or the end of the input: it reads every key, with a new client unless it is to
+ *       use the one it has, compares, and ends
+ * </ul>
+ *
+ * <p>Each half second it says on one line what it has seen until then. A line that begins with
+ * {@code WRONG} is a lost or wrong value, or an exception of another kind than {@link
+ * ErdaException}. Exit code 1 says that there was one.
  */
 final class DiskLoad {
   private static final int KEYS = 400;
-  private static final int BYTES_MAX = 3000;
+  private static final int BYTES_MAX = 3_000;
+  private static final int LONG_BYTES_MAX = 16_000;
+  private static final long TELL_NS = 500_000_000L;
 
   /** A value that a key may have, as the number of the put that stored it; 0: none. */
   private static final class Key {
@@ -32,19 +50,38 @@ final class DiskLoad {
     boolean may(long number) {
       return number == acknowledged || Arrays.stream(unknown).anyMatch(each -> each == number);
     }
+
+    boolean isAbsent() {
+      return acknowledged == 0 && unknown.length == 0;
+    }
   }
 
   private final String uri;
   private final String name;
   private final SplittableRandom random;
-  private final Key[] keys = new Key[KEYS];
-  private final byte[] value = new byte[BYTES_MAX];
+  private final ConcurrentLinkedQueue<String> lines = new ConcurrentLinkedQueue<>();
+
+  /** The fixed set, and behind it the further keys. Of those the last may be absent still. */
+  private final List<Key> keys = new ArrayList<>();
+
+  private final byte[] value = new byte[LONG_BYTES_MAX];
   private final PrintStream out = System.out;
   private ErdaClient client;
+  private int obeyed;
+  private boolean ending;
+  private boolean shrinking;
+
+  /** Further keys that are to be put yet. */
+  private long missing;
+
   private long number;
   private long puts;
   private long gets;
   private long full;
+
+  /** Refused for want of something else than room on the disk. */
+  private long otherwiseFull;
+
   private long readOnly;
   private long unknown;
   private long unavailable;
@@ -57,7 +94,9 @@ final class DiskLoad {
     this.uri = uri;
     this.name = name;
     this.random = new SplittableRandom(seed);
-    Arrays.setAll(keys, i -> new Key());
+    for (int i = 0; i < KEYS; i++) {
+      keys.add(new Key());
+    }
   }
 
   /**
@@ -69,16 +108,32 @@ final class DiskLoad {
   public static void main(String[] arguments) throws Exception {
     DiskLoad load = new DiskLoad(arguments[0], arguments[1], Long.parseLong(arguments[2]));
     load.sameClient = arguments.length > 3;
+    Thread reader = new Thread(load::readLines, "lines");
+    reader.setDaemon(true);
+    reader.start();
     load.run();
     System.exit(load.wrong ? 1 : 0);
   }
 
-  private void run() throws IOException, InterruptedException {
+  private void readLines() {
+    try (BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
+      in.lines().forEach(lines::add);
+    } catch (IOException | UncheckedIOException e) {
+      // An end like any other.
+    }
+    lines.add("end");
+  }
+
+  private void run() throws InterruptedException {
     long nextNs = System.nanoTime();
-    while (System.in.available() == 0) {
+    while (!ending) {
       step();
+      for (String line = lines.poll(); line != null; line = lines.poll()) {
+        obey(line);
+      }
       if (System.nanoTime() - nextNs >= 0) {
-        nextNs = System.nanoTime() + 1_000_000_000L;
+        nextNs = System.nanoTime() + TELL_NS;
         tell();
       }
     }
@@ -86,19 +141,57 @@ final class DiskLoad {
     tell();
   }
 
+  private void obey(String line) {
+    obeyed++;
+    shrinking = line.equals("shrink");
+    ending |= line.equals("end");
+    missing = line.startsWith("grow ") ? Long.parseLong(line.substring("grow ".length())) : 0;
+  }
+
   private void tell() {
     out.printf(
-        "%s puts=%d gets=%d full=%d readonly=%d unknown=%d unavailable=%d geterrors=%d %s%n",
-        name, puts, gets, full, readOnly, unknown, unavailable, getErrors, lastError);
+        "%s obeyed=%d puts=%d gets=%d missing=%d further=%d full=%d otherwisefull=%d readonly=%d unknown=%d"
+            + " unavailable=%d geterrors=%d %s%n",
+        name,
+        obeyed,
+        puts,
+        gets,
+        missing,
+        keys.size() - KEYS,
+        full,
+        otherwiseFull,
+        readOnly,
+        unknown,
+        unavailable,
+        getErrors,
+        lastError);
     out.flush();
   }
 
   private void step() throws InterruptedException {
-    int index = random.nextInt(KEYS);
     if (random.nextInt(3) == 0) {
-      get(index);
+      get(random.nextInt(keys.size()));
+    } else if (missing > 0 && random.nextBoolean()) {
+      grow();
+    } else if (shrinking && keys.size() > KEYS) {
+      shrink();
     } else {
-      put(index, random.nextInt(8) == 0);
+      put(random.nextInt(KEYS), random.nextInt(8) == 0);
+    }
+  }
+
+  private void grow() throws InterruptedException {
+    if (keys.size() == KEYS || !keys.getLast().isAbsent()) {
+      keys.add(new Key());
+    }
+    if (put(keys.size() - 1, false)) {
+      missing--;
+    }
+  }
+
+  private void shrink() throws InterruptedException {
+    if (put(keys.size() - 1, true)) {
+      keys.removeLast();
     }
   }
 
@@ -113,8 +206,10 @@ final class DiskLoad {
     return (name + "-" + index).getBytes(StandardCharsets.UTF_8);
   }
 
+  /** Even numbers have short values. */
   private byte[] value(long of) {
-    int length = 20 + (int) (of * 7919 % (BYTES_MAX - 20));
+    int bytesMax = of % 2 == 0 ? BYTES_MAX : LONG_BYTES_MAX;
+    int length = 20 + (int) (of * 7919 % (bytesMax - 20));
     byte[] text = Long.toString(of).getBytes(StandardCharsets.US_ASCII);
     Arrays.fill(value, 0, length, (byte) ('a' + of % 26));
     System.arraycopy(text, 0, value, 0, text.length);
@@ -134,12 +229,13 @@ final class DiskLoad {
     return of > 0 && Arrays.equals(got, value(of)) ? of : -1;
   }
 
-  private void put(int index, boolean delete) throws InterruptedException {
-    Key key = keys[index];
-    long of = ++number;
+  /** Returns whether it was acknowledged. */
+  private boolean put(int index, boolean delete) throws InterruptedException {
+    Key key = keys.get(index);
+    number += 2;
+    long of = delete ? 0 : index < KEYS ? number : number + 1;
     try {
       if (delete) {
-        of = 0;
         client().delete(key(index));
       } else {
         client().put(key(index), value(of));
@@ -147,13 +243,18 @@ final class DiskLoad {
       puts++;
       key.acknowledged = of;
       key.unknown = new long[0];
+      return true;
     } catch (ErdaException.OutcomeUnknown e) {
       unknown++;
       lastError = e.getMessage();
       key.unknown = Arrays.copyOf(key.unknown, key.unknown.length + 1);
       key.unknown[key.unknown.length - 1] = of;
     } catch (ErdaException.Full e) {
-      full++;
+      if (e.what() == ErdaException.Full.What.DISK) {
+        full++;
+      } else {
+        otherwiseFull++;
+      }
       refused(e);
     } catch (ErdaException.ReadOnly e) {
       readOnly++;
@@ -164,6 +265,7 @@ final class DiskLoad {
     } catch (RuntimeException | Error e) {
       wrong((delete ? "delete" : "put") + " threw " + e, e);
     }
+    return false;
   }
 
   /** A loop of refusals would only keep the processor busy. */
@@ -185,7 +287,7 @@ final class DiskLoad {
   }
 
   private void compare(int index, byte[] got) {
-    Key key = keys[index];
+    Key key = keys.get(index);
     long of = numberIn(got);
     if (!key.may(of)) {
       wrong(
@@ -204,7 +306,7 @@ final class DiskLoad {
     if (!sameClient) {
       close();
     }
-    for (int i = 0; i < KEYS; i++) {
+    for (int i = 0; i < keys.size(); i++) {
       int index = i;
       checked(index);
     }
