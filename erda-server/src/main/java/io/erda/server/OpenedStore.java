@@ -22,6 +22,7 @@ import io.erda.protocol.Protocol;
 import io.erda.protocol.PutMode;
 import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
+import io.erda.server.engine.KeptStop;
 import io.erda.server.engine.ServerCore;
 import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreFiles;
@@ -85,6 +86,7 @@ record OpenedStore(
     NamedFiles files = new NamedFiles(mapped, place);
     MemoryDirectory directory = decorated(files, options, counter);
     ShmDevice shm = null;
+    KeptStop stop = null;
     boolean done = false;
     try {
       if (!directory.lock()) {
@@ -102,6 +104,7 @@ record OpenedStore(
       StoreAccess.set(place, options);
       CopyOnWrite.avoid(place.at("."));
       shm = takeOver(place, options, purpose);
+      stop = KeptStop.of(directory);
       StoreEngine engine =
           opened(directory, creation, options.wishes(), options.promise(), options);
       done = true;
@@ -122,6 +125,9 @@ record OpenedStore(
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e.getCause()), e);
     } finally {
       if (!done) {
+        if (stop != null) {
+          stop.putBack();
+        }
         if (shm != null) {
           shm.close();
         }

@@ -110,7 +110,7 @@ final class StopRecord {
   }
 
   /** The name last: what has it is whole, unless power failed where that is not promised. */
-  private static void store(MemoryDirectory directory, MemorySegment record) throws IOException {
+  static void store(MemoryDirectory directory, MemorySegment record) throws IOException {
     if (directory.exists(StoreFiles.STOPPED_NEW)) {
       directory.delete(StoreFiles.STOPPED_NEW);
     }
@@ -197,32 +197,7 @@ final class StopRecord {
   static Verdict check(MemoryDirectory directory, Superblock superblock, long incarnation)
       throws IOException {
     try (PersistentMemory memory = directory.open(StoreFiles.STOPPED)) {
-      MemorySegment record = memory.segment();
-      String useless = StopHeader.useless(record, superblock.store(), incarnation);
-      if (useless != null) {
-        return new Verdict(State.USELESS, List.of(StoreFiles.STOPPED + ": " + useless));
-      }
-      if (!isWhole(record)) {
-        return new Verdict(
-            State.USELESS, List.of(StoreFiles.STOPPED + ": names what can't be files of a store"));
-      }
-      Differences differences = new Differences();
-      compareSuperblock(record, superblock, differences);
-      long at = HEADER_BYTES;
-      for (int i = 0; i < record.get(INT, 56); i++) {
-        at += compareFile(directory, record.asSlice(at), differences);
-      }
-      int boot = record.get(INT, BOOT_OFFSET);
-      if (!differences.words.isEmpty() && boot != 0 && boot != directory.boot()) {
-        List<String> words = new ArrayList<>();
-        words.add(
-            "the machine was started anew since the store was stopped, which did not promise to"
-                + " survive power failure, and something is not what it was then");
-        words.addAll(differences.words());
-        return new Verdict(State.USELESS, words);
-      }
-      return new Verdict(
-          differences.words.isEmpty() ? State.PROVEN : State.DIFFERS, differences.words());
+      return check(directory, memory.segment(), superblock, incarnation);
     } catch (NoSuchFileException e) {
       return new Verdict(State.NONE, List.of());
     } catch (NotAMemoryException e) {
@@ -230,6 +205,37 @@ final class StopRecord {
       return new Verdict(
           State.USELESS, List.of(StoreFiles.STOPPED + " can't be read: " + e.getMessage()));
     }
+  }
+
+  /** As {@link #check(MemoryDirectory, Superblock, long)}, of a record that is given. */
+  static Verdict check(
+      MemoryDirectory directory, MemorySegment record, Superblock superblock, long incarnation)
+      throws IOException {
+    String useless = StopHeader.useless(record, superblock.store(), incarnation);
+    if (useless != null) {
+      return new Verdict(State.USELESS, List.of(StoreFiles.STOPPED + ": " + useless));
+    }
+    if (!isWhole(record)) {
+      return new Verdict(
+          State.USELESS, List.of(StoreFiles.STOPPED + ": names what can't be files of a store"));
+    }
+    Differences differences = new Differences();
+    compareSuperblock(record, superblock, differences);
+    long at = HEADER_BYTES;
+    for (int i = 0; i < record.get(INT, 56); i++) {
+      at += compareFile(directory, record.asSlice(at), differences);
+    }
+    int boot = record.get(INT, BOOT_OFFSET);
+    if (!differences.words.isEmpty() && boot != 0 && boot != directory.boot()) {
+      List<String> words = new ArrayList<>();
+      words.add(
+          "the machine was started anew since the store was stopped, which did not promise to"
+              + " survive power failure, and something is not what it was then");
+      words.addAll(differences.words());
+      return new Verdict(State.USELESS, words);
+    }
+    return new Verdict(
+        differences.words.isEmpty() ? State.PROVEN : State.DIFFERS, differences.words());
   }
 
   private static void compareSuperblock(
