@@ -4,12 +4,14 @@ import static io.erda.launcher.CommandShell.assertOneLine;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.launcher.CommandShell.Ended;
+import io.erda.launcher.backup.BackupWriter;
 import io.erda.server.ErdaServer;
 import io.erda.server.Listening;
 import io.erda.server.Quotas;
@@ -117,6 +119,28 @@ class BackupCommandTest {
     there.close();
     other.close();
     assertEquals(0, StoreVerifier.verify(directory.resolve("other")).findingsCount());
+  }
+
+  /** Found by a review: the backup to a FIFO waited for ever, for somebody who writes. */
+  @Test
+  void whatIsNoDirectoryIsRefusedAtOnce() throws Exception {
+    Path fifo = directory.resolve("fifo");
+    assertEquals(0, new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor());
+    Path file = Files.createFile(directory.resolve("file"));
+    for (Path none : List.of(fifo, file, Path.of("/dev/null"))) {
+      String refused = "a backup is a directory, and this is none: " + none;
+      assertOneLine(shell("erda backup " + none), 1, refused);
+      assertOneLine(shell("erda restore --check " + none), 1, refused);
+    }
+  }
+
+  @Test
+  void theDirectoryOfAStoreTakesNoBackup() throws Exception {
+    for (String store : List.of("data", "other")) {
+      assertOneLine(
+          shell("erda backup " + directory.resolve(store)), 1, "the directory is a store's own");
+      assertFalse(Files.exists(directory.resolve(store).resolve(BackupWriter.FILE)));
+    }
   }
 
   @Test

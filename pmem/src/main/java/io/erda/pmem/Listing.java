@@ -36,7 +36,15 @@ public final class Listing {
    */
   @SuppressWarnings("StreamResourceLeak") // the other form closes it
   public static List<String> names(Path opened, Path told) throws IOException {
-    return names(() -> Files.newDirectoryStream(opened), told);
+    return names(() -> stream(opened), told);
+  }
+
+  /** The JDK opens whatever there is, and whoever opened a FIFO would wait for its other end. */
+  private static DirectoryStream<Path> stream(Path opened) throws IOException {
+    if (Files.exists(opened) && !Files.isDirectory(opened)) {
+      throw new FileSystemException(opened.toString(), null, "not a directory");
+    }
+    return Files.newDirectoryStream(opened);
   }
 
   static List<String> names(Opening opening, Path told) throws IOException {

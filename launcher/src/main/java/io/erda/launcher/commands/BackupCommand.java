@@ -3,6 +3,7 @@ package io.erda.launcher.commands;
 import io.erda.client.ErdaClient;
 import io.erda.launcher.backup.BackupWriter;
 import io.erda.server.Niceness;
+import io.erda.server.engine.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -60,6 +61,14 @@ public final class BackupCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     if (share < 1 || share > Pauses.PERCENT_MAX) {
       throw new UserError("--share is 1 to " + Pauses.PERCENT_MAX + ", not " + share, 2);
+    }
+    if (Files.exists(directory) && !Files.isDirectory(directory)) {
+      throw new UserError("a backup is a directory, and this is none: " + directory);
+    }
+    if (Files.exists(directory.resolve(StoreFiles.SUPERBLOCK))) {
+      throw new UserError(
+          "the directory is a store's own, and a backup that lies in it is lost with it: "
+              + directory);
     }
     if (Files.exists(directory.resolve(BackupWriter.FILE), LinkOption.NOFOLLOW_LINKS)) {
       throw new UserError("a backup is there already: " + directory.resolve(BackupWriter.FILE));

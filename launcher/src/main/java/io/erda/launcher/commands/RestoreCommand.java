@@ -61,6 +61,9 @@ public final class RestoreCommand implements Callable<Integer> {
     if (!check && uri == null) {
       throw new UserError("--uri or --check is missing", 2);
     }
+    if (Files.exists(directory) && !Files.isDirectory(directory)) {
+      throw new UserError("a backup is a directory, and this is none: " + directory);
+    }
     if (Files.notExists(directory.resolve(BackupWriter.FILE))) {
       throw new UserError("no backup is there: " + directory.resolve(BackupWriter.FILE));
     }
