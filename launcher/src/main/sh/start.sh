@@ -23,6 +23,11 @@ die() {
   exit 1
 }
 
+# A JVM can't be started in a directory that was removed, and says that with a stack trace of its own. The first test costs
+# no process, and holds unless somebody renamed or removed something.
+[ "${PWD:-}" -ef . ] 2> /dev/null || [ -n "$(pwd -P 2> /dev/null)" ] \
+  || die "the directory that this runs in was removed: cd to one that is there"
+
 # Sets `major` to the first number of the version of the Java in $1, from its release file: starting it would take
 # longer. Fails when there is no Java.
 java_major() {

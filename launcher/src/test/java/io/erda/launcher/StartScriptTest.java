@@ -31,6 +31,26 @@ class StartScriptTest {
     assertEquals(List.of(), Files.readAllLines(seen));
   }
 
+  /** Found by a review: the JVM ended with a stack trace of its own. */
+  @Test
+  void aWorkingDirectoryThatWasRemovedIsSaidInOneLine() throws Exception {
+    for (String what : List.of("rmdir ../d", "rmdir ../d && mkdir ../d", "mv ../d ../e", "true")) {
+      Path above = Files.createTempDirectory(directory, "above");
+      Path err = directory.resolve("err");
+      String script =
+          "cd '" + above + "' && mkdir d && cd d && " + what + "; set -eu; . '" + START + "'";
+      ProcessBuilder builder = new ProcessBuilder("sh", "-c", script).redirectError(err.toFile());
+      boolean removed = what.startsWith("rmdir");
+      assertEquals(removed ? 1 : 0, builder.start().waitFor(), what);
+      assertEquals(
+          removed
+              ? "erda: the directory that this runs in was removed: cd to one that is there\n"
+              : "",
+          Files.readString(err),
+          what);
+    }
+  }
+
   @Test
   void whatIsOpenStays() throws Exception {
     Path in = Files.writeString(directory.resolve("in"), "in");
