@@ -150,8 +150,8 @@ final class DiskLoad {
 
   private void tell() {
     out.printf(
-        "%s obeyed=%d puts=%d gets=%d missing=%d further=%d full=%d otherwisefull=%d readonly=%d unknown=%d"
-            + " unavailable=%d geterrors=%d %s%n",
+        "%s obeyed=%d puts=%d gets=%d missing=%d further=%d full=%d otherwisefull=%d readonly=%d"
+            + " unknown=%d unavailable=%d geterrors=%d %s%n",
         name,
         obeyed,
         puts,

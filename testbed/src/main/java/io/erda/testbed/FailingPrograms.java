@@ -71,6 +71,8 @@ final class FailingPrograms implements AutoCloseable {
   /** Longer nothing may take, on a machine that has other things to do. */
   private static final int SECONDS_MAX = 60;
 
+  private static final int SECONDS_TO_END = 5;
+
   private static final int OPERATIONS = 600;
 
   private final Path work;
@@ -217,7 +219,11 @@ final class FailingPrograms implements AutoCloseable {
         outcome.traced(strace.trace());
       }
       if (server.isAlive() && !server.err().contains("ended because")) {
-        new ServedGets(outcome).readThrough(uri);
+        String unread = new ServedGets(outcome).readThrough(uri);
+        // One that ends because of a call that failed has said why, or is about to.
+        if (unread != null && !server.awaitErr("ended because", SECONDS_TO_END)) {
+          outcome.complain("a server that lives is not read any more: " + unread);
+        }
       }
       end(server, random.nextBoolean(), true, outcome);
     }

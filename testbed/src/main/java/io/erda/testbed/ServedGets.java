@@ -12,16 +12,19 @@ final class ServedGets {
     this.outcome = outcome;
   }
 
-  void readThrough(String uri) {
+  /** Returns why the server can't be read, or null when it was read to the end. */
+  String readThrough(String uri) {
     try (ErdaClient client = ErdaClient.connect(uri);
         KeyCursor keys = client.keys()) {
       while (keys.next()) {
         client.get(keys.key());
       }
+      return null;
     } catch (ErdaException e) {
-      outcome.complain("a server that lives is not read any more: " + e.getMessage());
+      return e.getMessage();
     } catch (RuntimeException | Error e) {
       outcome.complain("a client's call ends with " + e);
+      return null;
     }
   }
 }

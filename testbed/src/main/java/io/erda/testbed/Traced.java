@@ -91,6 +91,11 @@ final class Traced implements AutoCloseable {
     return awaitSaid(directory.resolve(name + ".out"), word, seconds);
   }
 
+  /** Waits until it says a word on standard error. */
+  boolean awaitErr(String word, int seconds) throws IOException {
+    return awaitSaid(directory.resolve(name + ".err"), word, seconds);
+  }
+
   private static void pause() {
     try {
       Thread.sleep(20);

@@ -239,7 +239,8 @@ class FailedStoreTest {
           @Override
           public MemoryRegion register(PersistentMemory memory, int access) {
             if (!room[0]) {
-              throw new NoRoomToStoreException(new OutOfSpaceException("registry", null), () -> false);
+              throw new NoRoomToStoreException(
+                  new OutOfSpaceException("registry", null), () -> false);
             }
             return super.register(memory, access);
           }
