@@ -249,6 +249,12 @@ public final class FileSupply {
         : new LeaseResult.NotNow(spares.failure());
   }
 
+  /** A spare file did not get a region's name, and is gone: as if it could not have been made. */
+  LeaseResult notNamed(IOException why) {
+    spares.failed(why);
+    return refusal();
+  }
+
   /** A spare file, which is the caller's from now on; {@link #provide} said that there is one. */
   SpareFiles.Spare take() {
     return spares.take();

@@ -14,7 +14,9 @@ import java.util.UUID;
  * <p><b>Order of linking</b>, each step durable before the next: next generation; a spare file's
  * header; its name; marks; link word; then the listeners; then leases. What a crash leaves in
  * between is a file that no record names, and a number that is not used. Making the file takes long
- * and may be done ahead ({@link FileSupply#makeAhead}).
+ * and may be done ahead ({@link FileSupply#makeAhead}). A file that can't be given its name, though
+ * whatever name it has can be removed, is one that could not be had: nothing depends on it, and the
+ * next time another one is tried.
  *
  * <p><b>Order of retiring</b>: record, listeners, name, each durable before the next.
  */
@@ -82,8 +84,22 @@ final class Linking {
         link(named(files.take(), slot, head, index), victim, copiesEnd);
       }
       return refusal;
+    } catch (NotNamedException e) {
+      return files.notNamed(e.why);
     } catch (IOException e) {
       throw new UncheckedIOException("can't link a region to head " + head, e);
+    }
+  }
+
+  /** A spare file did not get a region's name, and is removed. */
+  private static final class NotNamedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    final transient IOException why;
+
+    NotNamedException(IOException why) {
+      super(why);
+      this.why = why;
     }
   }
 
@@ -101,7 +117,7 @@ final class Linking {
     String name = LogFiles.region(slot, its);
     boolean done = false;
     try {
-      directory.rename(spare.name(), name);
+      rename(spare.name(), name);
       directory.sync();
       done = true;
       return new Region(slot, head, index, its, memory, new ObjectChecksum(memory.segment()));
@@ -111,6 +127,14 @@ final class Linking {
         directory.delete(spare.name());
         directory.delete(name);
       }
+    }
+  }
+
+  private void rename(String from, String to) throws NotNamedException {
+    try {
+      directory.rename(from, to);
+    } catch (IOException e) {
+      throw new NotNamedException(e);
     }
   }
 

@@ -143,10 +143,7 @@ final class SpareFiles {
       }
     } catch (IOException e) {
       // Nothing depends on a file that was to be: it is tried again.
-      failures++;
-      failedLast = true;
-      outOfSpace = e instanceof OutOfSpaceException;
-      failure = e.getMessage();
+      failed(e);
     } finally {
       if (!goesOn) {
         creation.close();
@@ -154,6 +151,14 @@ final class SpareFiles {
       }
     }
     return 1;
+  }
+
+  /** None could be had, for this reason. */
+  void failed(IOException why) {
+    failures++;
+    failedLast = true;
+    outOfSpace = why instanceof OutOfSpaceException;
+    failure = why.getMessage();
   }
 
   /** Takes the name of the one that waits longest; its memory is the caller's. Null: none. */

@@ -70,6 +70,7 @@ final class CrashDirectory implements MemoryDirectory {
   long roomBytes = Long.MAX_VALUE;
   IOException failNextCreate;
   IOException failNextSync;
+  IOException failNextRename;
   int drains;
   int openMemories;
 
@@ -193,8 +194,13 @@ final class CrashDirectory implements MemoryDirectory {
   }
 
   @Override
-  public void rename(String from, String to) {
+  public void rename(String from, String to) throws IOException {
     step();
+    if (failNextRename != null) {
+      IOException failure = failNextRename;
+      failNextRename = null;
+      throw failure;
+    }
     mean(to, names.get(from));
     mean(from, null);
   }

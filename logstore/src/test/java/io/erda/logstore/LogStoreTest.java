@@ -13,6 +13,7 @@ import io.erda.logstore.LeaseResult.DiskFull;
 import io.erda.logstore.LeaseResult.Leased;
 import io.erda.logstore.LeaseResult.LogFull;
 import io.erda.pmem.Creation;
+import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -465,6 +466,23 @@ class LogStoreTest {
     assertEquals(1, directory.openMemories);
     assertEquals(List.of(), log.regions());
     assertEquals(2, leased(log.lease(0, 16, 16)).region().generation());
+  }
+
+  /** It ended the whole log, though nothing depends on the file that was to be linked. */
+  @Test
+  void aFileThatCanNotBeGivenItsNameIsTriedAgainWithAnotherOne() throws IOException {
+    LogStore log = create(SMALL);
+    directory.failNextRename = new IOException("spare-1: rename: busy");
+    assertEquals(new LeaseResult.NotNow("spare-1: rename: busy"), log.lease(0, 16, 16));
+    assertEquals(List.of("regions"), directory.names());
+    assertEquals(1, directory.openMemories);
+    directory.failNextRename = new OutOfSpaceException("spare-2: rename: no space", null);
+    assertEquals(new DiskFull("spare-2: rename: no space"), log.lease(0, 16, 16));
+    assertEquals(List.of("regions"), directory.names());
+    assertEquals(1, directory.openMemories);
+    assertEquals(List.of(), log.regions());
+    assertEquals(2, log.files().failures());
+    assertEquals(3, leased(log.lease(0, 16, 16)).region().generation());
   }
 
   @Test

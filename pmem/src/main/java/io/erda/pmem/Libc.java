@@ -27,9 +27,12 @@ final class Libc {
   static final int EPERM = 1;
   static final int ENOENT = 2;
   static final int EINTR = 4;
+  static final int EIO = 5;
   static final int EAGAIN = 11;
+  static final int ENOMEM = 12;
   static final int EACCES = 13;
   static final int EFAULT = 14;
+  static final int EBUSY = 16;
   static final int EEXIST = 17;
   static final int ENOTDIR = 20;
   static final int EISDIR = 21;

@@ -174,7 +174,7 @@ public final class OpenDirectory implements AutoCloseable {
     if (status != null && status.isDirectory()) {
       throw new NotAMemoryException(file(from), "is a directory, not a memory");
     }
-    Libc.check("rename", Libc.rename(descriptor, from, to), file(from));
+    Libc.check("rename", Repeated.call(() -> Libc.rename(descriptor, from, to)), file(from));
   }
 
   /**

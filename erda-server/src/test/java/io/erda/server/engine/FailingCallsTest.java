@@ -12,6 +12,7 @@ import io.erda.cleaner.CleanerOptions;
 import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogGeometry;
 import io.erda.pmem.HeapDirectory;
+import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.Survives;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
@@ -19,6 +20,7 @@ import io.erda.protocol.Result;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -128,6 +130,35 @@ class FailingCallsTest {
     StoreEngine after = StoreOpening.open(directory, null, new Random(2));
     assertEquals(4, after.tables().size());
     after.close();
+  }
+
+  /** Errors of rename while a region is linked made the whole store read-only, or closed it. */
+  @Test
+  void aRegionThatCanNotBeLinkedFailsTheRequestAndNothingElse() throws IOException {
+    ServerCore core = serve(CleanerOptions.NEVER);
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    directory.renameFails = name -> new FileSystemException(name, null, "rename: busy");
+    assertEquals(Result.NOT_NOW, put(client, "key"));
+    directory.renameFails = name -> new OutOfSpaceException(name + ": rename: no space", null);
+    assertEquals(Result.DISK_FULL, put(client, "key"));
+    assertNull(core.readOnlyReason());
+    assertFalse(core.isFull());
+    directory.renameFails = name -> null;
+    assertEquals(Result.OK, put(client, "key"));
+    core.close();
+    assertTrue(files.exists(StoreFiles.STOPPED));
+  }
+
+  /** Then the file system fails, and nobody knows which names it has. */
+  @Test
+  void aFileThatCanNeitherBeRenamedNorRemovedMakesTheStoreReadOnly() throws IOException {
+    ServerCore core = serve(CleanerOptions.NEVER);
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    directory.renameFails = name -> new FileSystemException(name, null, "rename: I/O error");
+    directory.deleteFails = name -> true;
+    assertEquals(Result.READ_ONLY, put(client, "key"));
+    assertTrue(core.readOnlyReason().contains("unlink"), core.readOnlyReason());
+    core.close();
   }
 
   /** A file of an earlier server that can't be removed does not keep the next from making its. */

@@ -5,6 +5,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** A directory of which single calls fail, by the name of the file. */
@@ -14,6 +15,9 @@ final class FaultyDirectory extends ForwardingDirectory {
 
   /** The names of the files that can't be removed. */
   Predicate<String> deleteFails = name -> false;
+
+  /** What a rename of a file to the name fails with; null where it does not. */
+  Function<String, IOException> renameFails = name -> null;
 
   FaultyDirectory(MemoryDirectory directory) {
     super(directory);
@@ -33,5 +37,14 @@ final class FaultyDirectory extends ForwardingDirectory {
       throw new FileSystemException(name, null, "unlink: Input/output error (errno 5)");
     }
     super.delete(name);
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    IOException failure = renameFails.apply(to);
+    if (failure != null) {
+      throw failure;
+    }
+    super.rename(from, to);
   }
 }
