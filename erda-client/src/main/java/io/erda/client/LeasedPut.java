@@ -197,7 +197,10 @@ final class LeasedPut extends Put {
   void onNoRoom(int result) {
     // ERASE knows no condition.
     boolean withoutSpace =
-        result == Result.LOG_FULL || result == Result.DISK_FULL || result == Result.OVER_QUOTA;
+        result == Result.LOG_FULL
+            || result == Result.DISK_FULL
+            || result == Result.NOT_NOW
+            || result == Result.OVER_QUOTA;
     if (delete && condition == 0 && withoutSpace) {
       step = POST_ERASE;
       postErase();

@@ -400,6 +400,20 @@ class ConnectionTest {
     }
   }
 
+  /** Found by a review: where the server could make no file, deletes failed as puts did. */
+  @Test
+  void aDeleteThatGetsNoSpaceIsDoneWithout() {
+    try (ErdaClient erda = store.client()) {
+      for (int result :
+          new int[] {Result.LOG_FULL, Result.DISK_FULL, Result.NOT_NOW, Result.OVER_QUOTA}) {
+        store.put("a", "1");
+        store.answer = (type, request) -> type == Message.LEASE ? result : Result.OK;
+        assertTrue(erda.delete(bytes("a")), Result.name(result));
+        assertNull(erda.get(bytes("a")), Result.name(result));
+      }
+    }
+  }
+
   @Test
   void resultsAreTypedErrors() {
     try (ErdaClient erda = store.client()) {

@@ -68,6 +68,8 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   private final Kind full = new Kind();
   private final Kind overQuota = new Kind();
   private final Kind leftBehind = new Kind();
+  private final Kind noFile = new Kind();
+  private final Kind fileAgain = new Kind();
 
   /** Of those that devices refuse, by the figure that counts them. */
   private final Map<String, Kind> refusedByDevice = new ConcurrentHashMap<>();
@@ -163,8 +165,28 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
     say(
         Level.WARNING,
         full,
-        "the %s is full: refused a request of client %d for %d bytes"
-            .formatted(what.toLowerCase(Locale.ROOT), clientId, bytes));
+        "%s: refused a request of client %d for %d bytes"
+            .formatted(
+                what.equals("FILE")
+                    ? "a file of the log may not be so large"
+                    : "the " + what.toLowerCase(Locale.ROOT) + " is full",
+                clientId,
+                bytes));
+  }
+
+  @Override
+  public void noFile(String why) {
+    say(
+        Level.WARNING,
+        noFile,
+        "no file can be made for the log, so puts are refused when what there is is used up;"
+            + " deletes and gets go on: "
+            + why);
+  }
+
+  @Override
+  public void fileAgain() {
+    say(Level.INFO, fileAgain, "files for the log can be made again");
   }
 
   @Override

@@ -95,6 +95,8 @@ class FullDiskTest {
     FullDiskScenario.serve(directory).close();
     String output = run("ulimit -f 1024; exec ", "limited-server");
     assertTrue(output.contains("full after 0 puts: "), output);
+    // Found by a review: it was called a full disk, and nothing else.
+    assertTrue(output.contains("the file-size limit of the process that asked"), output);
   }
 
   @Test

@@ -74,6 +74,11 @@ public final class FileSupply {
     return spares.failure();
   }
 
+  /** Why no file could be made, in words, until one can be made again; null then. */
+  public String trouble() {
+    return spares.trouble();
+  }
+
   /**
    * How many more regions can be linked, as far as is known: when the disk had no room for another
    * file, no more than there are files.
@@ -245,7 +250,7 @@ public final class FileSupply {
 
   private LeaseResult refusal() {
     return spares.outOfSpace()
-        ? new LeaseResult.DiskFull(spares.failure())
+        ? new LeaseResult.DiskFull(spares.failure(), spares.ofFileSize())
         : new LeaseResult.NotNow(spares.failure());
   }
 

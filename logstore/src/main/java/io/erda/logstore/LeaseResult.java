@@ -8,8 +8,12 @@ public sealed interface LeaseResult {
   /** Every region is full and no more may be linked. */
   record LogFull(long capacityBytes) implements LeaseResult {}
 
-  /** Another region is allowed, but the file system has no room for it. */
-  record DiskFull(String message) implements LeaseResult {}
+  /**
+   * Another region is allowed, but the file system has no room for it.
+   *
+   * @param ofFileSize whether it has, and no file may be as large as a region
+   */
+  record DiskFull(String message, boolean ofFileSize) implements LeaseResult {}
 
   /** Another region is allowed, but its file could not be made just now, with room for it. */
   record NotNow(String message) implements LeaseResult {}

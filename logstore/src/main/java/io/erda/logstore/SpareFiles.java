@@ -1,6 +1,7 @@
 package io.erda.logstore;
 
 import io.erda.pmem.Creation;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OutOfSpaceException;
@@ -41,6 +42,8 @@ final class SpareFiles {
   private String failure;
   private boolean failedLast;
   private boolean outOfSpace;
+  private boolean ofFileSize;
+  private String trouble;
 
   SpareFiles(MemoryDirectory directory, Leftovers leftovers, long bytes) {
     this.directory = directory;
@@ -67,6 +70,16 @@ final class SpareFiles {
   /** Whether it was for want of space that none could be made the last time. */
   boolean outOfSpace() {
     return outOfSpace;
+  }
+
+  /** Whether it was because a single file may not be so large. */
+  boolean ofFileSize() {
+    return ofFileSize;
+  }
+
+  /** Why the last that was to be made could not be; null where it was made. */
+  String trouble() {
+    return trouble;
   }
 
   /** How often none could be made, for want of space mostly. */
@@ -140,6 +153,7 @@ final class SpareFiles {
       if (memory != null) {
         spares.addLast(new Spare(creating, memory));
         failedLast = false;
+        trouble = null;
       }
     } catch (IOException e) {
       // Nothing depends on a file that was to be: it is tried again.
@@ -158,7 +172,9 @@ final class SpareFiles {
     failures++;
     failedLast = true;
     outOfSpace = why instanceof OutOfSpaceException;
-    failure = why.getMessage();
+    ofFileSize = why instanceof OutOfSpaceException full && full.isOfFileSize();
+    failure = FileErrors.inWords(why);
+    trouble = failure;
   }
 
   /** Takes the name of the one that waits longest; its memory is the caller's. Null: none. */

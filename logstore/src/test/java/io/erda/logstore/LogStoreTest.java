@@ -477,7 +477,7 @@ class LogStoreTest {
     assertEquals(List.of("regions"), directory.names());
     assertEquals(1, directory.openMemories);
     directory.failNextRename = new OutOfSpaceException("spare-2: rename: no space", null);
-    assertEquals(new DiskFull("spare-2: rename: no space"), log.lease(0, 16, 16));
+    assertEquals(new DiskFull("spare-2: rename: no space", false), log.lease(0, 16, 16));
     assertEquals(List.of("regions"), directory.names());
     assertEquals(1, directory.openMemories);
     assertEquals(List.of(), log.regions());

@@ -394,7 +394,8 @@ final class Libc {
       case ELOOP ->
           new FileSystemException(
               file.toString(), null, "is a symbolic link, which is not followed here");
-      case ENOSPC, EDQUOT, EFBIG -> new OutOfSpaceException(file + ": " + reason, null);
+      case ENOSPC, EDQUOT -> new OutOfSpaceException(file + ": " + reason, null);
+      case EFBIG -> new OutOfSpaceException(file + ": " + reason, null, true);
       default -> new FileSystemException(file.toString(), null, reason);
     };
   }

@@ -147,14 +147,12 @@ final class MappedFile {
 
   static OutOfSpaceException outOfSpace(
       OpenDirectory directory, long length, OutOfSpaceException e) {
-    return new OutOfSpaceException(
-        e.getMessage()
-            + "; "
-            + length
-            + " bytes were asked for, the file system has "
-            + directory.usableBytes()
-            + " usable bytes",
-        e);
+    String asked = e.getMessage() + "; " + length + " bytes were asked for, ";
+    return e.isOfFileSize()
+        ? new OutOfSpaceException(
+            asked + "the file-size limit of the process that asked (ulimit -f) is lower", e, true)
+        : new OutOfSpaceException(
+            asked + "the file system has " + directory.usableBytes() + " usable bytes", e);
   }
 
   /** The name of the file system of an open file where that lives in memory; null elsewhere. */

@@ -8,7 +8,22 @@ import java.io.IOException;
 public final class OutOfSpaceException extends IOException {
   private static final long serialVersionUID = 1L;
 
+  private final boolean ofFileSize;
+
   public OutOfSpaceException(String message, Throwable cause) {
+    this(message, cause, false);
+  }
+
+  /**
+   * @param ofFileSize what {@link #isOfFileSize} says
+   */
+  OutOfSpaceException(String message, Throwable cause, boolean ofFileSize) {
     super(message, cause);
+    this.ofFileSize = ofFileSize;
+  }
+
+  /** Whether the file system has room, and a single file may not be as large as was asked for. */
+  public boolean isOfFileSize() {
+    return ofFileSize;
   }
 }

@@ -59,8 +59,9 @@ import java.util.Arrays;
  *          response   24 figures in all 4 | 28 first 4 | 32 count 4 | 36 zero 4 | 40 figures: value 8 | name length 1 | name
  * </pre>
  *
- * <p>The body of a response whose result is READ_ONLY, FAILED, NOT_NOW, NO_SUCH_HEAD or OVER_QUOTA
- * is a text in UTF-8 that says why, from offset 24 to the end of the message; it may be empty.
+ * <p>The body of a response whose result is READ_ONLY, FAILED, NOT_NOW, DISK_FULL, NO_SUCH_HEAD or
+ * OVER_QUOTA is a text in UTF-8 that says why, from offset 24 to the end of the message; it may be
+ * empty.
  */
 public final class Message {
   public static final int HEADER_BYTES = 24;

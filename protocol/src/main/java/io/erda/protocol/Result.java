@@ -101,6 +101,7 @@ public final class Result {
     return result == READ_ONLY
         || result == FAILED
         || result == NOT_NOW
+        || result == DISK_FULL
         || result == NO_SUCH_HEAD
         || result == OVER_QUOTA;
   }

@@ -143,6 +143,9 @@ final class Leases {
       case LeaseResult.DiskFull full -> {
         if (mayWait(request) && (cleaningHelps.test(head) || files.comes())) {
           waiting.add(request);
+        } else if (full.ofFileSize()) {
+          refusals.add("FILE", connection, head, bytesMin);
+          connection.refuse(slot, Message.LEASE, Result.DISK_FULL, full.message());
         } else {
           refuse(request, Result.DISK_FULL, "DISK");
         }

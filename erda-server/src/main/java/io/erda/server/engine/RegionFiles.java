@@ -23,6 +23,7 @@ final class RegionFiles implements AutoCloseable {
   private final FileSupply supply;
   private final LinkedRegions linked;
   private final StoreFailures failures;
+  private final ToldService told;
   private final Departures departures;
   private final IntSupplier making;
   private FileWork worker = FileWork.AT_ONCE;
@@ -31,6 +32,9 @@ final class RegionFiles implements AutoCloseable {
   private long failuresBefore;
 
   private long failuresSeen;
+
+  /** Whether it was told that no file can be made. */
+  private boolean toldTrouble;
 
   /** Whether files that have no name any more may still take disk space. */
   private boolean releasing;
@@ -45,10 +49,12 @@ final class RegionFiles implements AutoCloseable {
   /**
    * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
    */
-  RegionFiles(LogStore log, StoreFailures failures, IntSupplier strangers, long nowNs) {
+  RegionFiles(
+      LogStore log, StoreFailures failures, ToldService told, IntSupplier strangers, long nowNs) {
     this.supply = log.files();
     this.linked = log.linked();
     this.failures = failures;
+    this.told = told;
     this.departures = new Departures(supply, strangers, this::release);
     this.making = supply::doWork;
     this.nextPrepareNs = nowNs;
@@ -107,6 +113,7 @@ final class RegionFiles implements AutoCloseable {
       failuresSeen = supply.failures();
       nextPrepareNs = nowNs + PREPARE_AGAIN_NS;
     }
+    tellTrouble();
     boolean stillReleasing = releasing && worker.releasing();
     spaceCame |= releasing && !stillReleasing;
     releasing = stillReleasing;
@@ -129,6 +136,17 @@ final class RegionFiles implements AutoCloseable {
     }
     if (!waitedFor) {
       trimSpares(idle);
+    }
+  }
+
+  private void tellTrouble() {
+    String trouble = supply.trouble();
+    if (trouble != null && !toldTrouble) {
+      toldTrouble = true;
+      told.listener().noFile(trouble);
+    } else if (trouble == null && toldTrouble) {
+      toldTrouble = false;
+      told.listener().fileAgain();
     }
   }
 

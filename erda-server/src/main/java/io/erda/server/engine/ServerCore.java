@@ -115,7 +115,8 @@ public final class ServerCore implements AutoCloseable {
             this::left);
     SpaceRefusals refusals = new SpaceRefusals(told);
     this.limits = new OperationLimits(options.limits(), refusals);
-    this.files = new RegionFiles(engine.log(), failures, ports::strangers, nanoTime.getAsLong());
+    this.files =
+        new RegionFiles(engine.log(), failures, told, ports::strangers, nanoTime.getAsLong());
     this.publishing = new Publishing(engine, failures, refusals, nanoTime);
     this.leases =
         new Leases(

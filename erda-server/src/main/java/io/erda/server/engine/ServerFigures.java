@@ -90,6 +90,7 @@ final class ServerFigures {
 
   private void addRequests(Figures figures, LongSupplier requests) {
     figures.add("log.files.spare", () -> engine.log().files().count());
+    figures.add("log.files.failed", () -> engine.log().files().failures());
     figures.add("log.regions.free", () -> engine.log().linked().freeRegions());
     figures.add("connections", connections::size);
     admission.addTo(figures);

@@ -28,9 +28,19 @@ public interface ServiceListener {
   /**
    * A client's request was refused for want of space.
    *
-   * @param what LOG, TABLE or DISK
+   * @param what LOG, TABLE or DISK; FILE where a file may not be as large as a region
    */
   default void full(String what, int clientId, long bytes) {}
+
+  /**
+   * No file can be made for the log's next region. Told once, until {@link #fileAgain}.
+   *
+   * @param why the file, the call and the error
+   */
+  default void noFile(String why) {}
+
+  /** A file for the log's next region could be made again. */
+  default void fileAgain() {}
 
   /** A client's request was refused because the client, or its user, has all that it may have. */
   default void overQuota(String why, int clientId, String peer) {}

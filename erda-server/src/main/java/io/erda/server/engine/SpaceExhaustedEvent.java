@@ -18,7 +18,7 @@ import jdk.jfr.Throttle;
 @Throttle("100/s")
 final class SpaceExhaustedEvent extends Event {
   @Label("What")
-  @Description("LOG, TABLE, DISK, CONNECTIONS or QUOTA")
+  @Description("LOG, TABLE, DISK, FILE (a file may not be so large), CONNECTIONS or QUOTA")
   String what;
 
   @Label("Client ID")

@@ -22,7 +22,7 @@ final class SpaceRefusals {
   /**
    * A client's request is refused.
    *
-   * @param full what is full: LOG, TABLE or DISK
+   * @param full what is full: LOG, TABLE or DISK; FILE where a file may not be as large as a region
    */
   void add(String full, Connection connection, int head, long bytes) {
     count++;

@@ -366,6 +366,10 @@ public final class FigureCatalogue {
         .gauge("log.regions.free", "regions that can still be linked")
         .gauge("log.files.spare", "files kept for the next regions, with their space taken")
         .counter(
+            "log.files.failed",
+            "times that no file could be made for a next region, for want of space or for another"
+                + " reason, which the log says")
+        .counter(
             "pages.failures",
             "times that the helper thread which makes pages ready ahead of time failed; puts then"
                 + " wait for their pages")

@@ -33,6 +33,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Predicate;
@@ -279,6 +280,46 @@ class FailedStoreTest {
     creationFails = false;
     assertEquals(Result.OK, put(client, KEY), "written again without a restart");
     core.close();
+  }
+
+  /** Found by a review: every put failed for it, and no log and no figure said so. */
+  @Test
+  void thatNoFileCanBeMadeIsToldWhenItBeginsAndWhenItEnds() throws IOException {
+    ServerCore core = serve();
+    List<String> told = new ArrayList<>();
+    core.onService(
+        new ServiceListener() {
+          @Override
+          public void noFile(String why) {
+            told.add(why);
+          }
+
+          @Override
+          public void fileAgain() {
+            told.add("again");
+          }
+        });
+    RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
+    creationFails = true;
+    for (int i = 1; i <= 3; i++) {
+      assertEquals(Result.NOT_NOW, client.lease(0, 128).result());
+      assertEquals(Result.OK, keyed(client, Message.ERASE, KEY));
+      housekeeping(core);
+      assertEquals(List.of("spare: too many open files"), told);
+      assertEquals(i, core.engine().log().files().failures());
+    }
+    creationFails = false;
+    assertEquals(Result.OK, put(client, KEY));
+    housekeeping(core);
+    assertEquals(List.of("spare: too many open files", "again"), told);
+    core.close();
+  }
+
+  private void housekeeping(ServerCore core) {
+    nowNs += 100_000_000L;
+    for (int i = 0; i < 100; i++) {
+      core.doWork();
+    }
   }
 
   /**
