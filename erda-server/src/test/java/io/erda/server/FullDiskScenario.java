@@ -1,8 +1,11 @@
 package io.erda.server;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
+import io.erda.client.ErdaUri;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.ErdaException.Full;
 import java.io.BufferedReader;
@@ -10,20 +13,28 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -47,10 +58,7 @@ final class FullDiskScenario {
   /** The high half of those words; the low half is the put's number. */
   private static final int WRITER_MARK = 0x57A9_11ED;
 
-  /** As long as a time slice at most is. */
-  private static final long SLICE_NS = 5_000_000;
-
-  private static final long PATIENCE_NS = 30_000_000_000L;
+  private static final long PATIENCE_NS = 120_000_000_000L;
 
   /** What a server keeps for clients that come when the disk is full. */
   private static final int CLIENTS_AT_A_TIME = 16;
@@ -158,7 +166,7 @@ final class FullDiskScenario {
 
   /** It tries again in its own time. */
   private static void put(ErdaClient client, byte[] value, int key) {
-    long untilNs = System.nanoTime() + 10_000_000_000L;
+    long untilNs = System.nanoTime() + PATIENCE_NS;
     while (true) {
       try {
         client.put(key(key), value);
@@ -308,7 +316,7 @@ final class FullDiskScenario {
         }
         require(client.stats().get("cleaner.leaving.late") > 0, client.stats().toString());
         // A thread that takes only processor time that nobody else wants gives it back.
-        long untilNs = System.nanoTime() + 10_000_000_000L;
+        long untilNs = System.nanoTime() + PATIENCE_NS;
         for (long held = held(); held >= 64 << 10; held = held()) {
           boolean late = System.nanoTime() - untilNs >= 0;
           require(!late, held + " bytes are held by what has no name any more");
@@ -402,24 +410,41 @@ final class FullDiskScenario {
     }
   }
 
-  /** Returns the file that the newest object is half written to. */
+  /**
+   * Returns the file that the newest object is half written to. The writer stops itself somewhere
+   * in a put, as often as it is asked to: a stop that meets no WRITE is followed by another one.
+   */
   private Path stopInAWrite(Process writer) throws Exception {
-    // About one stop in a hundred meets a WRITE: half a minute was too short in one run of twelve.
-    long untilNs = System.nanoTime() + 2 * PATIENCE_NS;
+    OutputStream toWriter = writer.getOutputStream();
     for (int stops = 1; ; stops++) {
-      require(System.nanoTime() - untilNs < 0, "never in a WRITE in " + stops + " stops");
-      signal("-STOP", writer);
+      toWriter.write('\n');
+      toWriter.flush();
+      while (!isStopped(writer)) {
+        require(writer.isAlive(), "the writer has ended");
+        Thread.sleep(1);
+      }
       Path half = halfWritten();
       if (half != null) {
-        // Its threads stop one after the other, a moment after the signal.
-        Thread.sleep(50);
-        if (half.equals(halfWritten())) {
-          System.out.println("stopped in a WRITE to " + half.getFileName() + ", stop " + stops);
-          return half;
-        }
+        System.out.println("stopped in a WRITE to " + half.getFileName() + ", stop " + stops);
+        return half;
       }
       signal("-CONT", writer);
-      Thread.sleep(20 + stops % 10);
+    }
+  }
+
+  /** Whether all threads of a process are stopped: they stop one after the other. */
+  private static boolean isStopped(Process process) throws IOException {
+    try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+      for (Path thread : threads.toList()) {
+        String stat = Files.readString(thread.resolve("stat"), ISO_8859_1);
+        if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+          return false;
+        }
+      }
+      return true;
+    } catch (NoSuchFileException e) {
+      // A thread has ended meanwhile.
+      return false;
     }
   }
 
@@ -431,30 +456,30 @@ final class FullDiskScenario {
     try (Stream<Path> files = Files.list(data)) {
       for (Path file :
           files.filter(each -> each.getFileName().toString().startsWith("region-")).toList()) {
-        LongBuffer words = words(file);
-        while (words.hasRemaining()) {
-          long word = words.get();
-          if (word >> 32 == WRITER_MARK && word >= newest) {
-            count = word == newest ? count + 1 : 1;
-            newest = word;
-            in = file;
+        // No mapping is left: it would hold the space of a file that is removed.
+        try (Arena arena = Arena.ofConfined();
+            FileChannel channel = FileChannel.open(file)) {
+          LongBuffer words =
+              channel
+                  .map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena)
+                  .asByteBuffer()
+                  .order(ByteOrder.nativeOrder())
+                  .asLongBuffer();
+          while (words.hasRemaining()) {
+            long word = words.get();
+            if (word >> 32 == WRITER_MARK && word >= newest) {
+              count = word == newest ? count + 1 : 1;
+              newest = word;
+              in = file;
+            }
           }
+        } catch (NoSuchFileException e) {
+          // The server has removed it meanwhile.
         }
       }
     }
     // Several pages are still to come; and every key has a value already.
     return count < WRITER_WORDS - 4096 && (int) newest > 4 ? in : null;
-  }
-
-  /** The file may be removed by the server meanwhile: it has no bytes then. */
-  private static LongBuffer words(Path file) throws IOException {
-    byte[] bytes;
-    try {
-      bytes = Files.readAllBytes(file);
-    } catch (NoSuchFileException e) {
-      bytes = new byte[0];
-    }
-    return ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).asLongBuffer();
   }
 
   /** Returns when the file is gone and holds no space any more. */
@@ -476,14 +501,19 @@ final class FullDiskScenario {
 
   /** Puts large values until one is refused; then until there is room, and some more. */
   private void writer() throws Exception {
-    try (ErdaClient client = ErdaClient.connect("erda+shm:" + data)) {
+    // It may be stopped for as long as the server takes to clean around it.
+    ClientOptions patient = ClientOptions.DEFAULT.withOperationTimeout(Duration.ofMinutes(10));
+    SelfStopper stopper = new SelfStopper();
+    try (ErdaClient client = ErdaClient.connect(ErdaUri.parse("erda+shm:" + data), patient)) {
       int put = 0;
       long rewritesBefore = 0;
       try {
         while (true) {
           rewritesBefore = client.statistics().rewrites();
-          spin(ThreadLocalRandom.current().nextLong(SLICE_NS));
-          putLarge(client, ++put);
+          byte[] value = large(++put);
+          stopper.begins();
+          client.put(largeKey(put), value);
+          stopper.ended();
         }
       } catch (Full e) {
         long rewrites = client.statistics().rewrites() - rewritesBefore;
@@ -509,13 +539,57 @@ final class FullDiskScenario {
   }
 
   /**
-   * On busy processors a thread is stopped where its time slice ends, and a slice begins when the
-   * server has answered: without this a WRITE would always be at the beginning of one.
+   * Stops this process somewhere in a put of another thread, once for each line of standard input.
+   * A stop that comes from outside meets no WRITE for minutes where the processors are busy.
    */
-  private static void spin(long forNs) {
-    long beganNs = System.nanoTime();
-    while (System.nanoTime() - beganNs < forNs) {
-      Thread.onSpinWait();
+  private static final class SelfStopper {
+    private static final int SIGSTOP = 19;
+
+    private final MethodHandle kill;
+    private final Thread thread = new Thread(this::run, "stopper");
+    private volatile boolean wanted;
+    private long begunNs;
+    private volatile long putNs = 1_000_000;
+
+    SelfStopper() {
+      Linker linker = Linker.nativeLinker();
+      kill =
+          linker.downcallHandle(
+              linker.defaultLookup().find("kill").orElseThrow(),
+              FunctionDescriptor.of(
+                  ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+      thread.setDaemon(true);
+      thread.start();
+    }
+
+    /** A put begins. */
+    void begins() {
+      begunNs = System.nanoTime();
+      if (wanted) {
+        wanted = false;
+        LockSupport.unpark(thread);
+      }
+    }
+
+    /** It has ended; how long it took says when the next one may be stopped. */
+    void ended() {
+      putNs = Math.min(10_000_000, System.nanoTime() - begunNs);
+    }
+
+    private void run() {
+      int self = (int) ProcessHandle.current().pid();
+      try {
+        while (System.in.read() >= 0) {
+          wanted = true;
+          while (wanted) {
+            LockSupport.park(this);
+          }
+          LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(putNs));
+          require((int) kill.invokeExact(self, SIGSTOP) == 0, "kill");
+        }
+      } catch (Throwable e) {
+        e.printStackTrace();
+      }
     }
   }
 
@@ -675,7 +749,7 @@ final class FullDiskScenario {
 
   /** The server finds what clients before left once in a second. */
   private static ErdaClient connect(ErdaServer server) {
-    long untilNs = System.nanoTime() + 10_000_000_000L;
+    long untilNs = System.nanoTime() + PATIENCE_NS;
     while (true) {
       try {
         return ErdaClient.connect(server.uri());

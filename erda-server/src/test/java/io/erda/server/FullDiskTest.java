@@ -134,7 +134,7 @@ class FullDiskTest {
               .redirectOutput(Redirect.to(output.toFile()))
               .start();
       try {
-        assertTrue(child.waitFor(120, TimeUnit.SECONDS), "hangs: " + text(output));
+        assertTrue(child.waitFor(300, TimeUnit.SECONDS), "hangs: " + text(output));
       } finally {
         // One that is stopped half-way leaves those behind that it has started.
         child.descendants().forEach(ProcessHandle::destroyForcibly);
