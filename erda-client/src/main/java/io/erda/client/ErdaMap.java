@@ -50,6 +50,11 @@ import java.util.function.Function;
  * costs little; spliterators do not know their size. {@link #putAll} and {@link #clear()} are as
  * many operations as there are keys.
  *
+ * <p><b>In a full store</b> {@link #delete}, {@link #clear()}, and {@code remove}, {@code removeIf}
+ * and {@code removeAll} of {@code keySet()} remove keys all the same. All other removals, {@code
+ * remove(key)} and {@code remove(key, value)} among them, depend on the value that was seen: they
+ * take a little room in the log first, and throw {@link ErdaException.Full} where there is none.
+ *
  * <p><b>Removals and replacements of what was seen.</b> Where a method shows something and then
  * removes or replaces it, it does so if it is still there. In the table <em>the key</em> means
  * whatever its value is by then, and <em>the value</em> means only this one; a value that went and
@@ -118,6 +123,16 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   @Override
   public boolean containsKey(Object key) {
     return store.get(bytes.ofKey(key)) != null;
+  }
+
+  /**
+   * {@inheritDoc} Reads all of the store.
+   *
+   * @throws NullPointerException when the value is null, as of a {@code ConcurrentHashMap}
+   */
+  @Override
+  public boolean containsValue(Object value) {
+    return super.containsValue(Objects.requireNonNull(value));
   }
 
   /** Stores a value without telling what was there before. */

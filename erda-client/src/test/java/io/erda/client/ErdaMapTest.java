@@ -245,6 +245,15 @@ class ErdaMapTest {
   }
 
   @Test
+  void noValueIsNullAsInAConcurrentHashMap() {
+    map.set("a", 1);
+    for (Map<String, Integer> each : List.of(map, new ConcurrentHashMap<>(map))) {
+      assertThrows(NullPointerException.class, () -> each.containsValue(null));
+      assertThrows(NullPointerException.class, () -> each.values().contains(null));
+    }
+  }
+
+  @Test
   void entriesAreAView() {
     Map<String, Integer> many = new HashMap<>();
     for (int i = 0; i < 100; i++) {

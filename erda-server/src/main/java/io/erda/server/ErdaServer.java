@@ -65,6 +65,7 @@ public final class ErdaServer implements AutoCloseable {
     try {
       if (options.log() != null) {
         log = new ServerLog(options.log(), System::nanoTime, failures);
+        store.shm().onRefusal(log);
       }
       List<Served> served = new ArrayList<>();
       String shm = data.resolve(Protocol.SHM_DIRECTORY).toString();

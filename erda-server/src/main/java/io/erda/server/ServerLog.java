@@ -68,6 +68,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   private final Kind full = new Kind();
   private final Kind overQuota = new Kind();
   private final Kind leftBehind = new Kind();
+  private final Kind trouble = new Kind();
   private final Kind noFile = new Kind();
   private final Kind fileAgain = new Kind();
 
@@ -158,6 +159,11 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
     // Each kind by itself: who floods with garbage does not hide who guesses a secret.
     Kind kind = refusedByDevice.computeIfAbsent(figure, name -> new Kind());
     say(Level.WARNING, kind, "refused a client (" + peer + "): " + why);
+  }
+
+  @Override
+  public void trouble(String what) {
+    say(Level.WARNING, trouble, what);
   }
 
   @Override

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.ResourceBundle;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -117,9 +118,35 @@ final class ServedElsewhere implements AutoCloseable {
     return served;
   }
 
+  /** The log of the child, on its output. */
+  private static final class Printed implements System.Logger {
+    @Override
+    public String getName() {
+      return "erda";
+    }
+
+    @Override
+    public boolean isLoggable(Level level) {
+      return level.compareTo(Level.INFO) > 0;
+    }
+
+    @Override
+    public void log(Level level, ResourceBundle bundle, String text, Throwable thrown) {
+      System.out.println(text);
+    }
+
+    @Override
+    public void log(Level level, ResourceBundle bundle, String text, Object... parameters) {
+      if (isLoggable(level)) {
+        System.out.println("log: " + text);
+      }
+    }
+  }
+
   /** The child. */
   public static void main(String[] arguments) throws Exception {
-    try (ErdaServer server = ErdaServer.start(Path.of(arguments[0]), OPTIONS)) {
+    try (ErdaServer server =
+        ErdaServer.start(Path.of(arguments[0]), OPTIONS.withLog(new Printed()))) {
       server.onReadOnly(reason -> System.out.println("read-only: " + reason));
       System.out.println("serving");
       Thread watch =

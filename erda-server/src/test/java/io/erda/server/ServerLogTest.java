@@ -60,8 +60,12 @@ class ServerLogTest {
     }
 
     void await(String part) {
+      await(part, 1);
+    }
+
+    void await(String part, int times) {
       long untilNs = System.nanoTime() + 60_000_000_000L;
-      while (count(part) == 0) {
+      while (count(part) < times) {
         assertTrue(System.nanoTime() - untilNs < 0, () -> "no line in a minute: " + part);
         LockSupport.parkNanos(1_000_000);
       }
@@ -107,6 +111,27 @@ class ServerLogTest {
     assertTrue(log.count("WARNING the log is full: refused a request of client 1 for ") > 0, all);
     assertEquals(1, log.count("DEBUG client 1 left"), all);
     assertEquals("INFO ended", log.lines.getLast());
+  }
+
+  /** Found by a review: clients heard that no server is there, and the server said nothing. */
+  @Test
+  void aSocketThatWasRemovedIsMadeAnewAndADirectoryIsMissed(@TempDir Path directory)
+      throws Exception {
+    log.open.countDown();
+    Path shm = directory.resolve("data").resolve("shm");
+    try (ErdaServer server =
+        ErdaServer.start(directory.resolve("data"), ServerOptions.DEFAULTS.withLog(log))) {
+      for (int i = 1; i <= 2; i++) {
+        Files.delete(shm.resolve("socket"));
+        log.await("socket was removed: it was made anew", i);
+        ErdaClient.connect(server.uri()).close();
+      }
+      try (ErdaClient client = ErdaClient.connect(server.uri())) {
+        Files.move(shm, directory.resolve("elsewhere"));
+        log.await("the directory " + shm + " was removed or replaced");
+        client.put(new byte[1], new byte[1]);
+      }
+    }
   }
 
   /**

@@ -61,6 +61,9 @@ final class TooManyOpenFilesTest {
       assertEquals(0, client.stats().get("store.readonly"), refused);
       // Whether there is room for an object depends on which head was refused a region.
       assertArrayEquals(VALUE, client.get(key(0)));
+      // Found by a review: it said nothing, and clients heard that it does not answer.
+      assertTrue(server.output().contains("log: no client can connect in "), server::output);
+      assertTrue(server.output().contains("log: no file can be made for the log"), server::output);
       for (SocketChannel each : silent) {
         each.close();
       }

@@ -6,6 +6,7 @@ import io.erda.launcher.commands.UserError;
 import io.erda.pmem.FileErrors;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.JvmErrors;
+import io.erda.protocol.Result;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -42,6 +43,10 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   private static final String TOO_MANY_FILES =
       "too many open files: a process may have more with ulimit -n 4096 (a service:"
+          + " LimitNOFILE=4096)";
+
+  private static final String SERVERS_FILES =
+      "; the server may have more with prlimit --nofile=4096 --pid PID (a service:"
           + " LimitNOFILE=4096)";
 
   private final boolean trace;
@@ -101,7 +106,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     String explained = isOurs(cause) || isHeapFull(cause) ? null : JvmErrors.explain(cause);
     String message =
         lacksFiles(failure)
-            ? TOO_MANY_FILES
+            ? saidByServer(cause) ? oneLine(cause.getMessage()) + SERVERS_FILES : TOO_MANY_FILES
             : oneLine(explained == null ? message(failure, cause) : explained);
     err.println("erda: " + ProgramName.in(message));
     if (trace || verbose) {
@@ -183,6 +188,12 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   private static boolean saysTooManyFiles(Throwable failure) {
     return failure.getMessage() != null && failure.getMessage().contains(LINUX_TOO_MANY_FILES);
+  }
+
+  /** Whether it is the server's process that may open no more files: its answer says so. */
+  private static boolean saidByServer(Throwable cause) {
+    return cause instanceof ErdaException.Unavailable
+        && cause.getMessage().contains(": " + Result.name(Result.NOT_NOW) + ": ");
   }
 
   /** An OutOfMemoryError may be about threads, too. */

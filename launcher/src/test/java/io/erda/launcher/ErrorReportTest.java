@@ -3,6 +3,7 @@ package io.erda.launcher;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -33,6 +34,16 @@ class ErrorReportTest {
     assertEquals(
         "erda: table-1: msync with parameter MS_SYNC failed",
         said(new UncheckedIOException("table-1", cause)));
+  }
+
+  /** Found by a review: who heard it of the server was told to raise a limit of his own. */
+  @Test
+  void whoHasTooManyFilesOpenIsTold() {
+    String own = said(new FileSystemException("/d", null, "Too many open files"));
+    assertTrue(own.startsWith("erda: too many open files: a process may have more"), own);
+    String answer = "put of key 'a': not now: /d/spare-1: open: Too many open files (errno 24)";
+    String servers = said(new ErdaException.Unavailable(answer));
+    assertTrue(servers.startsWith("erda: " + answer + "; the server may have more"), servers);
   }
 
   @Test

@@ -17,4 +17,11 @@ public interface RefusalListener {
    * @param why in words for people
    */
   void refused(String peer, String figure, String why);
+
+  /**
+   * Something keeps peers from connecting, or no longer does.
+   *
+   * @param what it is and what to do, in words for people
+   */
+  default void trouble(String what) {}
 }

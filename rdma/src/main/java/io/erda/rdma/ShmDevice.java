@@ -60,6 +60,7 @@ public final class ShmDevice implements Device {
   private final Serving serving;
 
   private ShmListener listener;
+  private RefusalListener told = RefusalListener.NONE;
   private DeviceStatistics finished = DeviceStatistics.NONE;
   private volatile boolean woken;
   private boolean closed;
@@ -114,6 +115,16 @@ public final class ShmDevice implements Device {
     if (region.remoteKey() != 0) {
       serving.registry().remove(region.remoteKey());
     }
+  }
+
+  /** {@inheritDoc} Of single peers it tells nothing: each of them hears why. */
+  @Override
+  public void onRefusal(RefusalListener wanted) {
+    told = wanted;
+  }
+
+  RefusalListener told() {
+    return told;
   }
 
   private boolean isServer() {

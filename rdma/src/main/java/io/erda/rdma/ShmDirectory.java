@@ -323,6 +323,16 @@ final class ShmDirectory implements AutoCloseable {
     return attributes(descriptor);
   }
 
+  /** Whether the name of this directory, in the one around it, is still its own. */
+  boolean isFound() throws IOException {
+    try {
+      Path named = reopened(around).resolve(path.getFileName());
+      return attributes(named, LinkOption.NOFOLLOW_LINKS).inode == attributes().inode;
+    } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
   /** The directory around this one. */
   Attributes attributesAround() throws IOException {
     return attributes(around);

@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import io.erda.pmem.FaultPoint;
+import io.erda.pmem.FileErrors;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -24,6 +25,7 @@ final class ShmListener implements Listener {
   private static final long CHECK_INTERVAL_NS = 200_000;
   private static final long HELLO_TIMEOUT_NS = 5_000_000_000L;
   private static final int WAITING_MAX = 256;
+  private static final long NAME_LOOK_NS = 500_000_000L;
 
   /** Sockets of one user other than the server's that have not said HELLO. */
   static final int SILENT_MAX = 32;
@@ -36,7 +38,7 @@ final class ShmListener implements Listener {
 
   private final ShmDevice device;
   private final ShmDirectory directory;
-  private final ServerSocketChannel server;
+  private ServerSocketChannel server;
 
   /** The user that this process runs as. */
   private final UserPrincipal own;
@@ -52,6 +54,14 @@ final class ShmListener implements Listener {
   private boolean ready = true;
   private int polls;
   private long lastCheck;
+  private long lastLook;
+
+  /** Whether peers can't be taken, and it was told. */
+  private boolean failing;
+
+  /** Whether nobody finds the directory any more, and it was told. */
+  private boolean lost;
+
   private boolean closed;
 
   ShmListener(ShmDevice device, ShmDirectory directory, UserPrincipal own, LongSupplier nanoTime)
@@ -60,6 +70,7 @@ final class ShmListener implements Listener {
     this.directory = directory;
     this.nanoTime = nanoTime;
     this.lastCheck = nanoTime.getAsLong();
+    this.lastLook = lastCheck;
     this.own = own;
     this.server = ShmSocket.listen(directory);
     device.watchAccept(server, this);
@@ -215,17 +226,91 @@ final class ShmListener implements Listener {
       lastCheck = nanoTime.getAsLong();
       ready = false;
       advance();
+      if (lastCheck - lastLook >= NAME_LOOK_NS) {
+        lastLook = lastCheck;
+        look();
+      }
       device.askDeparting();
       device.spares().tend(lastCheck, name -> device.isConnected(name) || isWaiting(name));
     }
     return requests.poll();
   }
 
+  /** Takes the next peer; null when nobody waits. */
+  private SocketChannel accept() throws IOException {
+    try {
+      SocketChannel channel = server.accept();
+      if (channel != null && failing) {
+        failing = false;
+        device.told().trouble("clients can connect in " + directory.path() + " again");
+      }
+      return channel;
+    } catch (IOException e) {
+      if (!failing) {
+        failing = true;
+        device
+            .told()
+            .trouble(
+                "no client can connect in "
+                    + directory.path()
+                    + ", until that is over: accept: "
+                    + FileErrors.inWords(e));
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Looks whether peers still find the socket. One that was removed is made anew. A directory that
+   * was removed is not: with it went what clients find regions by.
+   */
+  private void look() {
+    if (lost) {
+      return;
+    }
+    String removed = null;
+    try {
+      if (!directory.isFound()) {
+        lost = true;
+        device
+            .told()
+            .trouble(
+                "the directory "
+                    + directory.path()
+                    + " was removed or replaced: clients of this host that are connected go on, and"
+                    + " no other can connect until the server is started again");
+      } else if (directory.attributes(ShmSocket.FILE) == null) {
+        removed = directory.file(ShmSocket.FILE) + " was removed: ";
+        listenAgain();
+        device.told().trouble(removed + "it was made anew, and clients can connect");
+      }
+    } catch (IOException e) {
+      // A directory that can't be looked at says nothing.
+      if (removed != null && !failing) {
+        failing = true;
+        device
+            .told()
+            .trouble(removed + "no client can connect, until it is made: " + FileErrors.inWords(e));
+      }
+    }
+  }
+
+  private void listenAgain() throws IOException {
+    ServerSocketChannel again = ShmSocket.listen(directory);
+    ServerSocketChannel before = server;
+    device.watchAccept(again, this);
+    server = again;
+    before.close();
+    device.flushCancelled();
+    failing = false;
+    ready = true;
+  }
+
   private void advance() {
     boolean decided = false;
     try {
       for (int i = 0; i < WAITING_MAX && handshakes.size() + unanswered.size() < WAITING_MAX; i++) {
-        SocketChannel channel = server.accept();
+        SocketChannel channel = accept();
         if (channel == null) {
           break;
         }

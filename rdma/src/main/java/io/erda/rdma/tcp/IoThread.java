@@ -1,6 +1,7 @@
 package io.erda.rdma.tcp;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.FileErrors;
 import io.erda.rdma.Access;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.MemoryRegion;
@@ -67,6 +68,9 @@ final class IoThread implements Runnable {
   private SelectionKey acceptKey;
   private long acceptAgainNs;
   private boolean acceptsLater;
+
+  /** Whether peers can't be taken, and it was told. */
+  private boolean failing;
 
   /** Connections that end when what waits was sent. */
   private int lingering;
@@ -218,10 +222,22 @@ final class IoThread implements Runnable {
         if (channel == null) {
           return;
         }
+        if (failing) {
+          failing = false;
+          device.refusals().trouble("clients can connect over TCP again");
+        }
         begin(channel);
       }
     } catch (IOException e) {
       // No more files may be opened: peers wait in the kernel until there are fewer.
+      if (!failing) {
+        failing = true;
+        device
+            .refusals()
+            .trouble(
+                "no client can connect over TCP, until that is over: accept: "
+                    + FileErrors.inWords(e));
+      }
       acceptAgainNs = options.nanoTime().getAsLong() + ACCEPT_AGAIN_NS;
       acceptsLater = true;
       acceptKey.interestOps(0);

@@ -40,6 +40,11 @@ final class Refusals {
     listener.refused(peer, kind.figure, why);
   }
 
+  /** Something keeps peers from connecting, or no longer does. */
+  void trouble(String what) {
+    listener.trouble(what);
+  }
+
   void addTo(Map<String, LongSupplier> figures) {
     for (Kind kind : Kind.values()) {
       figures.put(kind.figure, () -> counts.get(kind.ordinal()));
