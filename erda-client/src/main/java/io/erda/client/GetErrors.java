@@ -53,12 +53,18 @@ final class GetErrors {
           new ErdaException.Unusable(
               get.describe()
                   + ": a file of the store can't be read from here: "
-                  + Status.name(status));
+                  + status(queuePair, status));
       case Status.MEMORY_LOST ->
           new ErdaException.Damaged(get.describe() + ": " + queuePair.lostRegion());
       case Status.UNREADABLE ->
           new ErdaException.Unavailable(get.describe() + ": " + queuePair.lostRegion());
       default -> null;
     };
+  }
+
+  /** What a READ or WRITE ended with, in words, with the file that could not be opened for it. */
+  static String status(QueuePair queuePair, int status) {
+    String unreached = queuePair.unreached();
+    return unreached.isEmpty() ? Status.name(status) : Status.name(status) + " (" + unreached + ")";
   }
 }

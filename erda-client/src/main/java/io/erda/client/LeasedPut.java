@@ -248,7 +248,11 @@ final class LeasedPut extends Put {
       case Result.INVALID_OBJECT -> {
         if (writeFailed()) {
           failUnwritten();
-        } else if (++invalid > INVALID_MAX) {
+        } else if (++invalid > INVALID_MAX && !session.queuePair.unreached().isEmpty()) {
+          // It was not written, so the server could not find it.
+          writeRefused = Status.REMOTE_ACCESS;
+          failUnwritten();
+        } else if (invalid > INVALID_MAX) {
           fail(
               new ErdaException.Damaged(
                   describe()
@@ -284,7 +288,7 @@ final class LeasedPut extends Put {
                 + ": a file of the store can't be written from here: "
                 + (writeRefused == Status.MEMORY_LOST
                     ? session.queuePair.lostRegion()
-                    : Status.name(writeRefused))
+                    : GetErrors.status(session.queuePair, writeRefused))
                 + "; the key is untouched"));
   }
 

@@ -101,7 +101,7 @@ abstract class ReadOperation extends Operation {
                   + ": READs failed "
                   + (readErrors + staleMaps)
                   + " times, the last one: "
-                  + Status.name(status)));
+                  + GetErrors.status(session.queuePair, status)));
     } else if (stale) {
       // What was named was retired meanwhile: the map that named it is old. Nobody but another
       // server that starts retires what a server left.

@@ -296,7 +296,9 @@ final class Scan extends KeyWordLookUp {
           new ErdaException.Unusable(
               describe()
                   + ": a file of the store can't be read from here: "
-                  + (lost ? session.queuePair.lostRegion() : Status.name(status))));
+                  + (lost
+                      ? session.queuePair.lostRegion()
+                      : GetErrors.status(session.queuePair, status))));
     } else if (lost && (step == POST_OBJECTS || step == READING_OBJECTS)) {
       // Nothing says which of them it was.
       batch.lookUpAll();

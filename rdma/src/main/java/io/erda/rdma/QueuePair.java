@@ -226,6 +226,14 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
+   * Why this process could not open the file of the region that a READ or WRITE tried to reach
+   * last, for messages: the file and the error. Empty where it could, and where nobody knows.
+   */
+  default String unreached() {
+    return "";
+  }
+
+  /**
    * What the peer sent with its acceptance or refusal; empty before {@link Opcode#CONNECT}. Bytes
    * from outside: not trusted.
    */

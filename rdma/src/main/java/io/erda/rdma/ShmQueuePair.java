@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.ReadAhead;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -41,6 +42,7 @@ final class ShmQueuePair extends RingQueuePair {
   private String failure = "";
 
   private int reachFailure = Status.REMOTE_ACCESS;
+  private String unreached = "";
 
   /** The user whose the server is; known when the socket is connected. */
   private UserPrincipal server;
@@ -235,17 +237,27 @@ final class ShmQueuePair extends RingQueuePair {
   @Override
   public RemoteRegion reach(long key, boolean toWrite) {
     reachFailure = Status.REMOTE_ACCESS;
+    unreached = "";
     try {
-      return view.reach(key, toWrite);
+      RemoteRegion reached = view.reach(key, toWrite);
+      unreached = reached == null ? view.unreached() : "";
+      return reached;
     } catch (ShortenedFileException e) {
       reachFailure = Status.MEMORY_LOST;
       lostRegion(e.getMessage());
     } catch (AccessDeniedException e) {
       reachFailure = Status.DENIED;
+      unreached = FileErrors.inWords(e);
     } catch (UntrustedFileException e) {
       reachFailure = Status.UNTRUSTED;
+      unreached = FileErrors.inWords(e);
     }
     return null;
+  }
+
+  @Override
+  public String unreached() {
+    return unreached;
   }
 
   @Override

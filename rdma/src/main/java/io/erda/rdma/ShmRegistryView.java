@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.ReadAhead;
 import io.erda.pmem.Uninterrupted;
@@ -40,6 +41,9 @@ final class ShmRegistryView implements AutoCloseable {
 
   /** The last ones left first: what they map may come back under another key. */
   private final ArrayDeque<RemoteRegion> left = new ArrayDeque<>();
+
+  /** Why the file of the region that was tried last could not be opened; empty where it could. */
+  private String unreached = "";
 
   private final List<RemoteRegion> superseded = new ArrayList<>();
 
@@ -180,6 +184,7 @@ final class ShmRegistryView implements AutoCloseable {
    */
   RemoteRegion reach(long key, boolean toWrite)
       throws AccessDeniedException, UntrustedFileException, ShortenedFileException {
+    unreached = "";
     int number = RegistryLayout.slot(key);
     if (key == 0 || number >= RegistryLayout.SLOTS) {
       return null;
@@ -226,6 +231,7 @@ final class ShmRegistryView implements AutoCloseable {
       try {
         ShmDirectory.Attributes now = ShmDirectory.attributes(descriptor);
         if (now.inode() != slot.inode) {
+          unreached = slot.name + ": another file has this name";
           return null;
         }
         requireServers(slot.name, descriptor);
@@ -240,8 +246,14 @@ final class ShmRegistryView implements AutoCloseable {
     } catch (AccessDeniedException | UntrustedFileException | ShortenedFileException e) {
       throw e;
     } catch (IOException e) {
+      unreached = FileErrors.inWords(e);
       return null;
     }
+  }
+
+  /** Why the file of what {@link #reach} was asked for last could not be opened; else empty. */
+  String unreached() {
+    return unreached;
   }
 
   /**

@@ -167,6 +167,11 @@ public abstract class ForwardingQueuePair implements QueuePair {
   }
 
   @Override
+  public String unreached() {
+    return queuePair.unreached();
+  }
+
+  @Override
   public String lostRegion() {
     return queuePair.lostRegion();
   }
