@@ -34,12 +34,12 @@ public final class Listing {
    * @param opened the path that is opened
    * @param told the directory's name for a person
    */
-  @SuppressWarnings("StreamResourceLeak") // the other form closes it
   public static List<String> names(Path opened, Path told) throws IOException {
     return names(() -> stream(opened), told);
   }
 
   /** The JDK opens whatever there is, and whoever opened a FIFO would wait for its other end. */
+  @SuppressWarnings("StreamResourceLeak") // whoever asks closes it
   private static DirectoryStream<Path> stream(Path opened) throws IOException {
     if (Files.exists(opened) && !Files.isDirectory(opened)) {
       throw new FileSystemException(opened.toString(), null, "not a directory");
