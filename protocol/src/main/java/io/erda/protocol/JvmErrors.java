@@ -39,10 +39,13 @@ public final class JvmErrors {
     };
   }
 
-  /** The same, or what the error says itself. */
+  /** The same, or what the error says itself; an error of Erda's says it without its type. */
   public static String tell(Throwable error) {
     String explained = explain(error);
-    return explained == null ? error.toString() : explained;
+    if (explained != null) {
+      return explained;
+    }
+    return error instanceof ErdaException ? error.getMessage() : error.toString();
   }
 
   private static boolean says(Throwable error, String what) {
