@@ -62,7 +62,7 @@ final class GetErrors {
     };
   }
 
-  /** What a READ or WRITE ended with, in words, with the file that could not be opened for it. */
+  /** The status of a READ or WRITE in words, with the file that could not be opened for it. */
   static String status(QueuePair queuePair, int status) {
     String unreached = queuePair.unreached();
     return unreached.isEmpty() ? Status.name(status) : Status.name(status) + " (" + unreached + ")";

@@ -27,7 +27,7 @@ final class Refusals {
   }
 
   /**
-   * What a store of this process means that failed in the middle of a request.
+   * The exception for a request during which the store of this process failed.
    *
    * @param cause the error that it ended with; null where its files failed
    */

@@ -406,7 +406,7 @@ final class Session implements CompletionHandler {
         : "the connection to " + context.address() + " ended" + more();
   }
 
-  /** What the device knows of the reason, with a colon before it; empty where it knows nothing. */
+  /** The reason that the device gives, behind a colon; empty where it gives none. */
   private String more() {
     String failure = queuePair.failure();
     return failure.isEmpty() ? "" : ": " + failure;

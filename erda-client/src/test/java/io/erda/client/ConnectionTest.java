@@ -258,7 +258,7 @@ class ConnectionTest {
     }
   }
 
-  /** What a client maps takes room on the disk. */
+  /** The file of a region that is gone takes room on the disk as long as a client maps it. */
   @Test
   void whoFindsTheDiskFullHearsWhichRegionsAreGone() {
     try (ErdaClient erda = store.client()) {

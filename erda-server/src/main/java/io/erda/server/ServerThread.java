@@ -319,7 +319,7 @@ final class ServerThread implements AutoCloseable {
     if (watch.loss() != null) {
       failure = lost(watch.loss(), failure);
     } else if (failure == null && core.readOnlyReason() != null && !core.isFull()) {
-      // Whoever told it to end hears that there is something to mend before the next start.
+      // The exit code tells that something has to be mended before the next start.
       failure = new ErdaException.ReadOnly("the store was read-only: " + core.readOnlyReason());
     }
     attempt(this::sayEnd);

@@ -62,7 +62,7 @@ final class SharedSteps implements Steps, LocalPublisher {
   /** Clients that wait for their turn to publish: the server's thread lets them go first. */
   private final AtomicInteger waiting = new AtomicInteger();
 
-  /** What ended a step; null while none has failed. The turn is never given back then. */
+  /** The error that ended a step; null while none has. After one the turn is never given back. */
   private volatile Throwable failure;
 
   /**
@@ -152,7 +152,7 @@ final class SharedSteps implements Steps, LocalPublisher {
           more = takeSteps();
         }
       } catch (Throwable e) {
-        // What was published before is published.
+        // The outcome of publishNow holds also where a step behind it failed.
         failure = e;
         more = true;
       }

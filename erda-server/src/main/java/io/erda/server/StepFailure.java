@@ -3,8 +3,8 @@ package io.erda.server;
 import io.erda.protocol.JvmErrors;
 
 /**
- * What the clients of an embedded store are told when a step of its server failed, in a thread of
- * theirs or in its own: the store has ended for all of them.
+ * Tells the clients of an embedded store that a step of its server failed, in a thread of theirs or
+ * in its own, and that the store has ended for all of them.
  */
 final class StepFailure {
   private StepFailure() {}

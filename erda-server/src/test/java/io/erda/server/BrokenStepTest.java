@@ -15,9 +15,7 @@ import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.client.LocalPublisher;
 import io.erda.protocol.ErdaException;
-import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
-import io.erda.server.engine.ServerCore;
 import io.erda.testing.Threads;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -73,33 +71,20 @@ class BrokenStepTest {
         withoutMemory ? new OutOfMemoryError("Java heap space") : new StackOverflowError();
     String inWords = withoutMemory ? "out of memory" : "stack of a thread is full";
     AtomicReference<Thread> failing = new AtomicReference<>();
-    OpenedStore store = OpenedStore.open(data, SmallStore.OPTIONS, OpenedStore.Purpose.HOLD);
-    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
-    EmbeddedDevice device = network.device(false, 0);
-    ServerCore core =
-        new ServerCore(
-            store.engine(),
-            ServerThread.serviceOptions(SmallStore.OPTIONS),
+    EmbeddedRig rig =
+        EmbeddedRig.open(
+            data,
+            SmallStore.OPTIONS,
             () -> {
               if (Thread.currentThread() == failing.get()) {
                 throw error;
               }
               return System.nanoTime();
-            });
-    core.listen(device, device.listen("erda"));
-    SharedSteps steps = new SharedSteps(core, device::wakeup);
-    ServerThread server =
-        ServerThread.start(
-            opened -> core,
-            core,
-            steps,
-            new ServedDevices(device, List.of()),
-            store,
-            SmallStore.OPTIONS.withPollingNs(0),
-            null,
-            new Failures(),
-            true);
-    device.onRing(steps::help);
+            },
+            new Failures());
+    EmbeddedNetwork network = rig.network();
+    SharedSteps steps = rig.steps();
+    ServerThread server = rig.server();
     server.onFailure(e -> network.close(StepFailure.inWords(e)));
     try (ErdaClient erda =
             ErdaClient.over(
@@ -146,26 +131,10 @@ class BrokenStepTest {
   /** The call in which the object of a put could not be published has the error as its cause. */
   @Test
   void theErrorIsTheCauseOfWhatThePutThrowsThatMetIt() throws Exception {
-    OpenedStore store = OpenedStore.open(data, SmallStore.OPTIONS, OpenedStore.Purpose.HOLD);
-    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
-    EmbeddedDevice device = network.device(false, 0);
-    ServerCore core =
-        new ServerCore(
-            store.engine(), ServerThread.serviceOptions(SmallStore.OPTIONS), System::nanoTime);
-    core.listen(device, device.listen("erda"));
-    SharedSteps steps = new SharedSteps(core, device::wakeup);
-    ServerThread server =
-        ServerThread.start(
-            opened -> core,
-            core,
-            steps,
-            new ServedDevices(device, List.of()),
-            store,
-            SmallStore.OPTIONS.withPollingNs(0),
-            null,
-            new Failures(),
-            true);
-    device.onRing(steps::help);
+    EmbeddedRig rig = EmbeddedRig.open(data, SmallStore.OPTIONS, System::nanoTime, new Failures());
+    EmbeddedNetwork network = rig.network();
+    SharedSteps steps = rig.steps();
+    ServerThread server = rig.server();
     AtomicBoolean breaks = new AtomicBoolean();
     try (ErdaClient erda =
         ErdaClient.over(

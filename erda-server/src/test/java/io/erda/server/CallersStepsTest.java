@@ -10,8 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
-import io.erda.rdma.EmbeddedDevice;
-import io.erda.rdma.EmbeddedNetwork;
 import io.erda.server.engine.ServerCore;
 import io.erda.testing.Threads;
 import java.lang.management.ManagementFactory;
@@ -187,35 +185,20 @@ class CallersStepsTest {
   @Test
   void aStoreWhoseStepFailedInACallersThreadIsClosed() throws Exception {
     AtomicReference<Thread> failing = new AtomicReference<>();
-    OpenedStore store = OpenedStore.open(data, SMALL, OpenedStore.Purpose.HOLD);
-    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
-    EmbeddedDevice device = network.device(false, 0);
-    ServerCore core =
-        new ServerCore(
-            store.engine(),
-            ServerThread.serviceOptions(SMALL),
+    EmbeddedRig rig =
+        EmbeddedRig.open(
+            data,
+            SMALL,
             () -> {
               if (Thread.currentThread() == failing.get()) {
                 throw new IllegalStateException("no time");
               }
               return System.nanoTime();
-            });
-    core.listen(device, device.listen("erda"));
-    SharedSteps steps = new SharedSteps(core, device::wakeup);
-    ServerThread server =
-        ServerThread.start(
-            opened -> core,
-            core,
-            steps,
-            new ServedDevices(device, List.of()),
-            store,
-            SMALL.withPollingNs(0),
-            null,
-            new Failures(),
-            true);
-    device.onRing(steps::help);
+            },
+            new Failures());
+    ServerThread server = rig.server();
     try (ErdaClient erda =
-        ErdaClient.over(network.device(), "erda", ClientOptions.DEFAULT, System::nanoTime)) {
+        ErdaClient.over(rig.network().device(), "erda", ClientOptions.DEFAULT, System::nanoTime)) {
       erda.put(key(0, 1), value(0, 1, 1));
       failing.set(Thread.currentThread());
       assertThrows(

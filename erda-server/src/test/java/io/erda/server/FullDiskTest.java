@@ -5,13 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -111,36 +108,16 @@ class FullDiskTest {
 
   private String run(String before, String scenario) throws Exception {
     Path output = directory.resolveSibling(directory.getFileName() + ".out");
-    List<String> command = new ArrayList<>(List.of("sh", "-c", before + "\"$@\"", "sh"));
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(
-        List.of(
-            "-XX:-UsePerfData",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow",
-            "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
-            "-cp",
-            System.getProperty("java.class.path"),
-            FullDiskScenario.class.getName(),
+    // A file that the limit would cut short is no place for the output of the limited.
+    List<String> command =
+        ChildJvm.command(
+            List.of("sh", "-c", before + "\"$@\"", "sh"),
+            FullDiskScenario.class,
             scenario,
-            directory.toString()));
+            directory.toString());
     try {
-      // A file that the limit would cut short is no place for the output of the limited.
-      Process child =
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(Redirect.to(output.toFile()))
-              .start();
-      try {
-        assertTrue(child.waitFor(300, TimeUnit.SECONDS), "hangs: " + text(output));
-      } finally {
-        // One that is stopped half-way leaves those behind that it has started.
-        child.descendants().forEach(ProcessHandle::destroyForcibly);
-        child.destroyForcibly().waitFor();
-      }
-      assertEquals(0, child.exitValue(), () -> text(output));
+      int code = ChildJvm.run(command, output, 300);
+      assertEquals(0, code, () -> (code < 0 ? "hangs: " : "") + text(output));
       assertFalse(text(output).contains("Exception"), () -> text(output));
       assertTrue(text(output).endsWith("done\n"), () -> text(output));
       return text(output);

@@ -3,12 +3,9 @@ package io.erda.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,42 +49,15 @@ class SharedPagesTest {
             .formatted(image, image, image, mounted);
     Path output = directory.resolve("output");
     Assumptions.assumeTrue(
-        ended(List.of("unshare", "--mount", "sh", "-c", mount), output, 60) == 0,
+        ChildJvm.run(List.of("unshare", "--mount", "sh", "-c", mount), output, 60) == 0,
         "no XFS can be mounted here: " + Files.readString(output));
-    List<String> command = new ArrayList<>(List.of("unshare", "--mount", "sh", "-c"));
-    command.add(mount + " && exec \"$@\"");
-    command.add("sh");
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(
-        List.of(
-            "-XX:-UsePerfData",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow",
-            "-cp",
-            System.getProperty("java.class.path"),
-            SharedPagesScenario.class.getName(),
-            scenario,
-            mounted.toString()));
     Files.delete(image);
-    int code = ended(command, output, 240);
+    List<String> command =
+        ChildJvm.command(
+            ChildJvm.mounted(mount), SharedPagesScenario.class, scenario, mounted.toString());
+    int code = ChildJvm.run(command, output, 240);
     String said = Files.readString(output);
     assertEquals(0, code, said);
     assertTrue(said.contains("done"), said);
-  }
-
-  private static int ended(List<String> command, Path output, int seconds) throws Exception {
-    Process child =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(Redirect.to(output.toFile()))
-            .start();
-    try {
-      return child.waitFor(seconds, TimeUnit.SECONDS) ? child.exitValue() : -1;
-    } finally {
-      child.descendants().forEach(ProcessHandle::destroyForcibly);
-      child.destroyForcibly().waitFor();
-    }
   }
 }

@@ -8,9 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
-import io.erda.rdma.EmbeddedDevice;
-import io.erda.rdma.EmbeddedNetwork;
-import io.erda.server.engine.ServerCore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,29 +45,11 @@ class ThreadFailureTest {
 
   @Test
   void callersOfAnEmbeddedStoreAreToldByTheirOwnException() throws Exception {
-    OpenedStore store = OpenedStore.open(data, SmallStore.OPTIONS, OpenedStore.Purpose.HOLD);
-    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
-    EmbeddedDevice device = network.device();
-    ServerCore core =
-        new ServerCore(
-            store.engine(), ServerThread.serviceOptions(SmallStore.OPTIONS), System::nanoTime);
-    core.listen(device, device.listen("erda"));
-    SharedSteps steps = new SharedSteps(core, device::wakeup);
     Failures failures = new Failures();
-    ServerThread server =
-        ServerThread.start(
-            engine -> core,
-            core,
-            steps,
-            new ServedDevices(device, List.of()),
-            store,
-            SmallStore.OPTIONS.withPollingNs(0),
-            null,
-            failures,
-            true);
-    device.onRing(steps::help);
+    EmbeddedRig rig = EmbeddedRig.open(data, SmallStore.OPTIONS, System::nanoTime, failures);
+    ServerThread server = rig.server();
     try (ErdaClient erda =
-        ErdaClient.over(network.device(), "erda", ClientOptions.DEFAULT, System::nanoTime)) {
+        ErdaClient.over(rig.network().device(), "erda", ClientOptions.DEFAULT, System::nanoTime)) {
       erda.put(new byte[] {1}, new byte[] {2});
       SideThreads.start(
           () -> {
