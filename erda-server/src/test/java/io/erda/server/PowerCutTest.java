@@ -5,10 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.erda.client.ErdaClient;
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.LogStore;
+import io.erda.pmem.MappedDirectory;
+import io.erda.pmem.Survives;
 import io.erda.protocol.Promise;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +31,11 @@ final class PowerCutTest {
           .withBuckets(1 << 12);
 
   private static final int KEYS = 40;
+
+  /** More values of so many bytes than fit into what a small store may grow to. */
+  private static final int MANY = 200;
+
+  private static final int LARGE = 60_000;
 
   /** In each of the superblock's copies: see FORMAT.md. */
   private static final int PROMISE_OFFSET = 84;
@@ -121,6 +131,41 @@ final class PowerCutTest {
         store.close();
       }
       requireKeys(files, "first");
+    }
+  }
+
+  /** The power fails between the two steps of raising the capacity, and behind it. */
+  @Test
+  void aCapacityThatIsRaised() throws Exception {
+    try (CutFileSystem files = CutFileSystem.mount(scratch)) {
+      run(files, Promise.POWER, "first");
+      try (MappedDirectory directory = MappedDirectory.open(data(files))) {
+        directory.promise(Survives.POWER_FAILURE);
+        directory.delete("stopped");
+        directory.syncNames();
+        LogStore.makeSlots(directory, new LogGeometry(1, 1 << 20, 1 << 16, 8).withRegionsMax(200));
+        files.cut();
+      }
+      requireKeys(files, "first");
+      ErdaStore store = ErdaStore.open(data(files), SMALL.withCapacityBytes(24 << 20));
+      try (ErdaClient erda = store.client()) {
+        for (int i = 0; i < MANY; i++) {
+          erda.put(("many" + i).getBytes(UTF_8), new byte[LARGE]);
+        }
+        files.cut();
+      } finally {
+        store.close();
+      }
+      assertEquals(List.of(), StoreVerifier.verify(data(files)).findings());
+      try (ErdaStore after = ErdaStore.open(data(files));
+          ErdaClient erda = after.client()) {
+        assertEquals(24L << 20, after.figures(Duration.ofSeconds(9)).get("log.bytes.capacity"));
+        assertArrayEquals(value("first", 7), erda.get("first7".getBytes(UTF_8)));
+        for (int i = 0; i < MANY; i++) {
+          assertEquals(LARGE, erda.get(("many" + i).getBytes(UTF_8)).length, "many" + i);
+        }
+        put(after, "third");
+      }
     }
   }
 

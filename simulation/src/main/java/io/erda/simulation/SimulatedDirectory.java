@@ -56,6 +56,13 @@ public final class SimulatedDirectory implements MemoryDirectory {
   }
 
   @Override
+  public void lengthen(String name, long length) throws IOException {
+    MemoryDirectory.requireName(name);
+    MemoryDirectory.requireLength(length);
+    disk.lengthen(incarnation, name, length, keepsPromise);
+  }
+
+  @Override
   public void delete(String name) throws IOException {
     MemoryDirectory.requireName(name);
     disk.delete(incarnation, name);

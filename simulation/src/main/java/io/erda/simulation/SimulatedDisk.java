@@ -34,7 +34,7 @@ public final class SimulatedDisk {
     STORE,
     FLUSH,
     DRAIN,
-    /** Creation, renaming, deletion, synchronisation. */
+    /** Creation, renaming, deletion, synchronisation, and that a file becomes longer. */
     DIRECTORY
   }
 
@@ -496,6 +496,34 @@ public final class SimulatedDisk {
     change(crash, new Change(null, name, file));
     byAddress.put(file.image.address(), file);
     return file;
+  }
+
+  /**
+   * A file becomes longer in place, in two steps: any length in between may be what a crash leaves,
+   * or a power failure where it is not promised that it is survived.
+   */
+  void lengthen(long ofIncarnation, String name, long length, boolean promised) throws IOException {
+    SimulatedFile file = find(name);
+    long before = file.length();
+    boolean crash = event(ofIncarnation, Event.DIRECTORY, file, 0);
+    file.lengthen(random.nextLong(before, Math.max(before, length) + 1));
+    if (crash) {
+      strike();
+    }
+    long used = usedBytes();
+    if (length - file.length() > capacityBytes - used) {
+      throw new OutOfSpaceException(
+          name + ": no room for " + length + " bytes: " + used + " of " + capacityBytes + " in use",
+          null);
+    }
+    crash = event(ofIncarnation, Event.DIRECTORY, file, 0);
+    file.lengthen(length);
+    if (promised && (!crash || random.nextBoolean())) {
+      file.settleLength();
+    }
+    if (crash) {
+      strike();
+    }
   }
 
   void delete(long ofIncarnation, String name) throws IOException {

@@ -23,6 +23,11 @@ final class SimulatedFile {
   private static final byte LISTED = 4;
   private static final int EVICTION_ODDS = 16;
 
+  /** A file that is short has room for so many bytes more where it lies. */
+  private static final int RESERVE_BYTES = 1 << 14;
+
+  private static final int SHORT_BYTES = 1 << 15;
+
   final SimulatedDisk disk;
 
   /** Grows with every file that was made. */
@@ -36,7 +41,11 @@ final class SimulatedFile {
    */
   final MemorySegment image;
 
-  private final long length;
+  private long length;
+
+  /** What a power failure leaves at least, bytes. */
+  private long durableLength;
+
   private final long[] durable;
   private final byte[] states;
   private int[] unsettled = new int[16];
@@ -50,7 +59,9 @@ final class SimulatedFile {
     this.number = disk.nextFileNumber();
     this.name = name;
     this.length = length;
-    int words = Math.toIntExact((length + 7) >>> 3);
+    this.durableLength = length;
+    long reserved = length < SHORT_BYTES ? RESERVE_BYTES : 0;
+    int words = Math.toIntExact((length + reserved + 7) >>> 3);
     MemorySegment whole = Arena.ofAuto().allocate((long) words << 3, 64);
     this.image = whole;
     this.durable = new long[words];
@@ -64,7 +75,7 @@ final class SimulatedFile {
     SimulatedFile file = new SimulatedFile(disk, name, newLength);
     long common = Math.min(length, newLength);
     MemorySegment.copy(image, 0, file.image, 0, common);
-    for (int word = 0; word < file.durable.length; word++) {
+    for (int word = 0; word < (newLength + 7) >>> 3; word++) {
       file.durable[word] = file.image.get(WORD, (long) word << 3);
     }
     return file;
@@ -73,6 +84,20 @@ final class SimulatedFile {
   /** Bytes. */
   long length() {
     return length;
+  }
+
+  /** Becomes longer where it lies: zeros behind what it has, which whoever mapped it may reach. */
+  void lengthen(long newLength) {
+    if (newLength > image.byteSize()) {
+      throw new UnsupportedOperationException(
+          name + " has no room where it lies for " + newLength + " bytes");
+    }
+    length = Math.max(length, newLength);
+  }
+
+  /** The length is for good. */
+  void settleLength() {
+    durableLength = length;
   }
 
   long durableWord(long offset) {
@@ -184,6 +209,7 @@ final class SimulatedFile {
 
   /** All that is seen is durable. */
   void settleAll() {
+    settleLength();
     for (int i = 0; i < unsettledCount; i++) {
       int word = unsettled[i];
       durable[word] = image.get(WORD, (long) word << 3);
@@ -246,7 +272,19 @@ final class SimulatedFile {
     }
     unsettledCount = 0;
     flushedCount = 0;
+    if (durableLength < length) {
+      shorten(random.nextLong(durableLength, length + 1));
+    }
     return lost;
+  }
+
+  private void shorten(long newLength) {
+    length = newLength;
+    settleLength();
+    image.asSlice(length).fill((byte) 0);
+    for (int word = (int) (length >>> 3); word < durable.length; word++) {
+      durable[word] = image.get(WORD, (long) word << 3);
+    }
   }
 
   /**

@@ -68,11 +68,16 @@ public final class SimulatedReadableDirectory implements ReadableDirectory {
   private final class File implements ReadableFile {
     private final String name;
     private final SimulatedFile file;
+
+    /** When it was opened: it may have become longer since. */
+    private final long length;
+
     private boolean closed;
 
     File(String name, SimulatedFile file) {
       this.name = name;
       this.file = file;
+      this.length = file.length();
     }
 
     @Override
@@ -82,7 +87,7 @@ public final class SimulatedReadableDirectory implements ReadableDirectory {
 
     @Override
     public long length() {
-      return file.length();
+      return length;
     }
 
     @Override
@@ -121,7 +126,7 @@ public final class SimulatedReadableDirectory implements ReadableDirectory {
     }
 
     private void require(long offset, int bytes) {
-      if (closed || offset < 0 || bytes < 0 || bytes > file.length() - offset) {
+      if (closed || offset < 0 || bytes < 0 || bytes > length - offset) {
         throw new IndexOutOfBoundsException(
             name + ": " + bytes + " bytes at " + offset + (closed ? ", closed" : ""));
       }

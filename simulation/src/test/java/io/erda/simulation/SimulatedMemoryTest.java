@@ -366,4 +366,75 @@ final class SimulatedMemoryTest {
     disk.powerFailure(Seeds.random(2));
     assertEquals(12, disk.length("a"));
   }
+
+  private static long length(SimulatedDisk disk, String name) {
+    try {
+      return disk.length(name);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Lengthens a file of 4 KiB to 8 KiB, and stores behind what it had. */
+  private static void lengthen(SimulatedDisk disk, SimulatedDirectory directory) {
+    try {
+      directory.lengthen("a", 8192);
+      try (PersistentMemory memory = directory.open("a")) {
+        memory.putLongRelease(8184, 7);
+        memory.flush(8184, 8);
+        memory.drain();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The process that makes it longer ends in the middle; a mapping of before stays one of it. */
+  @Test
+  void aFileThatWasToBecomeLongerHasAnyLengthInBetween() {
+    Set<Long> lengths = new HashSet<>();
+    Seeds.each(
+        100,
+        seed -> {
+          SimulatedDisk disk = disk(seed, PersistenceDomain.MEMORY_CONTROLLER);
+          create(disk, "a", 4096).putLongRelease(4088, 5);
+          disk.crashAfter(SimulatedDisk.Event.DIRECTORY, 1 + seed % 2);
+          assertThrows(SimulatedCrash.class, () -> lengthen(disk, disk.directory()));
+          disk.processCrash();
+          lengths.add(length(disk, "a"));
+          assertEquals(5, word(disk, "a", 4088));
+          lengthen(disk, disk.directory());
+          assertEquals(8192, length(disk, "a"));
+          assertEquals(5, word(disk, "a", 4088));
+          assertEquals(0, word(disk, "a", 4096));
+        });
+    if (Long.getLong("erda.seed") == null) {
+      assertTrue(lengths.contains(8192L), "never done");
+      assertTrue(lengths.size() > 40, lengths + " are all lengths");
+    }
+  }
+
+  @Test
+  void aLengthSurvivesAPowerFailureWhereThatIsPromised() {
+    Set<Long> lengths = new HashSet<>();
+    Seeds.each(
+        100,
+        seed -> {
+          SimulatedDisk disk = disk(seed, PersistenceDomain.MEMORY_CONTROLLER);
+          create(disk, "a", 4096);
+          lengthen(disk, disk.directory());
+          disk.powerFailure(Seeds.random(seed + 1000));
+          assertEquals(8192, length(disk, "a"));
+          assertEquals(7, word(disk, "a", 8184));
+          SimulatedDisk ordinary = disk(seed, PersistenceDomain.MEMORY_CONTROLLER);
+          create(ordinary, "a", 4096);
+          ordinary.ordinaryFiles();
+          lengthen(ordinary, ordinary.directory());
+          ordinary.powerFailure(Seeds.random(seed + 1000));
+          lengths.add(length(ordinary, "a"));
+        });
+    if (Long.getLong("erda.seed") == null) {
+      assertTrue(lengths.size() > 40, lengths + " are all lengths");
+    }
+  }
 }

@@ -52,6 +52,19 @@ final class CrashingDirectory extends ForwardingDirectory {
     return new CrashingMemory(memory);
   }
 
+  /** A process that ends in the middle leaves a length in between. */
+  @Override
+  public void lengthen(String name, long length) throws IOException {
+    step();
+    long before;
+    try (PersistentMemory memory = super.open(name)) {
+      before = memory.segment().byteSize();
+    }
+    super.lengthen(name, (before + length) / 2);
+    step();
+    super.lengthen(name, length);
+  }
+
   @Override
   public void delete(String name) throws IOException {
     step();

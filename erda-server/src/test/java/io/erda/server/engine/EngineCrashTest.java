@@ -5,21 +5,26 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.logstore.LogGeometry;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Result;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The engine at every store it makes: creation, puts, deletes, displacement, opening; and again
- * while it recovers.
+ * The engine at every store it makes: creation, puts, deletes, displacement, opening, with another
+ * capacity too; and again while it recovers.
  */
 class EngineCrashTest {
   private static final long SEED = Long.getLong("erda.seed", 20261120L);
@@ -84,6 +89,60 @@ class EngineCrashTest {
     } catch (CrashingDirectory.Crash e) {
       return true;
     }
+  }
+
+  /**
+   * An opening that gives a store another capacity crashes at every store it makes: the next one
+   * has the one capacity or the other, everything that was there, and what the capacity says.
+   *
+   * @param regions that are asked for where there were eight
+   */
+  @ParameterizedTest
+  @CsvSource({"PROCESS_CRASH,20", "POWER_FAILURE,20", "PROCESS_CRASH,5", "POWER_FAILURE,5"})
+  void soItIsWhileTheCapacityChanges(Survives promise, int regions) throws IOException {
+    StoreWishes wishes = capacity(regions);
+    Set<Integer> found = new HashSet<>();
+    boolean crashed = true;
+    for (long step = 0; crashed; step++) {
+      HeapDirectory disk = new HeapDirectory(1 << 22, promise);
+      StoreHarness first = StoreHarness.open(disk);
+      for (int i = 0; i < 20; i++) {
+        first.requireOk(first.put("key" + i, new byte[] {(byte) i}));
+      }
+      wishes.require(disk.anotherView());
+      try {
+        StoreHarness.open(new CrashingDirectory(disk.anotherView(), step), wishes);
+        crashed = false;
+      } catch (CrashingDirectory.Crash e) {
+        // As intended.
+      }
+      String where = "step " + step;
+      StoreHarness next = StoreHarness.open(disk.anotherView());
+      int allowed = next.engine.log().geometry().regionsMax();
+      assertTrue(allowed == regions || allowed == 8, where + ": " + allowed);
+      assertEquals(List.of(), next.findings(), where);
+      found.add(allowed);
+      // And once more, as one who says it again does.
+      wishes.require(disk.anotherView());
+      StoreHarness again = StoreHarness.open(disk.anotherView(), wishes);
+      assertEquals(regions, again.engine.log().geometry().regionsMax(), where);
+      for (int i = 0; i < 20; i++) {
+        assertArrayEquals(new byte[] {(byte) i}, again.get("key" + i), where);
+      }
+      int filled = 0;
+      while (again.put("more" + filled, new byte[3000]) == Result.OK) {
+        filled++;
+      }
+      assertTrue(again.engine.log().regions().size() <= regions, where);
+      assertEquals(List.of(), again.findings(), where);
+    }
+    assertEquals(Set.of(8, regions), found);
+  }
+
+  private static StoreWishes capacity(int regions) {
+    long bytes = regions * StoreHarness.TINY.geometry().regionBytes();
+    return new StoreWishes(
+        0, 0, 0, bytes, LogGeometry.REGIONS_MAX, 0, StoreGeometry.BUCKETS_MAX, null);
   }
 
   private static void crashWhileRecovering(HeapDirectory disk, long step) {

@@ -48,6 +48,11 @@ final class StoreHarness {
     return new StoreHarness(StoreOpening.open(directory, geometry, new Random(7)));
   }
 
+  /** Opens a store that exists, with another capacity. */
+  static StoreHarness open(MemoryDirectory directory, StoreWishes wishes) {
+    return new StoreHarness(StoreOpening.open(directory, null, wishes, null, new Random(7)));
+  }
+
   /** Puts one value, or deletes with null; returns the server's result. */
   int put(String key, byte[] value) {
     if (add(key, value) == null) {

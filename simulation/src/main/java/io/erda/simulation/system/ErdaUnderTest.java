@@ -6,6 +6,7 @@ import io.erda.client.ErdaAsyncClient;
 import io.erda.client.OperationHandler;
 import io.erda.client.files.ReadOnlyDevice;
 import io.erda.logstore.LogFiles;
+import io.erda.logstore.LogGeometry;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.pmem.MemoryDirectory;
@@ -19,10 +20,13 @@ import io.erda.server.engine.StoreEngine;
 import io.erda.server.engine.StoreGeometry;
 import io.erda.server.engine.StoreInspection;
 import io.erda.server.engine.StoreOpening;
+import io.erda.server.engine.StoreWishes;
 import io.erda.server.engine.TableGrowth;
 import io.erda.server.engine.TableGrowthOptions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
@@ -44,6 +48,15 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   /** What servers are told to promise; null: nothing is said. */
   private Promise wanted;
+
+  /** Regions that servers are told the log may have; 0: nothing is said. */
+  private int wantedRegions;
+
+  /** How many it may have by now: one number, or more where openings were killed in the middle. */
+  private final Set<Integer> regionsPossible = new HashSet<>();
+
+  /** Whether the last opening was refused what it asked for. */
+  private boolean capacityRefused;
 
   private final boolean doubles;
   private final UnaryOperator<Entries> overEntries;
@@ -79,6 +92,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
       ClientOptions clientOptions,
       UnaryOperator<Entries> overEntries) {
     this.geometry = geometry;
+    this.regionsPossible.add(geometry.geometry().regionsMax());
     this.doubles = doubles;
     this.service = service;
     this.clientOptions = clientOptions;
@@ -101,6 +115,60 @@ public final class ErdaUnderTest implements StoreUnderTest {
   }
 
   @Override
+  public void wantedRegions(int regions) {
+    wantedRegions = regions;
+  }
+
+  @Override
+  public int regionsMax() {
+    return engine == null ? geometry.geometry().regionsMax() : engine.log().geometry().regionsMax();
+  }
+
+  /** What is asked of a store: a capacity that is too small is asked for once, and refused. */
+  private StoreWishes wishes(MemoryDirectory directory) throws IOException {
+    capacityRefused = false;
+    if (wantedRegions == 0) {
+      return StoreWishes.NONE;
+    }
+    StoreWishes wishes =
+        new StoreWishes(
+            0,
+            0,
+            0,
+            wantedRegions * geometry.geometry().regionBytes(),
+            LogGeometry.REGIONS_MAX,
+            0,
+            StoreGeometry.BUCKETS_MAX,
+            null);
+    try {
+      wishes.require(directory);
+    } catch (ErdaException.Unusable e) {
+      if (!e.getMessage().contains("so at least")) {
+        throw e;
+      }
+      capacityRefused = true;
+      return StoreWishes.NONE;
+    }
+    regionsPossible.add(wantedRegions);
+    return wishes;
+  }
+
+  /** The log may have as many regions as was asked for last, and has no more than these. */
+  private void requireCapacityKept() {
+    int now = regionsMax();
+    boolean asked = wantedRegions != 0 && !capacityRefused;
+    if (asked ? now != wantedRegions : !regionsPossible.contains(now)) {
+      requireSound(
+          now + " regions may be linked, not " + (asked ? wantedRegions : regionsPossible));
+    }
+    if (engine.log().regions().size() > now) {
+      requireSound(engine.log().regions().size() + " regions are linked where " + now + " may be");
+    }
+    regionsPossible.clear();
+    regionsPossible.add(now);
+  }
+
+  @Override
   public void inspect(
       MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings) {
     try (StoreEngine looked = StoreOpening.look(directory, random)) {
@@ -120,6 +188,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
         startDamaged(
             directory, device, address, nanoTime, random, (key, what) -> requireSound(what));
     requireNoSpaceLost(directory);
+    requireCapacityKept();
     return server;
   }
 
@@ -136,7 +205,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
       throw new IllegalStateException("the lock of a dead process is still held");
     }
     before = engine;
-    engine = StoreOpening.open(directory, geometry, wanted, random);
+    engine = StoreOpening.open(directory, geometry, wishes(directory), wanted, random);
     TableGrowth growth = engine.growth();
     growth.options(growthOptions(random));
     new StoreInspection(engine, findings::accept).run();
@@ -189,6 +258,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
       @Override
       public String wrongWhenIdle() {
         LogStore.Usage usage = log.usage();
+        if (log.regions().size() > log.geometry().regionsMax()) {
+          return log.regions().size() + " regions are linked, more than may be: " + usage;
+        }
         return usage.openExtents() == 0 && usage.openBytes() == 0
             ? null
             : "space that nobody holds is not given up: " + usage;

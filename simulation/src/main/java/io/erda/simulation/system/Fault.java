@@ -78,5 +78,9 @@ public enum Fault {
    */
   DRAIN_FAILED,
   /** A file that nothing needs any more can't be removed; the server goes on. */
-  REMOVAL_FAILED
+  REMOVAL_FAILED,
+  /** An opening lets the log grow to more than until then. */
+  CAPACITY_RAISED,
+  /** An opening lets the log grow to less than until then. */
+  CAPACITY_LOWERED
 }

@@ -97,6 +97,8 @@ final class FaultInjector {
           KEYS_LOST,
           DRAIN_FAILED,
           REMOVAL_FAILED,
+          CAPACITY_RAISED,
+          CAPACITY_LOWERED,
           HANDLER_SUBMITS,
           HANDLER_THROWS -> {
         // Whoever opens next, clients and their handlers see to these.

@@ -87,7 +87,7 @@ public enum ProtocolState {
   }
 
   private static boolean isRetiring(MemorySegment regions) {
-    for (long at = RECORDS_AT; regions != null && at < regions.byteSize(); at += RECORD_BYTES) {
+    for (long at = RECORDS_AT; isRecord(regions, at); at += RECORD_BYTES) {
       if (regions.get(WORD, at) >>> 56 == STATE_RETIRED) {
         return true;
       }
@@ -96,12 +96,19 @@ public enum ProtocolState {
   }
 
   private static boolean isCleaning(MemorySegment regions) {
-    for (long at = RECORDS_AT; regions != null && at < regions.byteSize(); at += RECORD_BYTES) {
+    for (long at = RECORDS_AT; isRecord(regions, at); at += RECORD_BYTES) {
       if (regions.get(WORD, at) != 0 && regions.get(WORD, at + CLEANING_AT) != 0) {
         return true;
       }
     }
     return false;
+  }
+
+  /**
+   * Whether a record begins there: a file that is being made longer may end in the middle of one.
+   */
+  private static boolean isRecord(MemorySegment regions, long at) {
+    return regions != null && at + RECORD_BYTES <= regions.byteSize();
   }
 
   private static int pending(MemorySegment table) {
@@ -115,11 +122,8 @@ public enum ProtocolState {
 
   /** Whether a record names {@code region-SLOT-GENERATION}. */
   private static boolean isLinked(MemorySegment regions, String name) {
-    if (regions == null) {
-      return false;
-    }
     String[] parts = name.split("-");
     long at = RECORDS_AT + RECORD_BYTES * Long.parseLong(parts[1]);
-    return at < regions.byteSize() && (int) regions.get(WORD, at) == Integer.parseInt(parts[2]);
+    return isRecord(regions, at) && (int) regions.get(WORD, at) == Integer.parseInt(parts[2]);
   }
 }

@@ -1,6 +1,7 @@
 package io.erda.simulation.system;
 
 import io.erda.pmem.MemoryDirectory;
+import io.erda.protocol.ErdaException;
 import io.erda.protocol.Root;
 import io.erda.rdma.Device;
 import io.erda.server.engine.StoreFiles;
@@ -60,6 +61,7 @@ final class ServerHost {
   private boolean embedded;
 
   private final Promises promises;
+  private final Capacities capacities;
   private boolean stopping;
 
   /** Whether the files of the process that lives failed. */
@@ -80,6 +82,7 @@ final class ServerHost {
     this.overDevice = overDevice;
     aim = new CrashAim(world);
     promises = new Promises(world);
+    capacities = new Capacities(world);
     // A slow one has more to do in one step: larger batches.
     stepNs = world.configuration.stepNs() << world.random.nextInt(SERVER_SLOWNESS_LOG2_MAX);
   }
@@ -160,6 +163,7 @@ final class ServerHost {
     try {
       inspectNowAndThen();
       world.store.wanted(promises.next());
+      world.store.wantedRegions(capacities.next());
       core =
           world.store.start(
               directory(),
@@ -171,12 +175,22 @@ final class ServerHost {
         core.countStrangersOf(takenOver);
       }
       promises.opened(world.store.promise());
+      capacities.opened();
       if (watchesWords) {
         world.rules.serves();
       }
     } catch (SimulatedCrash crash) {
       world.crashed(crash.where(), true);
       died(Fault.SERVER_CRASH_IN_RECOVERY);
+      return;
+    } catch (ErdaException.Full e) {
+      if (!capacities.isAsked()) {
+        world.fail("the server does not start: " + World.describe(e));
+        return;
+      }
+      // There is no room for what more regions take: it is told, and the next one asks for less.
+      gone();
+      startLater();
       return;
     } catch (IOException | RuntimeException | AssertionError e) {
       world.fail("the server does not start: " + World.describe(e));
@@ -438,6 +452,7 @@ final class ServerHost {
   StoreUnderTest.Server startDamaged(RandomGenerator random, BiConsumer<byte[], String> findings)
       throws IOException {
     device = world.network.device("server", world.disk);
+    world.store.wantedRegions(0);
     core =
         world.store.startDamaged(
             overDirectory.apply(world.disk.directory()),
@@ -475,13 +490,23 @@ final class ServerHost {
     if (power) {
       losePower();
     } else {
-      device.crash();
-      world.disk.processCrash();
-      clients.leftBehind();
+      gone();
     }
     if (!world.healing && random.nextInt(4) == 0 && mayCrashInRecovery()) {
       crashSoon();
     }
+    startLater();
+  }
+
+  /** The process that is gone may have left its store in any state. */
+  private void gone() {
+    device.crash();
+    world.disk.processCrash();
+    clients.leftBehind();
+  }
+
+  private void startLater() {
+    SplittableRandom random = world.random;
     int longest = random.nextInt(8) == 0 ? 25 : 21;
     world.time.after(
         random.nextLong(1L << random.nextInt(8, longest)),

@@ -39,7 +39,9 @@ public final class Shrinker {
           Fault.OBJECT_MISPLACED,
           Fault.FILE_CUT,
           Fault.DRAIN_FAILED,
-          Fault.REMOVAL_FAILED);
+          Fault.REMOVAL_FAILED,
+          Fault.CAPACITY_RAISED,
+          Fault.CAPACITY_LOWERED);
 
   private final Simulation simulation;
   private int runsLeft;

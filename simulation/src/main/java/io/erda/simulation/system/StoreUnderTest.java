@@ -51,6 +51,18 @@ public interface StoreUnderTest {
    */
   default void wanted(Promise promise) {}
 
+  /**
+   * How many regions the log may have, which the next opening asks for.
+   *
+   * @param regions 0: nothing is said, so as many as until now
+   */
+  default void wantedRegions(int regions) {}
+
+  /** How many regions the log may have that was opened last; 0 where nothing is said of it. */
+  default int regionsMax() {
+    return 0;
+  }
+
   /** What the store promises that was opened last; null where nothing is said of it. */
   default Promise promise() {
     return null;

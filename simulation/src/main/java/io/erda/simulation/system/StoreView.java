@@ -161,7 +161,8 @@ final class StoreView {
   /** The whole object at an offset of a head, or null. */
   private Place object(int head, int offset) {
     MemorySegment records = disk.image(LogFiles.REGIONS);
-    for (int slot = 0; slot < geometry.regionsMax(); slot++) {
+    long slots = records == null ? 0 : (records.byteSize() - RECORDS_AT) / RECORD_BYTES;
+    for (int slot = 0; slot < slots; slot++) {
       long link = records.get(WORD, RECORDS_AT + RECORD_BYTES * slot);
       if (link >>> 56 == STATE_LINKED
           && (int) (link >>> 48 & 0xFF) == head

@@ -301,7 +301,7 @@ public final class SystemSimulation {
     world.time.runFor(IDLE_NS);
     core = host.core();
     String wrong = core == null ? "no server after the last fault" : core.wrongWhenIdle();
-    int regions = configuration.store().geometry().regionsMax();
+    int regions = Math.max(configuration.store().geometry().regionsMax(), world.store.regionsMax());
     if (wrong == null && core.cleanings() - before > IDLE_CLEANINGS_MAX * (long) regions) {
       wrong = core.cleanings() - before + " regions were cleaned while nothing was written";
     }

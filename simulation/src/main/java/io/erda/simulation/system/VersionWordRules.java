@@ -374,7 +374,8 @@ final class VersionWordRules {
   private Linked linked(int head, int offset) {
     MemorySegment records = disk.image(LogFiles.REGIONS);
     int index = geometry.regionIndex(offset);
-    for (int slot = 0; slot < geometry.regionsMax(); slot++) {
+    long slots = (records.byteSize() - RECORDS_AT) / RECORD_BYTES;
+    for (int slot = 0; slot < slots; slot++) {
       long link = records.get(WORD, RECORDS_AT + RECORD_BYTES * slot);
       if (link >>> 56 == STATE_LINKED
           && (int) (link >>> 48 & 0xFF) == head

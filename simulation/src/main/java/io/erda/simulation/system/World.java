@@ -42,6 +42,8 @@ final class World {
 
   private static final long REMOVALS = 0x4E_30_7A_15L;
 
+  private static final long CAPACITIES = 0xCA_9AC1_71E5L;
+
   private static final long DOORS = 0xD0025_0F_E2DAL;
 
   final SplittableRandom random;
@@ -62,6 +64,9 @@ final class World {
 
   /** And the files that can't be removed. */
   final SplittableRandom removals;
+
+  /** And how far the log may grow. */
+  final SplittableRandom capacities;
 
   /** When clients iterate has a chance of its own too. */
   final SplittableRandom iterations;
@@ -85,6 +90,7 @@ final class World {
     this.doors = new SplittableRandom(seed ^ DOORS);
     this.drains = new SplittableRandom(seed ^ DRAINS);
     this.removals = new SplittableRandom(seed ^ REMOVALS);
+    this.capacities = new SplittableRandom(seed ^ CAPACITIES);
     this.readers = new SplittableRandom(seed ^ READERS);
     this.iterations = new SplittableRandom(seed ^ ITERATIONS);
     time = new VirtualTime(random.split());

@@ -2,6 +2,8 @@ package io.erda.simulation.mutants;
 
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.Resizing;
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
@@ -68,6 +70,17 @@ public final class Defects {
   /** Forgets what a process that died had put off. */
   public static void forgetLater() {
     LATER.clear();
+  }
+
+  /** Slots of the region table that wait for {@link #runLater}. */
+  public static void makeSlotsLater(MemoryDirectory directory, LogGeometry geometry) {
+    LATER.add(() -> {
+      try {
+        LogStore.makeSlots(directory, geometry);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    });
   }
 
   /** The work that a defect has put off. */

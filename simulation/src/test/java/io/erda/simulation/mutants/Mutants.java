@@ -28,6 +28,7 @@ final class Mutants {
   private static final String ENGINE = "server.engine.StoreEngine";
   private static final String STOP_RECORD = "server.engine.StopRecord";
   private static final String OPENING = "server.engine.StoreOpening";
+  private static final String WISHES = "server.engine.StoreWishes";
   private static final String TABLE = "hashtable.HashTable";
   private static final String MOVE = "hashtable.Displacement";
   private static final String LOG = "logstore.LogStore";
@@ -286,6 +287,38 @@ final class Mutants {
               "region map not announced",
               "the epoch stays when a region is linked",
               () -> List.of(without("server.engine.ServedRegions", "linked", "nextEpoch"))),
+          // The capacity
+          Mutant.of(
+              "capacity not stored",
+              "an opening gives the log another capacity, and the superblock has the one before",
+              () -> List.of(without(WISHES, "fulfil", "store"))),
+          Mutant.of(
+              "slots made too late",
+              "the superblock says how long the region table is before it is so long",
+              () ->
+                  List.of(
+                      before(WISHES, "fulfil", code -> callDefect(code, "forgetLater", "()V")),
+                      defect(WISHES, "fulfil", "makeSlots", "makeSlotsLater"),
+                      beforeReturn(WISHES, "fulfil", code -> callDefect(code, "runLater", "()V")))),
+          Mutant.of(
+              "slots forgotten",
+              "a lowered capacity makes the region table as short as that",
+              () ->
+                  List.of(
+                      new Patch(
+                          "logstore.LogGeometry",
+                          "withRegionsMax",
+                          Patch.onCall("max", (code, call) -> code.swap().pop())))),
+          Mutant.of(
+                  "too small a capacity taken",
+                  "a store gets a capacity that is less than what is linked",
+                  () -> List.of(body(WISHES, "requireEnough", CodeBuilder::return_)))
+              .slow(),
+          Mutant.of(
+              "lowered capacity not held",
+              "regions are linked as long as the region table has a free slot",
+              () ->
+                  List.of(instead("logstore.LinkedRegions", "freeRegions", "regionsMax", "slots"))),
           // Recovery
           Mutant.of(
               "recovers the last page only",

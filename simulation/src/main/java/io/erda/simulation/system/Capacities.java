@@ -1,0 +1,70 @@
+package io.erda.simulation.system;
+
+import io.erda.logstore.LogFiles;
+import io.erda.logstore.LogGeometry;
+import io.erda.server.engine.StoreFiles;
+import io.erda.simulation.SimulatedDisk.Aim;
+import java.util.SplittableRandom;
+
+/**
+ * How far the log may grow, opening by opening: some ask for more regions than the store may have
+ * until then, or for fewer, and some of these are killed in the middle of it.
+ */
+final class Capacities {
+  private static final int ODDS = 4;
+  private static final int CRASH_ODDS = 3;
+
+  /** A store may get so many times the regions that it began with. */
+  private static final int TIMES_MAX = 3;
+
+  /** Stores, flushes and drains of what an opening says in superblocks, at most. */
+  private static final int EVENTS = 18;
+
+  private final World world;
+  private final SplittableRandom random;
+  private final LogGeometry created;
+  private int wanted;
+  private int before;
+
+  Capacities(World world) {
+    this.world = world;
+    this.random = world.capacities;
+    this.created = world.configuration.store().geometry();
+  }
+
+  /** How many regions the next opening asks for; 0: nothing is said. */
+  int next() {
+    wanted = 0;
+    before = world.store.regionsMax();
+    boolean raises = world.mayHappen(Fault.CAPACITY_RAISED);
+    boolean lowers = world.mayHappen(Fault.CAPACITY_LOWERED);
+    if (world.healing || !(raises || lowers) || before == 0 || random.nextInt(ODDS) != 0) {
+      return 0;
+    }
+    int least = lowers ? created.heads() : before;
+    int most = raises ? TIMES_MAX * created.regionsMax() : before;
+    wanted = random.nextInt(least, Math.max(least, most) + 1);
+    if (random.nextInt(CRASH_ODDS) == 0 && world.mayHappen(Fault.SERVER_CRASH_IN_RECOVERY)) {
+      world.disk.crashAt(
+          random.nextBoolean()
+              ? new Aim(StoreFiles.SUPERBLOCK, 0, Long.MAX_VALUE, 1 + random.nextInt(EVENTS), 0)
+              : new Aim(LogFiles.REGIONS, 0, Long.MAX_VALUE, 1 + random.nextInt(3), 0));
+    }
+    return wanted;
+  }
+
+  /** Whether the opening that is under way, or was last, asked for something. */
+  boolean isAsked() {
+    return wanted != 0;
+  }
+
+  /** An opening has succeeded. */
+  void opened() {
+    int now = world.store.regionsMax();
+    if (before > 0 && now > before) {
+      world.happened(Fault.CAPACITY_RAISED);
+    } else if (now < before) {
+      world.happened(Fault.CAPACITY_LOWERED);
+    }
+  }
+}
