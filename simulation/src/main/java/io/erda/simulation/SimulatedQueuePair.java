@@ -159,9 +159,9 @@ final class SimulatedQueuePair extends CheckedPosts {
     }
     if (isFlushedAtOnce(work)) {
       end.completions.workEnded(work, Status.FLUSHED);
-      return true;
+    } else {
+      sends.post(work);
     }
-    sends.post(work);
     if (strikes) {
       throw new SimulatedCrash("requested, after a post");
     }

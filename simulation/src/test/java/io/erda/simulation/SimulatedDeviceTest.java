@@ -176,6 +176,25 @@ final class SimulatedDeviceTest {
     assertThrows(SimulatedCrash.class, pair.client::requireAlive);
   }
 
+  /**
+   * A requested crash fell on a post to a connection that had ended, and was forgotten in half of
+   * the cases: the process went on, and died in the middle of a last get, long after all faults
+   * were over (seed 3492221344294052328).
+   */
+  @Test
+  void aCrashStrikesInAPostToAConnectionThatHasEnded() {
+    for (long seed = 1; seed <= 32; seed++) {
+      Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
+      assertTrue(pair.network.breakConnection(pair.random));
+      pair.settle();
+      pair.client.crashAfterPosts(1);
+      assertThrows(
+          SimulatedCrash.class,
+          () -> pair.requester.postSend(1, pair.local, 0, 8, Flags.SIGNALED),
+          "seed " + seed);
+    }
+  }
+
   @Test
   void writesLandInPiecesAndWordsWhole() {
     Set<Integer> seen = new HashSet<>();
