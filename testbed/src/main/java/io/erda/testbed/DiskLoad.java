@@ -88,6 +88,7 @@ final class DiskLoad {
   private long getErrors;
   private String lastError = "";
   private boolean sameClient;
+  private boolean gently;
   private boolean wrong;
 
   private DiskLoad(String uri, String name, long seed) {
@@ -102,12 +103,15 @@ final class DiskLoad {
   /**
    * Runs it.
    *
-   * @param arguments the URI of the store, a name that no other process has, a seed, and {@code
-   *     same} where the file system stays failed
+   * @param arguments the URI of the store, a name that no other process has, a seed, {@code same}
+   *     where the file system stays failed, and {@code gently} where it is to leave the processor
+   *     to others
    */
   public static void main(String[] arguments) throws Exception {
     DiskLoad load = new DiskLoad(arguments[0], arguments[1], Long.parseLong(arguments[2]));
-    load.sameClient = arguments.length > 3;
+    List<String> words = List.of(arguments);
+    load.sameClient = words.contains("same");
+    load.gently = words.contains("gently");
     Thread reader = new Thread(load::readLines, "lines");
     reader.setDaemon(true);
     reader.start();
@@ -129,6 +133,9 @@ final class DiskLoad {
     long nextNs = System.nanoTime();
     while (!ending) {
       step();
+      if (gently) {
+        Thread.sleep(2);
+      }
       for (String line = lines.poll(); line != null; line = lines.poll()) {
         obey(line);
       }
