@@ -109,8 +109,9 @@ public final class ServerOptions {
 
   /**
    * A power of two, 64 KiB … 1 GiB. Where none was chosen: 64 MiB; less where the capacity does not
-   * hold {@value #REGIONS_MIN} of them, and more where it holds more than {@value
-   * #REGIONS_DEFAULT}. A store takes space in regions, and takes a few at least.
+   * hold {@value #REGIONS_MIN} of them, or not one more than there are {@link #heads}, and more
+   * where it holds more than {@value #REGIONS_DEFAULT}. A store takes space in regions, and takes a
+   * few at least: one for each head, and one that the log is cleaned into.
    */
   public long regionBytes() {
     if (regionBytes != 0) {
@@ -118,8 +119,10 @@ public final class ServerOptions {
     }
     long most = Long.highestOneBit(Math.max(1, capacityBytes() / REGIONS_MIN));
     long some = Long.highestOneBit(Math.max(1, capacityBytes() / REGIONS_DEFAULT));
+    // The capacity holds one region more than heads then.
+    long forHeads = Long.highestOneBit(Math.max(1, capacityBytes() / (Math.max(1L, heads) + 1)));
     return Math.clamp(
-        Math.max(some, Math.min(most, REGION_BYTES_ENOUGH)),
+        Math.min(forHeads, Math.max(some, Math.min(most, REGION_BYTES_ENOUGH))),
         LogGeometry.REGION_BYTES_MIN,
         LogGeometry.REGION_BYTES_MAX);
   }
@@ -408,6 +411,10 @@ public final class ServerOptions {
     return copy;
   }
 
+  private static String inWords(long count, String what) {
+    return count + " " + what + (count == 1 ? "" : "s");
+  }
+
   private static void requirePositive(String what, long value) {
     if (value < 1) {
       throw new IllegalArgumentException(what + " must be at least 1: " + value);
@@ -447,17 +454,21 @@ public final class ServerOptions {
               + HEAD_BYTES_MAX
               + " bytes");
     }
-    if (capacity / region < chosen) {
+    long regions = capacity / region;
+    if (regions <= chosen) {
+      // Deletes would make no room: cleaning would have no region to copy live objects to.
       throw new IllegalArgumentException(
           "capacity of "
               + capacity
-              + " bytes holds fewer regions of "
+              + " bytes holds "
+              + inWords(regions, "region")
+              + " of "
               + region
-              + " bytes than there are heads ("
-              + chosen
-              + ")");
+              + " bytes, and the log has "
+              + inWords(chosen, "head")
+              + ": it needs one region more than heads, to be cleaned into; make the capacity"
+              + " larger (--capacity), regions smaller (--region-bytes) or heads fewer (--heads)");
     }
-    long regions = capacity / region;
     LogGeometry geometry =
         new LogGeometry(chosen, region, segmentBytes(), (int) Math.min(regions, REGIONS_MAX));
     if (regions > REGIONS_MAX) {

@@ -184,7 +184,7 @@ class OtherOptionsTest {
   @Test
   void aCapacityThatTheStoreCannotReachIsRefused() {
     ErdaStore.open(data(), SMALL).close();
-    assertTrue(refusal(ServerOptions.DEFAULTS.withCapacityBytes(REGION)).contains("heads (2)"));
+    assertTrue(refusal(ServerOptions.DEFAULTS.withCapacityBytes(REGION)).contains("2 heads"));
     assertTrue(
         refusal(ServerOptions.DEFAULTS.withCapacityBytes(33L << 30)).contains("reaches 16 GiB"));
     assertTrue(

@@ -95,8 +95,15 @@ public record StoreWishes(
     long regions = capacityBytes / geometry.regionBytes();
     long reach = (long) geometry.heads() * (int) ((1L << 34) / geometry.regionBytes());
     String wrong = null;
-    if (regions < geometry.heads()) {
-      wrong = "it holds fewer regions of %d bytes than the store has heads (%d)";
+    // Earlier versions made stores with as many regions as heads.
+    if (regions <= geometry.heads() && regions != geometry.regionsMax()) {
+      wrong =
+          "it holds "
+              + regions
+              + (regions == 1 ? " region" : " regions")
+              + " of %d bytes, and the store has %d "
+              + (geometry.heads() == 1 ? "head" : "heads")
+              + ": a log needs one region more than heads, to be cleaned into";
     } else if (regions > reach) {
       wrong =
           "regions of %d bytes are linked to %d heads, each of which reaches 16 GiB; a new store"

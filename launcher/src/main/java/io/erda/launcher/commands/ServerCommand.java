@@ -117,7 +117,8 @@ public final class ServerCommand implements Callable<Integer> {
       names = "--heads",
       paramLabel = "N",
       description =
-          "Creation: heads of the log, 1 to 256; as many as the capacity needs by default.")
+          "Creation: heads of the log, 1 to 256; as many as the capacity needs by default. The"
+              + " capacity must hold one region more than heads.")
   private Integer heads;
 
   @Option(
@@ -126,7 +127,8 @@ public final class ServerCommand implements Callable<Integer> {
       converter = ByteSize.class,
       description =
           "Creation: bytes of a region, a power of two, 64K to 1G; 64M by default, less where the"
-              + " capacity does not hold 16 of them, more where it holds more than 256.")
+              + " capacity does not hold 16 of them, or one more than there are heads, more where"
+              + " it holds more than 256.")
   private Long regionBytes;
 
   @Option(
