@@ -152,6 +152,20 @@ class ReadOnlyDeviceTest {
     assertTrue(queuePair.lostRegion().contains("region-2-5"), queuePair.lostRegion());
   }
 
+  /** Nor is a file lost that is there and can't be opened just now. */
+  @Test
+  void aRegionThatCanNotBeOpenedNowIsUnreadableAndNotLost() {
+    long key = regionKey();
+    files.unreadable = "region-2-5";
+    assertEquals(Status.UNREADABLE, read(key, 4096, 8));
+    assertTrue(
+        queuePair.lostRegion().contains("region-2-5: open: Too many open files"),
+        queuePair.lostRegion());
+    files.unreadable = null;
+    assertEquals(Status.SUCCESS, read(key, 4096, 8));
+    assertEquals(77, local.memory().get(LONG, 0));
+  }
+
   @Test
   void aFileThatIsForgottenIsClosed() {
     long key = regionKey();

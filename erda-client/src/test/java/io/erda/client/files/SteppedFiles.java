@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,7 +23,7 @@ import java.util.zip.CRC32C;
  * Files in memory, as somebody reads them while another one stores: before each load the other one
  * may do something.
  */
-final class SteppedFiles implements ReadableDirectory {
+public final class SteppedFiles implements ReadableDirectory {
   static final UUID STORE = new UUID(1, 2);
   static final LogGeometry GEOMETRY = new LogGeometry(1, 1 << 16, 1 << 13, 4);
   static final long BUCKETS = 64;
@@ -37,10 +38,13 @@ final class SteppedFiles implements ReadableDirectory {
   private Runnable before = () -> {};
   private long sequence;
   private boolean busy;
-  int open;
+  volatile int open;
+
+  /** A file that is there and can't be opened now; null: none. */
+  String unreadable;
 
   /** A store that is served: one table, nothing linked. */
-  SteppedFiles() {
+  public SteppedFiles() {
     make(Root.FILE, 4096);
     make(SuperblockLayout.FILE, SuperblockLayout.BYTES);
     MemorySegment regions = make("regions", 4096 + 64 * GEOMETRY.regionsMax());
@@ -59,6 +63,11 @@ final class SteppedFiles implements ReadableDirectory {
     root(Root.EPOCH_OFFSET, 1);
     root(Root.BOOT_OFFSET, BOOT);
     superblock(1, false).run();
+  }
+
+  /** How many of them are open, the directory among them. */
+  public int open() {
+    return open;
   }
 
   MemorySegment make(String name, long bytes) {
@@ -144,6 +153,9 @@ final class SteppedFiles implements ReadableDirectory {
     MemorySegment file = files.get(name);
     if (file == null) {
       throw new NoSuchFileException(name);
+    }
+    if (name.equals(unreadable)) {
+      throw new FileSystemException(name, null, "open: Too many open files (errno 24)");
     }
     open++;
     return new File(name, file);
