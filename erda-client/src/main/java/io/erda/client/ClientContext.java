@@ -1,9 +1,7 @@
 package io.erda.client;
 
-import io.erda.client.files.ReadOnlyDevice;
 import io.erda.rdma.Device;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 /**
  * What all parts of one client share.
@@ -13,7 +11,7 @@ import java.util.function.Supplier;
  * @param nanoTime the clock for time-outs
  * @param processId what the server is told of this process, for messages
  * @param publisher null where the server is not in this process, or takes messages alone
- * @param reading makes a device that reads the files of the store, for when there can be no
+ * @param reading makes devices that read the files of the store, for when there can be no
  *     connection because their file system is full or failed, and to look whether they can be read
  *     where there is none for another reason; null where they can't be reached
  * @param hints null where the device READs in the call, and so saves no round trip by them
@@ -30,7 +28,7 @@ record ClientContext(
     PlaceHints hints,
     Counts counts,
     Attention attention,
-    Supplier<ReadOnlyDevice> reading) {
+    ReadingDevices reading) {
   static ClientContext of(
       Device device, String address, ClientOptions options, LongSupplier nanoTime, long processId) {
     return of(device, address, options, nanoTime, processId, null);
@@ -59,7 +57,7 @@ record ClientContext(
   }
 
   /** Returns a copy of this context that has a device which reads the store's files. */
-  ClientContext reading(Supplier<ReadOnlyDevice> files) {
+  ClientContext reading(ReadingDevices files) {
     return new ClientContext(
         device, address, options, nanoTime, processId, publisher, store, readSize, hints, counts,
         attention, files);

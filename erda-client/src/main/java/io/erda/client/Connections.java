@@ -5,7 +5,6 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Hello;
 import io.erda.protocol.Protocol;
-import io.erda.rdma.Device;
 import io.erda.rdma.QueuePair;
 import java.lang.foreign.MemorySegment;
 
@@ -37,9 +36,6 @@ final class Connections {
 
   /** The connection that is being made; null when none is. */
   private Session connecting;
-
-  /** Reads the store's files where there can be no connection; null as long as there was one. */
-  private Device reading;
 
   private ErdaException connectFailure;
   private String lastLoss = "none was made yet";
@@ -230,7 +226,7 @@ final class Connections {
     if (attempts > 1 || context.reading() == null || !failed.mayReadInstead()) {
       return why;
     }
-    try (ReadOnlyDevice files = context.reading().get()) {
+    try (ReadOnlyDevice files = context.reading().open()) {
       if (!files.isReadable()) {
         return why;
       }
@@ -260,11 +256,11 @@ final class Connections {
   }
 
   private Session reader(ErdaException insteadOf, Listener listener) {
-    if (reading == null) {
-      reading = context.reading().get();
-    }
     QueuePair queuePair =
-        reading.connect(context.address(), MemorySegment.NULL, context.options().connectTimeout());
+        context
+            .reading()
+            .kept()
+            .connect(context.address(), MemorySegment.NULL, context.options().connectTimeout());
     context.attention().ask();
     return new Session(context, queuePair, operations, listener, insteadOf);
   }
@@ -329,8 +325,8 @@ final class Connections {
     if (connecting != null) {
       connecting.close();
     }
-    if (reading != null) {
-      reading.close();
+    if (context.reading() != null) {
+      context.reading().close();
     }
   }
 }

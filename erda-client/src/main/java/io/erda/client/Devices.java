@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.Map;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 /** Wiring: the device for a URI, and the clock. */
 final class Devices {
@@ -47,12 +46,13 @@ final class Devices {
   }
 
   /**
-   * Makes the device that reads the files of a store on this host, for when its file system is full
-   * or failed and there can be no connection; null where there is none.
+   * Makes devices that read the files of a store on this host, for when its file system is full or
+   * failed and there can be no connection; null where there is none.
    */
-  static Supplier<ReadOnlyDevice> reading(ErdaUri uri) {
+  static ReadingDevices reading(ErdaUri uri) {
     return uri instanceof ErdaUri.Shm shm && !shm.readOnly()
-        ? () -> new ReadOnlyDevice(() -> MappedReadableDirectory.open(shm.data()), CLOCK)
+        ? new ReadingDevices(
+            () -> new ReadOnlyDevice(() -> MappedReadableDirectory.open(shm.data()), CLOCK))
         : null;
   }
 

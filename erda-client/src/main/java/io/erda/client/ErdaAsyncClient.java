@@ -1,12 +1,10 @@
 package io.erda.client;
 
-import io.erda.client.files.ReadOnlyDevice;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 /**
  * A client that pipelines: up to {@link ClientOptions#pipelineDepth()} gets and as many puts and
@@ -104,7 +102,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
       long processId,
       OperationHandler handler,
       Device owned,
-      Supplier<ReadOnlyDevice> reading) {
+      ReadingDevices reading) {
     Objects.requireNonNull(handler, "handler");
     ClientContext context =
         ClientContext.of(device, address, options, nanoTime, processId).reading(reading);
@@ -115,7 +113,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
     if (owned != null) {
       // The core reaches the handler, which may reach the client: the device reaches neither.
       client.forgotten =
-          Forgotten.watch(client.confinement, "a client of " + address, owned::close);
+          Forgotten.watch(
+              client.confinement, "a client of " + address, Forgotten.releasing(owned, reading));
     }
     return client;
   }

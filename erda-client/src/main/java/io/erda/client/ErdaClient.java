@@ -175,7 +175,7 @@ public final class ErdaClient implements AutoCloseable {
     }
   }
 
-  private static ErdaClient blocking(ClientContext context, Device owned) {
+  static ErdaClient blocking(ClientContext context, Device owned) {
     ErdaClient client =
         new ErdaClient(new ClientCore(context, depth(context.options()), null), owned);
     try {
@@ -184,7 +184,10 @@ public final class ErdaClient implements AutoCloseable {
       if (owned != null) {
         // A call that is under way, and a cursor, hold the confinement to their end.
         client.forgotten =
-            Forgotten.watch(client.confinement, "a client of " + context.address(), owned::close);
+            Forgotten.watch(
+                client.confinement,
+                "a client of " + context.address(),
+                Forgotten.releasing(owned, context.reading()));
       }
     } catch (RuntimeException | Error e) {
       client.core.close();

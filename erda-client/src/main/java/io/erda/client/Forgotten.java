@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.rdma.Device;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.util.function.Predicate;
@@ -38,6 +39,24 @@ final class Forgotten implements Runnable {
     Forgotten watching = new Forgotten(what, release);
     watching.cleanable = CLEANER.register(user, watching);
     return watching;
+  }
+
+  /**
+   * Returns what releases the devices of a client.
+   *
+   * @param owned the device that the client was opened over
+   * @param reading null where the client never reads files itself
+   */
+  static Runnable releasing(Device owned, ReadingDevices reading) {
+    return () -> {
+      try {
+        owned.close();
+      } finally {
+        if (reading != null) {
+          reading.close();
+        }
+      }
+    };
   }
 
   /** The application has closed it. Idempotent. */
