@@ -41,7 +41,8 @@ final class Capacities {
     if (world.healing || !(raises || lowers) || before == 0 || random.nextInt(ODDS) != 0) {
       return 0;
     }
-    int least = lowers ? created.heads() : before;
+    // One region more than heads: less than that is refused.
+    int least = lowers ? created.heads() + 1 : before;
     int most = raises ? TIMES_MAX * created.regionsMax() : before;
     wanted = random.nextInt(least, Math.max(least, most) + 1);
     if (random.nextInt(CRASH_ODDS) == 0 && world.mayHappen(Fault.SERVER_CRASH_IN_RECOVERY)) {
