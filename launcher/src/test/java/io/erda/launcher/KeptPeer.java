@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.client.ErdaUri;
+import io.erda.client.KeyCursor;
 import io.erda.protocol.ErdaException;
 import io.erda.server.ErdaServer;
 import io.erda.server.Listening;
@@ -25,8 +26,10 @@ final class KeptPeer {
 
   /**
    * {@code server DIRECTORY HOST:PORT} serves until its input has a line, or ends; {@code client
-   * URI} does what the lines of its input say, {@code put KEY VALUE} or {@code get KEY}, each with
-   * one line of output: {@code done}, {@code value V}, or {@code failed CLASS: MESSAGE}.
+   * URI} does what the lines of its input say, {@code put KEY VALUE}, {@code set KEY EXPECTED
+   * VALUE}, {@code get KEY}, {@code delete KEY} or {@code keys}, each with one line of output:
+   * {@code done}, {@code absent}, {@code value V}, the number of keys, or {@code failed CLASS:
+   * MESSAGE}.
    */
   public static void main(String[] arguments) throws IOException {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));
@@ -57,13 +60,7 @@ final class KeptPeer {
       String[] words = line.split(" ");
       try {
         client = client == null ? ErdaClient.connect(ErdaUri.parse(uri), quick) : client;
-        if (words[0].equals("put")) {
-          client.put(words[1].getBytes(UTF_8), words[2].getBytes(UTF_8));
-          System.out.println("done");
-        } else {
-          byte[] value = client.get(words[1].getBytes(UTF_8));
-          System.out.println(value == null ? "absent" : "value " + new String(value, UTF_8));
-        }
+        System.out.println(answer(client, words));
       } catch (ErdaException e) {
         System.out.println("failed " + e.getClass().getSimpleName() + ": " + e.getMessage());
       }
@@ -71,5 +68,34 @@ final class KeptPeer {
     if (client != null) {
       client.close();
     }
+  }
+
+  private static String answer(ErdaClient client, String[] words) {
+    if (words[0].equals("keys")) {
+      int count = 0;
+      try (KeyCursor keys = client.keys()) {
+        while (keys.next()) {
+          count++;
+        }
+      }
+      return count + "";
+    }
+    byte[] key = words[1].getBytes(UTF_8);
+    switch (words[0]) {
+      case "put" -> client.put(key, words[2].getBytes(UTF_8));
+      case "set" -> {
+        return client.compareAndSet(key, words[2].getBytes(UTF_8), words[3].getBytes(UTF_8))
+            ? "done"
+            : "another value";
+      }
+      case "delete" -> {
+        return client.delete(key) ? "done" : "absent";
+      }
+      default -> {
+        byte[] value = client.get(key);
+        return value == null ? "absent" : "value " + new String(value, UTF_8);
+      }
+    }
+    return "done";
   }
 }

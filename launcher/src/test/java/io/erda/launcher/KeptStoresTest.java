@@ -36,6 +36,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -46,6 +47,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -56,16 +58,16 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * This version reads what earlier ones stored. {@code src/test/resources/kept-stores} has files
- * {@code layout-N-COMMIT.zip}: in each are four stores of layout version N, and a backup of one of
- * them, which the code of that commit made ({@link StoresToKeep}). A table in {@code
+ * {@code layout-N-COMMIT.zip}: in each are four stores or more of layout version N, and a backup of
+ * one of them, which the code of that commit made ({@link StoresToKeep}). A table in {@code
  * docs/operations.md} says of each layout whether this version opens its stores and restores their
  * backups, and these tests hold the code to it.
  *
  * <p>A file that is kept is never replaced, because no code of today makes what older code made.
  * One more is needed when {@link Protocol#LAYOUT_VERSION} changes, or the version of a single file
- * of a store or of a backup, or when a field that older code left 0 gets a meaning. The following
- * command makes it in {@code DIR}, an absolute path, and names it after the last commit that
- * changed the code; it is then added to the others.
+ * of a store or of a backup, when a field that older code left 0 gets a meaning, or when {@link
+ * Made} gets a way that none is kept of. The following command makes it in {@code DIR}, an absolute
+ * path, and names it after the last commit that changed the code; it is then added to the others.
  *
  * <pre>
  * mvn verify -pl launcher -am -Dtest=KeptStoresTest -Dsurefire.failIfNoSpecifiedTests=false -Derda.write.stores=DIR
@@ -80,6 +82,8 @@ class KeptStoresTest {
   private static final Pattern ROW =
       Pattern.compile("(?m)^\\| (\\d+) \\| (opens|refuses) \\| (restores|refuses) \\|$");
 
+  private static final String KEEP =
+      " keep one of today (the Javadoc of this test says how it is made)";
   private static final String SEE = "see docs/operations.md (Another version)";
   private static final String STOPPED = "stopped";
 
@@ -103,6 +107,20 @@ class KeptStoresTest {
       Matcher matcher = NAME.matcher(file.getFileName().toString());
       assertTrue(matcher.matches(), () -> file + " is not called layout-N-COMMIT.zip");
       return new Kept(file, Integer.parseInt(matcher.group(1)), matcher.group(2));
+    }
+
+    /** How its stores were made: there were four ways in the beginning. */
+    Set<Made> made() throws IOException {
+      Set<Made> made = EnumSet.noneOf(Made.class);
+      try (ZipFile zip = new ZipFile(file.toFile())) {
+        for (Made each : Made.values()) {
+          if (zip.getEntry(each.directory() + "/superblock") != null) {
+            made.add(each);
+          }
+        }
+      }
+      assertTrue(made.containsAll(EnumSet.range(Made.STOPPED, Made.ANNOUNCED_KILLED)), file + "");
+      return made;
     }
 
     /** Tries something with it. A failure says what it means for users. */
@@ -134,7 +152,7 @@ class KeptStoresTest {
   static List<Arguments> keptStores() throws IOException {
     List<Arguments> stores = new ArrayList<>();
     for (Kept kept : kept()) {
-      for (Made made : Made.values()) {
+      for (Made made : kept.made()) {
         stores.add(Arguments.of(made, kept));
       }
     }
@@ -235,12 +253,17 @@ class KeptStoresTest {
     for (Kept each : kept()) {
       ofKept.add(versions(each.file));
     }
+    Set<Made> ways = EnumSet.noneOf(Made.class);
+    for (Kept each : kept()) {
+      ways.addAll(each.layout == Protocol.LAYOUT_VERSION ? each.made() : Set.of());
+    }
+    assertEquals(EnumSet.allOf(Made.class), ways, "stores of this layout that are kept:" + KEEP);
     assertTrue(
         ofKept.contains(versions),
         () ->
             "the files of a store made today have the versions %s, and those of the kept ones %s:"
                     .formatted(versions, ofKept)
-                + " keep one of today (the Javadoc of this test says how it is made)");
+                + KEEP);
   }
 
   private void use(Path data, Made made) {

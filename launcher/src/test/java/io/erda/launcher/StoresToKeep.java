@@ -52,33 +52,35 @@ final class StoresToKeep {
 
   /** The smallest regions and segments, and a table that is soon doubled. */
   private static final List<String> GEOMETRY =
-      List.of(
-          "--region-bytes",
-          "64K",
-          "--segment-bytes",
-          "4K",
-          "--capacity",
-          "1M",
-          "--heads",
-          "1",
-          "--buckets",
-          "16");
+      List.of("--region-bytes", "64K", "--segment-bytes", "4K", "--heads", "1", "--buckets", "16");
+
+  /** That each store is created with. */
+  private static final String CAPACITY = "1M";
 
   private static final long WAIT_NS = 60_000_000_000L;
 
-  /** How a store is made: its put mode, and whether its server is killed or stopped in order. */
+  /**
+   * How a store is made: its put mode, whether its server is killed or stopped in order, and
+   * whether another one opened it with another capacity than the first.
+   */
   enum Made {
-    STOPPED("publish", false),
-    KILLED("publish", true),
-    ANNOUNCED("announce", false),
-    ANNOUNCED_KILLED("announce", true);
+    STOPPED("publish", false, CAPACITY),
+    KILLED("publish", true, CAPACITY),
+    ANNOUNCED("announce", false, CAPACITY),
+    ANNOUNCED_KILLED("announce", true, CAPACITY),
+    RAISED("publish", false, "2M"),
+    LOWERED("publish", true, "512K");
 
     final String putMode;
     final boolean killed;
 
-    Made(String putMode, boolean killed) {
+    /** That the last server had. */
+    final String capacity;
+
+    Made(String putMode, boolean killed, String capacity) {
       this.putMode = putMode;
       this.killed = killed;
+      this.capacity = capacity;
     }
 
     /** The store's directory. */
@@ -137,9 +139,11 @@ final class StoresToKeep {
 
   private void make(Children children, Made made) throws IOException, InterruptedException {
     Path data = directory.resolve(made.directory());
-    List<String> options = new ArrayList<>(GEOMETRY);
-    options.addAll(List.of("--put", made.putMode));
-    ServerChild server = ServerChild.start(children, LaunchSettings.load().jvm(), data, options);
+    ServerChild server = start(children, made, CAPACITY);
+    if (!made.capacity.equals(CAPACITY)) {
+      server.stop();
+      server = start(children, made, made.capacity);
+    }
     try (ErdaClient client = ErdaClient.connect(server.uri())) {
       fill(client);
       if (made == Made.STOPPED) {
@@ -153,6 +157,14 @@ final class StoresToKeep {
     if (!made.killed) {
       server.stop();
     }
+  }
+
+  private ServerChild start(Children children, Made made, String capacity)
+      throws IOException, InterruptedException {
+    List<String> options = new ArrayList<>(GEOMETRY);
+    options.addAll(List.of("--put", made.putMode, "--capacity", capacity));
+    Path data = directory.resolve(made.directory());
+    return ServerChild.start(children, LaunchSettings.load().jvm(), data, options);
   }
 
   /** Puts {@link #VALUES} in such a way that the table is doubled and the log is cleaned. */
