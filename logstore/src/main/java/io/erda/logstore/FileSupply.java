@@ -256,7 +256,11 @@ public final class FileSupply {
 
   /** A spare file did not get a region's name, and is gone: as if it could not have been made. */
   LeaseResult notNamed(IOException why) {
-    spares.failed(why);
+    try {
+      spares.failed(why);
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't give a file the name of a region", e);
+    }
     return refusal();
   }
 

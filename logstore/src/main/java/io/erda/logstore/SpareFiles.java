@@ -6,6 +6,7 @@ import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.UnwritableFileSystemException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -167,8 +168,15 @@ final class SpareFiles {
     return 1;
   }
 
-  /** None could be had, for this reason. */
-  void failed(IOException why) {
+  /**
+   * None could be had, for this reason.
+   *
+   * @throws UnwritableFileSystemException when that is the reason: no file comes any more
+   */
+  void failed(IOException why) throws UnwritableFileSystemException {
+    if (why instanceof UnwritableFileSystemException e) {
+      throw e;
+    }
     failures++;
     failedLast = true;
     outOfSpace = why instanceof OutOfSpaceException;

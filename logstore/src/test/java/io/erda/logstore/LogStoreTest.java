@@ -15,6 +15,7 @@ import io.erda.logstore.LeaseResult.LogFull;
 import io.erda.pmem.Creation;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.UnwritableFileSystemException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -483,6 +484,28 @@ class LogStoreTest {
     assertEquals(List.of(), log.regions());
     assertEquals(2, log.files().failures());
     assertEquals(3, leased(log.lease(0, 16, 16)).region().generation());
+  }
+
+  /**
+   * Seen on an ext4 whose device had failed: clients were told “not now” for ever, and neither the
+   * log nor the figures said that anything was wrong.
+   */
+  @Test
+  void aFileSystemThatTakesNoFileAnyMoreFailsTheLog() throws IOException {
+    UnwritableFileSystemException readOnly =
+        new UnwritableFileSystemException("spare-1", "open: Read-only file system");
+    LogStore log = create(SMALL);
+    directory.failNextCreate = readOnly;
+    UncheckedIOException e = assertThrows(UncheckedIOException.class, () -> log.lease(0, 16, 16));
+    assertEquals(readOnly, e.getCause());
+    directory.failNextRename = readOnly;
+    e = assertThrows(UncheckedIOException.class, () -> log.lease(0, 16, 16));
+    assertEquals(readOnly, e.getCause());
+    log.files().makeAhead(creation -> creation);
+    log.files().prepareAhead(true);
+    directory.failNextCreate = readOnly;
+    e = assertThrows(UncheckedIOException.class, () -> log.files().doWork());
+    assertEquals(readOnly, e.getCause());
   }
 
   @Test

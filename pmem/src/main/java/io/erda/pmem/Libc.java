@@ -389,7 +389,8 @@ final class Libc {
     throw switch (errno) {
       case ENOENT -> new NoSuchFileException(file.toString(), null, reason);
       case EEXIST -> new FileAlreadyExistsException(file.toString(), null, reason);
-      case EPERM, EACCES, EROFS -> new AccessDeniedException(file.toString(), null, reason);
+      case EPERM, EACCES -> new AccessDeniedException(file.toString(), null, reason);
+      case EROFS -> new UnwritableFileSystemException(file.toString(), reason);
       case ENOTDIR -> new NotDirectoryException(file.toString());
       case ELOOP ->
           new FileSystemException(

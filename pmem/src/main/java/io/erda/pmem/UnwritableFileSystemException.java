@@ -1,0 +1,19 @@
+package io.erda.pmem;
+
+import java.nio.file.AccessDeniedException;
+
+/**
+ * A file system takes no change (EROFS): it was mounted so, or the kernel made it so because its
+ * device or its structure failed. That is not over by waiting.
+ */
+public final class UnwritableFileSystemException extends AccessDeniedException {
+  private static final long serialVersionUID = 1L;
+
+  /**
+   * @param file that was to be changed
+   * @param reason the call, and the error in words
+   */
+  public UnwritableFileSystemException(String file, String reason) {
+    super(file, null, reason);
+  }
+}
