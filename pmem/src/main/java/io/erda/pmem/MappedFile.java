@@ -3,7 +3,6 @@ package io.erda.pmem;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -277,11 +276,9 @@ final class MappedFile {
 
   private static MemorySegment map(int descriptor, MapMode mode, long length, Arena arena)
       throws IOException {
-    return Uninterrupted.call(() -> {
-      try (FileChannel channel = OpenDirectory.channel(descriptor, true)) {
-        return channel.map(mode, 0, length, arena);
-      }
-    });
+    return Uninterrupted.call(() ->
+        OpenDirectory.withChannel(
+            descriptor, true, channel -> channel.map(mode, 0, length, arena)));
   }
 
   private static SegmentMemory memory(

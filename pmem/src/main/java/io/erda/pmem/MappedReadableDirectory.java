@@ -6,7 +6,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -65,7 +64,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
   private Mapping map(String name) throws IOException {
     Path path = directory.file(name);
     int descriptor = directory.open(name, false);
-    try (FileChannel channel = OpenDirectory.channel(descriptor, false)) {
+    try {
       FileStatus status = FileStatus.of(descriptor, path);
       if (status.bytes() == 0) {
         throw new NotAMemoryException(path, "cannot be mapped: it is empty");
@@ -73,7 +72,11 @@ public final class MappedReadableDirectory implements ReadableDirectory {
       Arena arena = Arena.ofShared();
       boolean done = false;
       try {
-        MemorySegment memory = channel.map(MapMode.READ_ONLY, 0, status.bytes(), arena);
+        MemorySegment memory =
+            OpenDirectory.withChannel(
+                descriptor,
+                false,
+                channel -> channel.map(MapMode.READ_ONLY, 0, status.bytes(), arena));
         done = true;
         return new Mapping(name, status, arena, memory);
       } finally {

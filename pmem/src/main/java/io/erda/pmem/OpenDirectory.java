@@ -95,13 +95,31 @@ public final class OpenDirectory implements AutoCloseable {
     return Path.of("/proc/self/fd/" + descriptor);
   }
 
-  /** Opens, once more, the file that a descriptor has open. */
-  static FileChannel channel(int descriptor, boolean toWrite) throws IOException {
-    return FileChannel.open(
-        reopened(descriptor),
-        toWrite
-            ? new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE}
-            : new OpenOption[] {StandardOpenOption.READ});
+  /** What is done with a file that is open. */
+  interface Use<T> {
+    T with(FileChannel channel) throws IOException;
+  }
+
+  /**
+   * Opens, once more, the file that a descriptor has open, for as long as it is used. An error of
+   * its close(2) is not told: what was mapped stays mapped, and nothing is written by the channel.
+   */
+  static <T> T withChannel(int descriptor, boolean toWrite, Use<T> use) throws IOException {
+    FileChannel channel =
+        FileChannel.open(
+            reopened(descriptor),
+            toWrite
+                ? new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE}
+                : new OpenOption[] {StandardOpenOption.READ});
+    try {
+      return use.with(channel);
+    } finally {
+      try {
+        channel.close();
+      } catch (IOException e) {
+        // It was open to be mapped alone.
+      }
+    }
   }
 
   /** The descriptor, which stays this object's: for calls to the C library. */
