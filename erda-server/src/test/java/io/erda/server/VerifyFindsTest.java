@@ -319,4 +319,38 @@ class VerifyFindsTest {
       throw new UncheckedIOException(e);
     }
   }
+
+  /** Nothing is known of what such a file holds: the store is neither damaged nor sound. */
+  @Test
+  void aFileThatCanNotBeOpenedIsToldAndIsNoDamage() throws IOException {
+    List<String> names;
+    try (Stream<Path> files = Files.list(data)) {
+      names =
+          files
+              .map(each -> each.getFileName().toString())
+              .filter(each -> each.matches("root|regions|table-.*|region-.*"))
+              .toList();
+    }
+    assertTrue(names.size() >= 4, names.toString());
+    Path elsewhere = data.resolveSibling(data.getFileName() + ".elsewhere");
+    for (String name : names) {
+      Path file = data.resolve(name);
+      Files.move(file, elsewhere);
+      try {
+        // A symbolic link is refused when it is opened, whoever opens it.
+        Files.createSymbolicLink(file, elsewhere);
+        String said =
+            assertThrows(
+                    ErdaException.Unusable.class,
+                    () -> StoreVerifier.verify(data),
+                    "verify " + name)
+                .getMessage();
+        assertTrue(said.contains(name) && said.contains("not a regular file"), said);
+      } finally {
+        Files.deleteIfExists(file);
+        Files.move(elsewhere, file);
+      }
+    }
+    assertTrue(StoreVerifier.verify(data).proven());
+  }
 }

@@ -220,6 +220,26 @@ class BackupCommandTest {
     assertOneLine(endless, 1, "line 1: it is longer than");
   }
 
+  /** Behind several calls of the client's, empty lines, and line ends of Windows. */
+  @Test
+  void aLineFarBehindIsNamedByItsNumber() throws Exception {
+    StringBuilder lines = new StringBuilder();
+    for (int i = 1; i < 300; i++) {
+      // Every third line is empty.
+      lines.append(i % 3 == 0 ? "" : "{\"key\":\"key %d\",\"value\":\"\"}".formatted(i));
+      lines.append(i % 2 == 0 ? "\r\n" : "\n");
+    }
+    Path file = Files.writeString(directory.resolve("lines"), lines + "{\"key\":1}\n");
+    Ended ended = shell("erda import " + file);
+    assertOneLine(ended, 1, "line 300: 'key' is no string; 200 keys were stored before");
+    assertNotNull(client.get(key(299)));
+    Path refused =
+        Files.writeString(
+            directory.resolve("refused"),
+            lines + "{\"key\":\"%s\",\"value\":\"\"}\n".formatted("k".repeat(70_000)));
+    assertOneLine(shell("erda import " + refused), 1, "erda: line 300: key of 70000 bytes");
+  }
+
   /** Found by a review: the line behind it was counted as stored before, and none was named. */
   @Test
   void aLineThatTheStoreDoesNotTakeIsNamed() throws Exception {

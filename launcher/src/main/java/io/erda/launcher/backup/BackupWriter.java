@@ -66,6 +66,11 @@ public final class BackupWriter implements AutoCloseable {
     this.out = new BufferedOutputStream(Channels.newOutputStream(file), BUFFER_BYTES);
   }
 
+  /** Gives a file a second name. */
+  interface Links {
+    void link(Path second, Path file) throws IOException;
+  }
+
   /**
    * Begins a backup.
    *
@@ -78,6 +83,17 @@ public final class BackupWriter implements AutoCloseable {
    */
   public static BackupWriter begin(
       Path directory, UUID store, long beganMs, int keyBytesMax, int valueBytesMax)
+      throws IOException {
+    return begin(directory, store, beganMs, keyBytesMax, valueBytesMax, Files::createLink);
+  }
+
+  /**
+   * As {@link #begin(Path, UUID, long, int, int)}.
+   *
+   * @param links gives a file there a second name, to find out whether that can be done
+   */
+  static BackupWriter begin(
+      Path directory, UUID store, long beganMs, int keyBytesMax, int valueBytesMax, Links links)
       throws IOException {
     removeLeft(directory);
     BackupWriter writer = create(directory);
@@ -93,7 +109,7 @@ public final class BackupWriter implements AutoCloseable {
     boolean begun = false;
     try {
       Runtime.getRuntime().addShutdownHook(writer.atExit);
-      writer.requireLinks();
+      writer.requireLinks(links);
       writer.write(headerBytes);
       begun = true;
       return writer;
@@ -105,11 +121,11 @@ public final class BackupWriter implements AutoCloseable {
   }
 
   /** The name that it gets at the end is a second one, which not every file system has. */
-  private void requireLinks() throws IOException {
+  private void requireLinks(Links links) throws IOException {
     String name = unfinished.getFileName().toString();
     Path second = directory.resolve(name.replace(UNFINISHED, "0" + UNFINISHED));
     try {
-      Files.createLink(second, unfinished);
+      links.link(second, unfinished);
     } catch (UnsupportedOperationException | FileSystemException e) {
       FileSystemException named =
           new FileSystemException(
