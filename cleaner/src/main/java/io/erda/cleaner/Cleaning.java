@@ -45,7 +45,9 @@ final class Cleaning {
 
   private static final int BYTES_A_STEP = 4 << 10;
 
-  /** What of the victim is read from its device while what lies before is looked at, at most. */
+  /**
+   * At most so many bytes of the victim are read from its device ahead of the place that is copied.
+   */
   private static final long AHEAD_BYTES_MAX = 1 << 20;
 
   /** The kernel is told so much at a time: of more it may read the beginning only. */
@@ -78,7 +80,7 @@ final class Cleaning {
   private final Copier copier;
   private final Region victim;
 
-  /** What the offsets of places in the victim have in common under the mask for regions. */
+  /** The bits that all offsets in the victim have in common: those of the mask for regions. */
   private final int offsetBits;
 
   private final Entries.Visitor marking = this::mark;

@@ -46,7 +46,7 @@ final class Connections {
   /** A connection has something to post that was refused. */
   private boolean deferred;
 
-  /** What {@link #arm} armed of the current connection; null when that was not worth it. */
+  /** The connection that {@link #arm} armed; null when that was not worth it. */
   private Session armed;
 
   /**

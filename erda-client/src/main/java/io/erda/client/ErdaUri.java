@@ -77,7 +77,7 @@ public sealed interface ErdaUri {
   /** Prefixes; package detail in spirit, an interface can't say so. */
   String SHM = "erda+shm:";
 
-  /** What stands behind the directory of a store whose files are to be read alone. */
+  /** The end of a URI whose client only reads the files of the store. */
   String READ_ONLY = "?read-only";
 
   String TCP = "erda://";

@@ -37,7 +37,7 @@ final class KnownStore {
     return id;
   }
 
-  /** What the server said when the newest connection was made; null before the first. */
+  /** The welcome of the newest connection; null before the first. */
   Welcome welcome() {
     return welcome;
   }

@@ -38,7 +38,10 @@ final class PoolKeys implements Iterator<byte[]> {
     return true;
   }
 
-  /** What was read of a stretch that failed is forgotten: it is read again as a whole. */
+  /**
+   * Reads a stretch. Where that fails, what was read of it is forgotten, and it is read again
+   * whole.
+   */
   private void takeStretch() {
     boolean taken = false;
     try {

@@ -57,7 +57,7 @@ final class PoolSlots {
       return true;
     }
 
-    /** What it was given, null when nothing: then it waits no more. */
+    /** Waits no more. Returns the slot that it was given before that; null: none. */
     Slot leave() {
       return GIVEN.compareAndSet(this, null, GONE) ? null : given;
     }

@@ -20,7 +20,7 @@ abstract class ReadOperation extends Operation {
   /** Tells the READs of one attempt from those of attempts that were given up. */
   long serial;
 
-  /** What the present attempt reads with. */
+  /** The map of the store by which the present attempt reads. */
   RegionMap map;
 
   private int staleMaps;

@@ -77,7 +77,7 @@ final class Session implements CompletionHandler {
   long rootKey;
   Leases leases;
 
-  /** What puts are published through without a message; null where there is no such thing. */
+  /** Publishes puts without a message; null where the server is not in this process. */
   LocalPublisher.Line line;
 
   /** The newest complete region map; null before the first. */

@@ -7,7 +7,7 @@ import io.erda.protocol.Protocol;
 import io.erda.protocol.PutMode;
 import java.util.UUID;
 
-/** What a welcome must be before anything of it is used: it comes from outside. */
+/** Checks a welcome, which comes from outside, before anything of it is used. */
 final class WelcomeCheck {
   /** The most regions that a map may name. */
   static final int REGIONS_MAX = 65536;

@@ -39,7 +39,10 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
     private int lines;
     private long withheld;
 
-    /** What to say behind a line that may be said now; null when it may not. */
+    /**
+     * Says whether a line may be said now: null when not, else what stands behind it, mostly
+     * nothing.
+     */
     synchronized String turn() {
       long nowNs = nanoTime.getAsLong();
       if (lines == 0 || nowNs - spanNs >= SPAN_NS) {

@@ -264,7 +264,7 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** What one client, and all clients of one user, get at most. */
+  /** The most that one client, and all clients of one user, get of the server. */
   public Quotas quotas() {
     return quotas;
   }
@@ -421,7 +421,7 @@ public final class ServerOptions {
     }
   }
 
-  /** What is asked of a store that exists. */
+  /** The wishes that a store is held against which exists already. */
   StoreWishes wishes() {
     return new StoreWishes(
         heads, regionBytes, segmentBytes, capacityBytes, REGIONS_MAX, buckets, bucketsMax, putMode);

@@ -4,7 +4,7 @@ import io.erda.server.engine.ServerCore;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** What drives a server: steps, and the question whether one may sleep. */
+/** The steps by which a thread drives a server, and the question whether it may sleep. */
 interface Steps {
   /** One step of the server. Returns 0 when there was nothing to do. */
   int doWork();

@@ -72,7 +72,7 @@ final class StoreAccess {
     return mode == GROUP_READS || mode == EVERYBODY_READS;
   }
 
-  /** What the store's directory gets. */
+  /** The permissions of the store's directory. */
   private static int ofDirectory(int mode) {
     if (onlyRead(mode)) {
       return STICKY | SET_GROUP_ID | mode & ~OTHERS_READ;
@@ -80,7 +80,7 @@ final class StoreAccess {
     return mode == OWNER ? OWNER : SET_GROUP_ID | mode & ~OTHERS_WRITE;
   }
 
-  /** What the directory gets in which clients make files: nobody removes another one's. */
+  /** Those of the directory in which clients make files: nobody may remove another one's. */
   private static int ofShm(int mode) {
     return mode == OWNER || onlyRead(mode) ? OWNER : STICKY | SET_GROUP_ID | mode;
   }

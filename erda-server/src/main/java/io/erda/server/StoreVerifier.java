@@ -100,7 +100,7 @@ public final class StoreVerifier {
     return report;
   }
 
-  /** What was found is said of a name, and a store whose files are being removed is not damaged. */
+  /** Refuses where the directory lost its name meanwhile: its files may be on the way out. */
   private static void requireThere(Path data, OpenDirectory directory, ErdaException failure) {
     OpenDirectory.Stray stray = directory.strayed();
     if (stray != null) {

@@ -46,7 +46,9 @@ public final class HashTable {
 
   private long occupied;
 
-  /** What was loaded ahead, so that no compiler leaves the loads out. */
+  /**
+   * Takes every word that is loaded ahead: of a load without a use a compiler would make nothing.
+   */
   @SuppressWarnings("unused")
   private long soonWords;
 

@@ -7,7 +7,7 @@ public final class LogFiles {
   /** The region table. */
   public static final String REGIONS = "regions";
 
-  /** What the names of regions' files begin with. */
+  /** The beginning of the names of regions' files. */
   public static final String REGION_PREFIX = "region-";
 
   private static final Pattern REGION = Pattern.compile(REGION_PREFIX + "[0-9]+-[0-9]+");

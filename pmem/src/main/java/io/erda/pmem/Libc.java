@@ -122,7 +122,7 @@ final class Libc {
   private static final MemorySegment FCHOWN = find("fchown");
   private static final MemorySegment STRERROR = find("strerror");
 
-  /** What several threads may write at a time, because nobody reads it. */
+  /** The errno of calls whose errno nobody reads: several threads may write it at a time. */
   private static final MemorySegment UNREAD_STATE = Arena.global().allocate(STATE);
 
   private Libc() {}
@@ -208,7 +208,7 @@ final class Libc {
     }
   }
 
-  /** What a request of the file system's reads from {@code argument}, or stores there. */
+  /** A request to the file system, which reads from {@code argument} or stores there. */
   static int ioctl(int descriptor, long request, MemorySegment argument) {
     return call(IOCTL, descriptor, request, argument.address(), 0, 0);
   }

@@ -105,7 +105,7 @@ public final class MappedFault {
     }
   }
 
-  /** What the JDK says of an exception without the file, which is the directory's here. */
+  /** The reason of an exception, without the file: that is the name of the directory here. */
   private static String reason(IOException e) {
     return e instanceof FileSystemException told && told.getReason() != null
         ? told.getReason()

@@ -77,7 +77,7 @@ public final class OpenDirectory implements AutoCloseable {
     return path;
   }
 
-  /** What a file in it is called in messages. */
+  /** The path of a file in it, for messages. */
   public Path file(String name) {
     return path.resolve(name);
   }

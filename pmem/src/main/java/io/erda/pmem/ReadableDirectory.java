@@ -38,7 +38,7 @@ public interface ReadableDirectory extends AutoCloseable {
    */
   default void shareWithWriters(String name) throws IOException {}
 
-  /** What {@link MemoryDirectory#boot()} says. */
+  /** As {@link MemoryDirectory#boot()}. */
   int boot();
 
   /** Closes what was opened here and not yet closed. */

@@ -25,7 +25,7 @@ public final class Root {
   /** Bytes. */
   public static final int BYTES = 64;
 
-  /** What a look-up READs of it: incarnation, epoch, structure counter. */
+  /** Bytes that a look-up READs of it: incarnation, epoch, structure counter. */
   public static final int LOOK_UP_BYTES = 24;
 
   public static final int INCARNATION_OFFSET = 0;
@@ -34,7 +34,7 @@ public final class Root {
   public static final int LAYOUT_VERSION_OFFSET = 24;
   public static final int BOOT_OFFSET = 32;
 
-  /** What a map is read between two looks at: all words that mean something. */
+  /** Bytes of all words that mean something: a map is read between two looks at them. */
   public static final int WORDS_BYTES = 40;
 
   private static final VarHandle WORD =

@@ -66,7 +66,7 @@ public final class StopHeader {
         : null;
   }
 
-  /** What the checksum field of a whole record must be. */
+  /** The checksum of a record, which its checksum field has when it is whole. */
   public static int checksum(MemorySegment record) {
     CRC32C crc = new CRC32C();
     for (long at = 0; at < record.byteSize(); at += STEP) {

@@ -14,7 +14,7 @@ import java.util.random.RandomGenerator;
  * of another module needs no line in client or server.
  */
 public interface DeviceProvider {
-  /** What stands before the first colon of its URIs. */
+  /** The text before the first colon of its URIs. */
   String scheme();
 
   /**

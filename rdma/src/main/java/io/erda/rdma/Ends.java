@@ -32,7 +32,7 @@ final class Ends {
     this.claims = claims;
   }
 
-  /** What the peer says of itself: a state of {@link QueueLayout}. */
+  /** The state that the peer says it is in: one of {@link QueueLayout}. */
   long peerState() {
     return Words.acquire(peer);
   }

@@ -8,7 +8,7 @@ import java.util.Set;
 final class FailedFileSystemException extends FileSystemException {
   private static final long serialVersionUID = 1L;
 
-  /** What the C library calls EIO, EROFS, EUCLEAN and ESHUTDOWN. */
+  /** The names that the C library has for EIO, EROFS, EUCLEAN and ESHUTDOWN. */
   private static final Set<String> REASONS =
       Set.of(
           "Input/output error",

@@ -9,7 +9,7 @@ final class LocalRegion implements MemoryRegion {
   private final Device owner;
   final MemorySegment memory;
 
-  /** What file the memory is mapped from, if any. */
+  /** The file that the memory is mapped from, if any. */
   final Backing backing;
 
   /** Where the memory begins. */

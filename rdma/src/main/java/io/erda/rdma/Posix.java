@@ -241,7 +241,7 @@ final class Posix {
     }
   }
 
-  /** What the call returned, or the negated errno where it failed. */
+  /** Calls a function. Returns its result, or the negated errno where it failed. */
   private static int call(MemorySegment function, long a, long b, long c, long d) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);

@@ -69,7 +69,7 @@ final class QueueLayout {
   static final long TO_RESPONDER_RING_OFFSET = 4096;
   static final long TO_REQUESTER_RING_OFFSET = TO_RESPONDER_RING_OFFSET + RING_BYTES;
 
-  /** What lies before the rings. */
+  /** Bytes before the rings. */
   static final long HEADER_BYTES = TO_RESPONDER_RING_OFFSET;
 
   static final long BYTES = TO_REQUESTER_RING_OFFSET + RING_BYTES;
@@ -104,7 +104,7 @@ final class QueueLayout {
 
   private QueueLayout() {}
 
-  /** What the requester writes before anybody else sees the memory. */
+  /** Writes the header, for the requester, before anybody else sees the memory. */
   static void initialise(
       MemorySegment queue, long pid, boolean counted, MemorySegment privateData) {
     queue.set(INT, VERSION_OFFSET, VERSION);

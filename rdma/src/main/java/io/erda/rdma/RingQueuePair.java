@@ -552,7 +552,10 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     return claims.settled(phase == Phase.CLOSED);
   }
 
-  /** What both ends share was replaced by zeros, which say nothing of what the responder did. */
+  /**
+   * The memory that both ends share was lost, and replaced by zeros, which say nothing of what the
+   * responder did.
+   */
   final void onMemoryLost() {
     claims.lose();
     breakOff();

@@ -131,7 +131,7 @@ final class ShmDirectory implements AutoCloseable {
     return path;
   }
 
-  /** What a file is called in messages. */
+  /** The path of a file in it, for messages. */
   Path file(String name) {
     return path.resolve(name);
   }

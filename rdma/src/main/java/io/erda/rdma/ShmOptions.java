@@ -31,12 +31,12 @@ public record ShmOptions(
     }
   }
 
-  /** What a client opens its device with. */
+  /** The options of a client's device. */
   public static ShmOptions toConnect(LongSupplier nanoTime) {
     return new ShmOptions(null, null, false, nanoTime, false, 0);
   }
 
-  /** What the server of a directory opens its device with. */
+  /** The options of the device of a directory's server. */
   public static ShmOptions toServe(Path directory, LongSupplier nanoTime) {
     Objects.requireNonNull(directory, "directory");
     return new ShmOptions(directory, null, false, nanoTime, false, 0);

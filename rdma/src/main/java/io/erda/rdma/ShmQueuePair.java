@@ -38,7 +38,7 @@ final class ShmQueuePair extends RingQueuePair {
   private ShmRegistryView view;
   private int connectFailure;
 
-  /** What is known besides the status of an attempt that failed; empty where nothing is. */
+  /** Why an attempt failed, beside its status; empty where that is not known. */
   private String failure = "";
 
   private int reachFailure = Status.REMOTE_ACCESS;

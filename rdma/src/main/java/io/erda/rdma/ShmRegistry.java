@@ -200,7 +200,7 @@ final class ShmRegistry implements AutoCloseable {
     return 1 + (nowNs >>> CLOCK_SHIFT & (SEQUENCE_END >>> 1) - 1);
   }
 
-  /** What the registry that is there says comes next; 0 when it is none. */
+  /** The next sequence number, as the registry that is there says; 0 when it is none. */
   private static long storedSequence(ShmDirectory directory) {
     ByteBuffer head = ByteBuffer.allocate((int) RegistryLayout.FIRST_SLOT_OFFSET);
     int descriptor = -1;

@@ -34,7 +34,7 @@ final class Announcing {
   private final Condition condition = new Condition();
   private long nowNs;
 
-  /** What {@link #announce} found: whether the key had a value. */
+  /** Whether the key had a value when {@link #announce} looked. */
   private boolean existed;
 
   /** Whether the word names the place now. */

@@ -34,7 +34,7 @@ final class Insertion {
     return growth.makeRoom(keyWord);
   }
 
-  /** What is to be told to whom there is no room for. */
+  /** The result of a put whose key gets no entry, because table or bucket have no room. */
   int refusal(long keyWord) {
     if (!growth.makesRoom() && tables.isBucketFull(keyWord)) {
       return Result.BUCKET_FULL;

@@ -30,7 +30,10 @@ final class OperationLimits {
     return true;
   }
 
-  /** What is not limited costs little, or tells what a client has done or left. */
+  /**
+   * Whether requests of a type count towards the limits. The others cost little, or tell what a
+   * client has done or left.
+   */
   private static boolean isLimited(int type) {
     return type == Message.PUBLISH
         || type == Message.ANNOUNCE

@@ -34,7 +34,7 @@ final class PublishRequest {
   int bytes;
   boolean delete;
 
-  /** What its key must have for it to be done. */
+  /** The condition that its key must meet for it to be done. */
   final Condition condition = new Condition();
 
   Stage stage = Stage.NEW;

@@ -8,7 +8,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** What opening a store did. */
+/** An event of Java Flight Recorder: the work of one opening of a store. */
 @Name("io.erda.Recovery")
 @Label("Recovery")
 @Category("Erda")

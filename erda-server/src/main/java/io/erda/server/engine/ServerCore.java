@@ -501,7 +501,7 @@ public final class ServerCore implements AutoCloseable {
     return connections.arm();
   }
 
-  /** What a client holds ends with its connection. */
+  /** Ends all that a client holds, because its connection ends. */
   private void leaving(Connection connection) {
     // Where a failed store ends no extents, nothing else would.
     publishing.finish(connection);
@@ -510,7 +510,7 @@ public final class ServerCore implements AutoCloseable {
     files.departures().gone(connection.clientId);
   }
 
-  /** What a client had announced is decided when its connection is closed. */
+  /** Tells that a client is gone, and decides what it had announced. */
   private void left(Connection connection) {
     told.listener().left(connection.clientId, connection.queuePair.peer(), connection.misbehaved());
     if (engine.announced() != null && !failures.any() && !engine.closed()) {

@@ -52,7 +52,7 @@ final class StopRecord {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** What the record says of the store that it was found in. */
+  /** How far a record vouches for the store that it was found in. */
   enum State {
     /** There is none: the store was not stopped cleanly, or by a program without it. */
     NONE,

@@ -119,7 +119,7 @@ public final class StoreEngine implements AutoCloseable {
     return log.geometry().valueBytesMax();
   }
 
-  /** What a key's entry turned out to be. */
+  /** The state of a key's entry. */
   enum Resolution {
     SOUND,
     DAMAGED
@@ -171,7 +171,7 @@ public final class StoreEngine implements AutoCloseable {
     }
   }
 
-  /** What became of a key that was to be erased. */
+  /** How the erasure of a key ended. */
   enum Erasure {
     /** It had a value, and has none now. */
     ERASED,
@@ -209,7 +209,7 @@ public final class StoreEngine implements AutoCloseable {
     root.beginIncarnation(directory.boot());
   }
 
-  /** What the record of the last stop said when the store was opened. */
+  /** The verdict of the record of the last stop, from when the store was opened. */
   StopRecord.Verdict stopped() {
     return stopped;
   }

@@ -90,7 +90,7 @@ final class StoreFailures {
     fullListener = told;
   }
 
-  /** What a request is refused with, that would change something, after anything failed. */
+  /** The result of a request that would change something, after anything failed. */
   int refusal() {
     return full == null ? Result.READ_ONLY : Result.DISK_FULL;
   }
@@ -187,7 +187,7 @@ final class StoreFailures {
     return FileErrors.inWords(e);
   }
 
-  /** What stands there is no state that the table was ever in, so there is no stop to record. */
+  /** The table is in no state that the store ever gave it, so there is no clean stop to record. */
   private String damagedTable(DamagedTableException e) {
     engine.abandon();
     return "the hash table was damaged while it was in use: " + e.getMessage();

@@ -29,7 +29,7 @@ public final class StoreFiles {
 
   private static final Pattern TABLE = Pattern.compile(TABLE_PREFIX + "[0-9]+");
 
-  /** What an interrupted creation may have left besides the region table, which it makes first. */
+  /** The files that a creation makes behind the region table; an interrupted one may leave them. */
   public static final Set<String> MADE_AFTER_REGIONS = Set.of(ROOT, table(1), SUPERBLOCK_NEW);
 
   /** The file of the table of a generation: how many tables the store has had. */

@@ -272,7 +272,7 @@ public final class StoreInspection {
     }
   }
 
-  /** What lies where nothing was handed out will be stored over. */
+  /** Tells of an object behind the high mark of its region, where other objects will be stored. */
   private void requireHandedOut(long entry, int head, int offset, Region region) {
     long place = engine.log().geometry().place(offset);
     if (place >= engine.log().linked().highMark(region)) {

@@ -104,7 +104,10 @@ public final class StoreOpening {
     }
   }
 
-  /** What is stored from now on relies on everything that is there: it is durable by now. */
+  /**
+   * Opens a store of which everything is durable by now: all that is stored from here on relies on
+   * it.
+   */
   private static StoreEngine openExisting(
       MemoryDirectory ofStore,
       StopRecord.Verdict stopped,

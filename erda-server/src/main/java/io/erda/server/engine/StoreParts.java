@@ -5,7 +5,7 @@ import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 
-/** What an open store consists of. */
+/** The parts of an open store. */
 record StoreParts(
     MemoryDirectory directory,
     Leftovers leftovers,

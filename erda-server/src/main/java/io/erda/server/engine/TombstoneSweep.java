@@ -101,7 +101,9 @@ final class TombstoneSweep {
         && deletes * ENTRIES_PER_DELETE >= tables.size();
   }
 
-  /** What a damaged object was can't be told: its entry stays. */
+  /**
+   * Looks at one entry. Where its object is damaged it stays, because a value may have been there.
+   */
   private void look(long entry, long keyWord, long word) {
     int newest = VersionWord.newest(word);
     int head = Entry.headOf(keyWord);

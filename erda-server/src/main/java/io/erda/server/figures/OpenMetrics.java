@@ -20,7 +20,7 @@ import java.util.function.BiConsumer;
  * negative, and so not known, has no sample.
  */
 public final class OpenMetrics {
-  /** What a response with such text says it is. */
+  /** The content type of a response with such text. */
   public static final String CONTENT_TYPE =
       "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

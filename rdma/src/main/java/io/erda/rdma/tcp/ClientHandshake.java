@@ -79,12 +79,12 @@ final class ClientHandshake {
     return channel;
   }
 
-  /** What the other end sent with its answer. */
+  /** The private data that came with the other end's answer. */
   MemorySegment privateData() {
     return privateData;
   }
 
-  /** What is known besides the status, for messages; empty where nothing is. */
+  /** Why the attempt failed, beside its status, for messages; empty where that is not known. */
   String failure() {
     return failure;
   }

@@ -3,7 +3,7 @@ package io.erda.rdma.tcp;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** What the I/O thread and the server's thread tell each other of one connection. */
+/** The words by which the I/O thread and the server's thread tell each other of a connection. */
 final class Exchange {
   /** A WRITE with immediate data that took several frames: its message's number and length. */
   record LongWrite(long message, int length) {}
@@ -26,7 +26,7 @@ final class Exchange {
 
   // By the I/O thread.
 
-  /** What of {@link #consumed} the peer was told. */
+  /** The value of {@link #consumed} that the peer was told last. */
   volatile long consumedTold;
 
   /** The peer has withdrawn, and wants to hear of what is settled. */

@@ -39,7 +39,7 @@ final class ServedConnection implements CompletionHandler {
     /** The server's logic has to accept it. */
     DECIDING,
     OPEN,
-    /** What waits is sent, then the connection ends. */
+    /** The bytes that wait are sent, then the connection ends. */
     ENDING,
     ENDED
   }
@@ -527,7 +527,7 @@ final class ServedConnection implements CompletionHandler {
     return true;
   }
 
-  /** What the peer wants to know after it has withdrawn. */
+  /** Tells the peer, which has withdrawn, what was claimed and what is settled. */
   private void tellWithdrawn() {
     settledTold = executor.settled();
     Frame.putLong(out.memory(), out.at() + Frame.CLAIMED, executor.claimed());

@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
  * and its own proof with the answer. Bytes from outside.
  */
 final class ServerHandshake {
-  /** What came of the bytes that are there. */
+  /** How far the bytes led that are there. */
   enum Outcome {
     /** They are not all there. */
     WAITS,
@@ -155,7 +155,7 @@ final class ServerHandshake {
         : options.secret().proof(prover, nonceThere, nonce, transport.binding(), data);
   }
 
-  /** What the server's logic decided. */
+  /** Sends the decision of the server's logic. */
   void answer(OutBuffer out, boolean accepted, MemorySegment data) throws IOException {
     byte[] proof = proof(Secret.Prover.SERVER, data);
     int payload = Hello.PROOF_BYTES + (int) data.byteSize();

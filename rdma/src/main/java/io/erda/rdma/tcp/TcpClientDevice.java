@@ -152,7 +152,7 @@ public final class TcpClientDevice implements Device {
     Selectors.wake(selector);
   }
 
-  /** What an armed queue pair waits for. */
+  /** Watches the socket of an armed queue pair for what it waits for. */
   void watch(SocketChannel channel, boolean connected, boolean toWrite) {
     int operations =
         connected

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 
 /** Connection requests as the server's thread sees them: each has passed the handshake. */
 final class TcpListener implements Listener {
-  /** What the server counts peers under that prove nothing. */
+  /** The user that the server takes all peers for which prove nothing. */
   private static final String UNPROVED = "over TCP without a secret";
 
   private final TcpServerDevice device;

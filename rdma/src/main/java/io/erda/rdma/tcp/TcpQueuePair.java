@@ -25,7 +25,7 @@ final class TcpQueuePair implements QueuePair {
   private static final int DEPTH = 1024;
   private static final int BUFFER_BYTES = 64 << 10;
 
-  /** What was posted waits for the next poll until it is so much. */
+  /** Bytes that may wait for the next poll before they are sent by the post. */
   private static final int FLUSH_BYTES = 32 << 10;
 
   /**

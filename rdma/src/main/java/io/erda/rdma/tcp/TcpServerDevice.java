@@ -43,7 +43,7 @@ public final class TcpServerDevice implements Device {
   private final boolean counted;
   private final long extraWriteLatencyNs;
 
-  /** What peers may reach, by the slot in its key. */
+  /** The regions that peers may reach, by the slot in their keys. */
   private final AtomicReferenceArray<TcpRegion> regions = new AtomicReferenceArray<>(SLOTS);
 
   private final Refusals refusals = new Refusals();

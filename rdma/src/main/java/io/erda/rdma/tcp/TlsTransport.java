@@ -39,7 +39,7 @@ final class TlsTransport implements Transport {
   /** Encrypted and not sent; ready to be sent. */
   private final ByteBuffer netOut;
 
-  /** What of a record has arrived is not all of it. */
+  /** Whether the record that is arriving is not whole yet. */
   private boolean starved = true;
 
   private boolean ended;
