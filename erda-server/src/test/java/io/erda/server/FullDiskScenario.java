@@ -146,6 +146,11 @@ final class FullDiskScenario {
           client.put(key(10 + count), small);
         } catch (Full e) {
           require(e.what() == Full.What.DISK, e.toString());
+          // Eight bytes that were no text stood here.
+          require(
+              e.getMessage().contains(": disk full: no hash table of 8192 buckets: no room for ")
+                  && e.getMessage().contains("/table-2; "),
+              e.toString());
           full = true;
         }
         require(count < 5000, "more keys than the table has room for");

@@ -144,12 +144,8 @@ final class Announcing {
           request.reservation.extent.region().head(),
           request.reservation.extent.length());
     }
-    if (result == Result.NOT_NOW) {
-      connection.refuse(
-          slot,
-          Message.ANNOUNCE,
-          Result.NOT_NOW,
-          "the hash table is full, and is about to be a larger one");
+    if (Result.saysWhy(result)) {
+      connection.refuse(slot, Message.ANNOUNCE, result, engine.insertion().reason(result));
       return;
     }
     MemorySegment out = connection.buffers();

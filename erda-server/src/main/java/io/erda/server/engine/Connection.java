@@ -314,15 +314,21 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   /** Answers that a request is not done, and why, in words. */
   void refuse(int slot, int type, int result, String why) {
-    respond(slot, type, result, Message.putReason(buffers(), responseAt(slot), why));
+    assert Result.saysWhy(result) : "nobody reads why of " + Result.name(result);
+    answer(slot, type, result, Message.putReason(buffers(), responseAt(slot), why));
   }
 
   /**
-   * Sends the response whose body was written at {@link #responseAt}.
+   * Sends the response whose body was written at {@link #responseAt}. Behind a result that says why
+   * the peer takes the body for that text: such a response has none, or comes by {@link #refuse}.
    *
    * @param length with its header
    */
   void respond(int slot, int type, int result, int length) {
+    answer(slot, type, result, Result.saysWhy(result) ? Message.HEADER_BYTES : length);
+  }
+
+  private void answer(int slot, int type, int result, int length) {
     assert !closed : "an answer in buffers that were given back";
     assert responseLengths[slot] == 0 : "the request in slot " + slot + " is answered twice";
     MemorySegment buffers = buffers();

@@ -45,6 +45,15 @@ final class Insertion {
     return growth.makesRoom() || growth.waitsForLive() ? Result.NOT_NOW : Result.TABLE_FULL;
   }
 
+  /** The text beside a {@link #refusal}; empty where the result says all. */
+  String reason(int refusal) {
+    return switch (refusal) {
+      case Result.DISK_FULL -> growth.whyPutOff();
+      case Result.NOT_NOW -> "the hash table is full, and is about to be a larger one";
+      default -> "";
+    };
+  }
+
   /** Whether a result says that there is no room for an entry. */
   static boolean isRefusal(int result) {
     return result == Result.TABLE_FULL

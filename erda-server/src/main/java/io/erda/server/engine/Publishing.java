@@ -484,12 +484,9 @@ final class Publishing {
   private void answer(Connection connection, int slot, PublishRequest request) {
     if (request.result == Result.FAILED) {
       connection.refuse(slot, Message.PUBLISH, Result.FAILED, failures.reason());
-    } else if (request.result == Result.NOT_NOW) {
-      connection.refuse(
-          slot,
-          Message.PUBLISH,
-          Result.NOT_NOW,
-          "the hash table is full, and is about to be a larger one");
+    } else if (Result.saysWhy(request.result)) {
+      String why = engine.insertion().reason(request.result);
+      connection.refuse(slot, Message.PUBLISH, request.result, why);
     } else {
       Message.putLong(
           connection.buffers(),

@@ -4,6 +4,7 @@ import io.erda.hashtable.HashTable;
 import io.erda.hashtable.Resizing;
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.Creation;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
@@ -139,6 +140,8 @@ public final class TableGrowth {
 
   /** There was no room when it was tried last; tried again at {@link #retryNs}. */
   private boolean putOff;
+
+  private String whyPutOff = "";
 
   private long retryNs;
 
@@ -277,9 +280,14 @@ public final class TableGrowth {
     return resizing != null && resizing.stuck() && stuckAtLive && decisions.anyLive();
   }
 
-  /** Whether what keeps the table from growing is the disk. */
+  /** Whether what keeps the table from growing is the disk: {@link #whyPutOff} says how. */
   boolean diskFull() {
     return putOff;
+  }
+
+  /** Why no file could be made for another table when it was tried last. */
+  String whyPutOff() {
+    return whyPutOff;
   }
 
   /**
@@ -412,7 +420,7 @@ public final class TableGrowth {
       }
       creation = directory.creating(fileOfNext(), HashTable.bytesFor(buckets));
     } catch (IOException | UncheckedIOException e) {
-      putOff();
+      putOff(e);
     }
   }
 
@@ -435,7 +443,7 @@ public final class TableGrowth {
       if (memory != null) {
         abandon(memory);
       }
-      putOff();
+      putOff(e);
     }
   }
 
@@ -452,8 +460,9 @@ public final class TableGrowth {
     leftovers.remove(fileOfNext());
   }
 
-  private void putOff() {
+  private void putOff(Exception e) {
     putOff = true;
+    whyPutOff = "no hash table of " + createdBuckets + " buckets: " + FileErrors.explain(e);
     timesPutOff++;
     retryNs = nowNs + RETRY_NS;
   }
