@@ -3,6 +3,7 @@ package io.erda.launcher;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -42,6 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Somebody renames, replaces or removes the directory of a store that is in use, with processes and
@@ -370,6 +372,29 @@ class MovedStoreTest {
       requireAcknowledged(client);
       requireTold("the store is read-only now", told);
     }
+  }
+
+  /**
+   * The record of a clean stop is about the files that have the names: it vouched for a table that
+   * somebody had put in the place of the one in use, so that {@code verify} found nothing wrong
+   * with values that were older than what was acknowledged.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void noRecordVouchesForAFileThatWasPutInThePlaceOfAnother(boolean atOnce) throws Exception {
+    try (ErdaStore store = ErdaStore.open(name, SMALL);
+        ErdaClient client = store.client()) {
+      fill(client);
+      Path table = name.resolve("table-1");
+      Path copy = Files.copy(table, directory.resolve("copy"));
+      Files.move(copy, table, StandardCopyOption.REPLACE_EXISTING);
+      if (!atOnce) {
+        putUntilTold(client);
+      }
+    }
+    assertFalse(Files.exists(name.resolve("stopped")));
+    ErdaStore.open(name, SMALL).close();
+    assertTrue(Files.exists(name.resolve("stopped")));
   }
 
   @Test

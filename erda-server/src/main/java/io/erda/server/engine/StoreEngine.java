@@ -26,7 +26,6 @@ public final class StoreEngine implements AutoCloseable {
   private final MemoryDirectory directory;
   private final Leftovers leftovers;
   private final StopRecord.Verdict stopped;
-  private final boolean looking;
   private final Superblock superblock;
   private final RootFile root;
   private final Tables tables;
@@ -48,6 +47,10 @@ public final class StoreEngine implements AutoCloseable {
   private final LiveBytes live;
   private final Promise promise;
   private final RecoveryReport recovery;
+
+  /** Whether closing leaves a record of a clean stop. */
+  private boolean recorded;
+
   private boolean abandoned;
   private boolean failed;
   private boolean closed;
@@ -58,7 +61,7 @@ public final class StoreEngine implements AutoCloseable {
     this.directory = parts.directory();
     this.leftovers = parts.leftovers();
     this.stopped = stopped;
-    this.looking = looking;
+    this.recorded = !looking;
     this.superblock = parts.superblock();
     this.root = parts.root();
     this.tables = parts.tables();
@@ -332,6 +335,14 @@ public final class StoreEngine implements AutoCloseable {
     failed = true;
   }
 
+  /**
+   * Closing leaves no record of a clean stop: for a store some of whose files have lost their
+   * names. A record is about what has the names, and would vouch for others' files.
+   */
+  public void leaveNoRecord() {
+    recorded = false;
+  }
+
   boolean closed() {
     return closed;
   }
@@ -359,7 +370,7 @@ public final class StoreEngine implements AutoCloseable {
     } finally {
       try {
         log.close(!abandoned && !failed);
-        if (durable && !looking) {
+        if (durable && recorded) {
           recordStop();
         }
       } finally {
