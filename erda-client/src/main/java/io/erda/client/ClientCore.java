@@ -38,6 +38,7 @@ final class ClientCore {
    *     than one of each are there after {@link #makeAll}
    */
   ClientCore(ClientContext context, int depth, OperationHandler handler) {
+    ErdaException.prepare();
     this.depth = depth;
     this.context = context;
     roomLookedNs = context.now();

@@ -67,7 +67,8 @@ final class AskedFigures {
     }
     wakeup.run();
     try {
-      Map<String, Long> answer = question.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      Map<String, Long> answer =
+          question.get(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
       if (answer == null) {
         throw new ErdaException.Unavailable(
             ended ? "the server has ended" : "the server can't read its figures now");

@@ -385,11 +385,14 @@ record OpenedStore(
     try {
       engine.close();
     } finally {
-      if (shm != null) {
-        shm.close();
+      try {
+        if (shm != null) {
+          shm.close();
+        }
+        atTheEnd.run();
+      } finally {
+        directory.close();
       }
-      atTheEnd.run();
-      directory.close();
     }
   }
 }

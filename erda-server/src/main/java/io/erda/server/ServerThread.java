@@ -12,6 +12,7 @@ import io.erda.server.engine.ServiceOptions;
 import io.erda.server.engine.StoreEngine;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
@@ -56,6 +57,17 @@ final class ServerThread implements AutoCloseable {
   private final Failures failures;
   private volatile boolean closing;
   private volatile Throwable failure;
+
+  /**
+   * What the thread does, and does at its end: made before, because there may be no memory for
+   * anything at its end.
+   */
+  private final Runnable serving = this::begin;
+
+  private final List<Runnable> ending = ending();
+
+  /** Which of them got no memory; others may look when it has ended. */
+  private final boolean[] cutShort = new boolean[ending.size()];
 
   // Guarded by this.
 
@@ -286,52 +298,110 @@ final class ServerThread implements AutoCloseable {
         interrupted = true;
       }
     }
+    endWhatWasCutShort();
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
   private void run() {
-    attempt(() -> {
-      poller.onShared(new OtherCore()::take);
-      serve();
-    });
-    attempt(askedFigures::end);
-    attempt(steps::end);
-    attempt(files::close);
-    attempt(watch::close);
-    // What failed beside the server does not keep it from ending in order.
-    boolean inOrder = failure == null;
-    failure = inOrder ? failures.first() : failure;
-    if (inOrder) {
-      attempt(core::finishPublishing);
+    try {
+      attempt(serving);
+      for (int i = 0; i < ending.size(); i++) {
+        cutShort[i] = attempt(ending.get(i)) instanceof OutOfMemoryError;
+      }
+    } finally {
+      ended.countDown();
+    }
+  }
+
+  private void begin() {
+    poller.onShared(new OtherCore()::take);
+    serve();
+  }
+
+  private List<Runnable> ending() {
+    return List.of(
+        () -> askedFigures.end(),
+        () -> steps.end(),
+        () -> files.close(),
+        () -> watch.close(),
+        this::vouchForNoOther,
+        this::endPublishing,
+        this::tellFailure,
+        () -> devices.closeOthers(),
+        this::endService,
+        () -> store.close(),
+        () -> devices.close(),
+        this::endSyncs,
+        this::tellWhatIsToBeMended,
+        this::sayEnd);
+  }
+
+  private void endPublishing() {
+    if (failure == null) {
+      // What failed beside the server does not keep it from ending in order.
+      failure = failures.first();
+      core.finishPublishing();
     } else {
-      attempt(core::breakOff);
+      core.breakOff();
     }
-    attempt(this::tellFailure);
-    attempt(devices::closeOthers);
-    attempt(devices.readsOutlivePeer() ? core::leave : core::close);
-    attempt(store::close);
-    attempt(devices::close);
+  }
+
+  private void endService() {
+    if (devices.readsOutlivePeer()) {
+      core.leave();
+    } else {
+      core.close();
+    }
+  }
+
+  /** A record of a clean stop would be about the files that have the names now. */
+  private void vouchForNoOther() {
+    if (store.files().lost() != null) {
+      store.engine().leaveNoRecord();
+    }
+  }
+
+  private void endSyncs() {
     if (syncs != null) {
-      attempt(syncs::close);
+      syncs.close();
     }
+  }
+
+  private void tellWhatIsToBeMended() {
     if (watch.loss() != null) {
       failure = lost(watch.loss(), failure);
     } else if (failure == null && core.readOnlyReason() != null && !core.isFull()) {
       // The exit code tells that something has to be mended before the next start.
       failure = new ErdaException.ReadOnly("the store was read-only: " + core.readOnlyReason());
     }
-    attempt(this::sayEnd);
-    ended.countDown();
   }
 
-  /** Does one step of the end. An error in it, of whatever kind, is no reason to leave the next. */
-  private void attempt(Runnable step) {
+  /**
+   * Does one step of the end. An error in it, of whatever kind, is no reason to leave the next.
+   * Returns that error, or null.
+   */
+  private Throwable attempt(Runnable step) {
     try {
       step.run();
+      return null;
     } catch (Throwable e) {
       failure = failure == null ? e : failure;
+      return e;
+    }
+  }
+
+  /**
+   * Does the steps of the end again that got no memory in their own thread: by now the application
+   * may have some, and it can open the store again only when the files were given back.
+   */
+  private synchronized void endWhatWasCutShort() {
+    for (int i = 0; i < cutShort.length; i++) {
+      if (cutShort[i]) {
+        cutShort[i] = false;
+        attempt(ending.get(i));
+      }
     }
   }
 
@@ -399,9 +469,7 @@ final class ServerThread implements AutoCloseable {
 
   private void endThreads() {
     files.close();
-    if (syncs != null) {
-      syncs.close();
-    }
+    endSyncs();
   }
 
   private void serve() {

@@ -52,6 +52,9 @@ public final class MappedDirectory implements MemoryDirectory {
   private boolean locked;
   private boolean closed;
 
+  /** Whether everything was given back: a call that got no memory may have ended before that. */
+  private boolean released;
+
   private MappedDirectory(OpenDirectory directory, boolean dax, Mode mode, ReadAhead readAhead) {
     this.readAhead = readAhead;
     this.directory = directory;
@@ -286,10 +289,11 @@ public final class MappedDirectory implements MemoryDirectory {
 
   @Override
   public void close() {
-    if (!closed) {
-      closed = true;
+    closed = true;
+    if (!released) {
       List.copyOf(opened.keySet()).forEach(SegmentMemory::close);
       directory.close();
+      released = true;
     }
   }
 

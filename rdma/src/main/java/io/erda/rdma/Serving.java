@@ -26,7 +26,9 @@ final class Serving implements AutoCloseable {
   private final ShmRegistry registry;
 
   /** The descriptor of {@link #HELD}, or −1. */
-  private final int held;
+  private int held;
+
+  private boolean closed;
 
   private Serving(
       ShmDirectory directory,
@@ -144,15 +146,24 @@ final class Serving implements AutoCloseable {
     return registry;
   }
 
+  /** Idempotent; a call that got no memory may be made again. */
   @Override
   public void close() {
-    strangers.close();
-    if (registry != null) {
-      registry.close();
+    if (closed) {
+      return;
     }
-    if (held >= 0) {
-      Posix.close(held);
+    try {
+      strangers.close();
+      if (registry != null) {
+        registry.close();
+      }
+      if (held >= 0) {
+        Posix.close(held);
+        held = -1;
+      }
+    } finally {
+      directory.close();
     }
-    directory.close();
+    closed = true;
   }
 }

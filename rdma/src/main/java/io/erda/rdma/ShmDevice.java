@@ -468,10 +468,20 @@ public final class ShmDevice implements Device {
 
   @Override
   public void close() {
-    if (closed) {
-      return;
+    try {
+      if (!closed) {
+        closed = true;
+        leave();
+      }
+    } finally {
+      // The directory's lock is given back last, and by another call where this one got no memory.
+      if (serving != null) {
+        serving.close();
+      }
     }
-    closed = true;
+  }
+
+  private void leave() {
     if (listener != null) {
       listener.close();
     }
@@ -480,8 +490,5 @@ public final class ShmDevice implements Device {
     }
     departing.forEach(ShmQueuePair::forgetPeer);
     Selectors.close(selector);
-    if (serving != null) {
-      serving.close();
-    }
   }
 }

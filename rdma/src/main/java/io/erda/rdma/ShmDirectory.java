@@ -43,8 +43,12 @@ final class ShmDirectory implements AutoCloseable {
       boolean regular, long inode, long bytes, int links, int mode, int userId, int groupId) {}
 
   private final Path path;
-  private final int descriptor;
   private final int around;
+
+  /** −1: closed. */
+  private int descriptor;
+
+  private boolean closed;
 
   private ShmDirectory(Path path, int descriptor, int around) {
     this.path = path;
@@ -420,7 +424,13 @@ final class ShmDirectory implements AutoCloseable {
 
   @Override
   public void close() {
-    Posix.close(descriptor);
-    Posix.close(around);
+    if (descriptor >= 0) {
+      Posix.close(descriptor);
+      descriptor = -1;
+    }
+    if (!closed) {
+      Posix.close(around);
+      closed = true;
+    }
   }
 }

@@ -1,0 +1,35 @@
+package io.erda.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The heap of an application is full when its store ends. The thread of the store got no memory for
+ * a step of its end, died before it told that it had ended, and {@link ErdaStore#close()} waited
+ * for that for ever.
+ */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OutOfMemoryTest {
+  @TempDir Path directory;
+
+  @Test
+  void aStoreWhoseThreadGetsNoMemoryEnds() throws Exception {
+    Path output = directory.resolve("output");
+    List<String> command =
+        ChildJvm.command(
+            List.of("env", "JDK_JAVA_OPTIONS=-Xmx24m"),
+            OutOfMemoryScenario.class,
+            directory.resolve("data").toString());
+    int code = ChildJvm.run(command, output, 60);
+    String said = Files.readString(output);
+    assertEquals(0, code, said);
+    assertTrue(said.contains("done"), said);
+  }
+}
