@@ -20,8 +20,13 @@ final class Devices {
     try {
       return openOrThrow(uri);
     } catch (LinkageError | OutOfMemoryError e) {
-      throw new ErdaException.Unusable("no device for " + uri + ": " + JvmErrors.tell(e), e);
+      throw unusable(uri, e);
     }
+  }
+
+  /** What a caller hears of an error of the JVM, which is about the machine or the installation. */
+  static ErdaException unusable(ErdaUri uri, Error e) {
+    return new ErdaException.Unusable("can't connect to " + uri + ": " + JvmErrors.tell(e), e);
   }
 
   private static Device openOrThrow(ErdaUri uri) {

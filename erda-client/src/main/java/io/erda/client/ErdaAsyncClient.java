@@ -59,6 +59,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
           handler,
           device,
           Devices.reading(uri));
+    } catch (LinkageError | OutOfMemoryError e) {
+      device.close();
+      throw Devices.unusable(uri, e);
     } catch (RuntimeException | Error e) {
       device.close();
       throw e;

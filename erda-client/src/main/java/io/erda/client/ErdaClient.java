@@ -131,6 +131,9 @@ public final class ErdaClient implements AutoCloseable {
                   ProcessHandle.current().pid())
               .reading(Devices.reading(uri)),
           device);
+    } catch (LinkageError | OutOfMemoryError e) {
+      device.close();
+      throw Devices.unusable(uri, e);
     } catch (RuntimeException | Error e) {
       device.close();
       throw e;

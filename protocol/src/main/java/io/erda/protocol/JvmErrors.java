@@ -29,7 +29,14 @@ public final class JvmErrors {
           "the stack of a thread is full: its calls are nested too deep, or it needs a larger one;"
               + " -Xss gives threads more";
       case ExceptionInInitializerError e when e.getCause() != null ->
-          "a part of the program can't be set up: " + e.getCause();
+          "a part of the program can't be set up: "
+              + e.getCause()
+              + "; a process without a free file descriptor can't load the libraries that it needs"
+              + " first (ulimit -n; a service: LimitNOFILE=); start it again";
+      case NoClassDefFoundError e when says(e, "Could not initialize") ->
+          "a part of the program could not be set up when it was first needed"
+              + (e.getCause() == null ? "" : " (" + e.getCause().getMessage() + ")")
+              + ", and can't be in this process any more: start it again";
       case LinkageError e ->
           "a class can't be loaded ("
               + e

@@ -1,7 +1,9 @@
 package io.erda.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.NoSuchElementException;
 import org.junit.jupiter.api.Test;
 
 /** What a user is told of an error that ended something. */
@@ -15,5 +17,19 @@ class JvmErrorsTest {
   void anyOtherErrorIsToldWithIt() {
     assertEquals(
         "java.lang.IllegalStateException: no", JvmErrors.tell(new IllegalStateException("no")));
+  }
+
+  /** It said that the program's files were not whole. */
+  @Test
+  void aPartThatCouldNotBeSetUpIsNoDamagedInstallation() {
+    ExceptionInInitializerError first =
+        new ExceptionInInitializerError(new NoSuchElementException("Symbol not found: openat"));
+    assertTrue(JvmErrors.tell(first).contains("(ulimit -n;"), JvmErrors.tell(first));
+    NoClassDefFoundError later =
+        new NoClassDefFoundError("Could not initialize class io.erda.pmem.Libc");
+    assertEquals(
+        "a part of the program could not be set up when it was first needed, and can't be in this"
+            + " process any more: start it again",
+        JvmErrors.tell(later));
   }
 }
