@@ -6,18 +6,28 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What an error of a file says to a person: the file, and what was wrong. The JDK says some of that
  * with the type of the exception alone, and puts the names of types into messages.
  */
 public final class FileErrors {
+  private static final Pattern DESCRIPTOR = Pattern.compile("/proc/self/fd/[0-9]+");
+
   private FileErrors() {}
 
   /** One line without the name of any type: the file, the call where that is known, the error. */
   public static String inWords(IOException e) {
+    return byName(said(e));
+  }
+
+  private static String said(IOException e) {
     if (e instanceof FileSystemException of && of.getFile() != null && of.getReason() == null) {
       String what = byType(of);
       return what == null ? of.getFile() + ": the file system failed" : of.getFile() + ": " + what;
@@ -44,6 +54,24 @@ public final class FileErrors {
       case IOException e -> inWords(e);
       default -> null;
     };
+  }
+
+  /**
+   * Puts the path of an open directory in the place of the one by which the JDK was led to it, as
+   * long as it is open.
+   */
+  private static String byName(String text) {
+    return DESCRIPTOR
+        .matcher(text)
+        .replaceAll(found -> Matcher.quoteReplacement(target(found.group())));
+  }
+
+  private static String target(String link) {
+    try {
+      return Files.readSymbolicLink(Path.of(link)).toString();
+    } catch (IOException e) {
+      return link;
+    }
   }
 
   private static String byType(FileSystemException e) {

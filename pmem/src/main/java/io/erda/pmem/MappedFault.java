@@ -70,6 +70,7 @@ public final class MappedFault {
     String what = file + ": a store to its mapped memory failed (SIGBUS): ";
     OutOfSpaceException full;
     try {
+      requireWritable(directory, file);
       write(directory, file, PROBE);
       full = new OutOfSpaceException(what + "the file system has no room for a copy of it", null);
     } catch (OutOfSpaceException e) {
@@ -102,6 +103,19 @@ public final class MappedFault {
       return memory.scope().isAlive() && look(memory, offset, length) != Page.LOST;
     } catch (IOException e) {
       return false;
+    }
+  }
+
+  /**
+   * A file that was made immutable, or whose file system was, refuses stores to its mapped memory
+   * without a word, beside a file system that has room.
+   */
+  private static void requireWritable(Path directory, Path file) throws IOException {
+    int descriptor = Libc.open(directory.resolve(file.getFileName()), Libc.O_RDWR);
+    if (descriptor >= 0) {
+      Libc.close(descriptor);
+    } else if (descriptor == -Libc.EPERM || descriptor == -Libc.EROFS) {
+      Libc.check("open", descriptor, file);
     }
   }
 

@@ -8,7 +8,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What is said of an error names the file and no type of Java's. */
 class FileErrorsTest {
@@ -38,5 +40,23 @@ class FileErrorsTest {
     assertEquals("Connection reset by peer", FileErrors.explain(reset));
     assertEquals("Connection reset by peer", FileErrors.explain(new UncheckedIOException(reset)));
     assertNull(FileErrors.explain(new IllegalStateException("closed")));
+  }
+
+  /** Files are found through the open directory, whose number says nothing to a person. */
+  @Test
+  void anOpenDirectoryIsToldByItsPath(@TempDir Path directory) {
+    int descriptor = Libc.open(directory, Libc.O_RDONLY);
+    String through = "/proc/self/fd/" + descriptor;
+    try {
+      assertEquals(
+          directory + "/table-2: Input/output error",
+          FileErrors.inWords(
+              new FileSystemException(through + "/table-2", null, "Input/output error")));
+    } finally {
+      Libc.close(descriptor);
+    }
+    assertEquals(
+        through + "/f: no such file or directory",
+        FileErrors.inWords(new NoSuchFileException(through + "/f")));
   }
 }

@@ -187,16 +187,16 @@ public final class ShmDevice implements Device {
       status = Status.UNTRUSTED;
     } catch (OutOfSpaceException e) {
       status = Status.NO_SPACE;
-      why = e.getMessage();
+      why = FileErrors.inWords(e);
     } catch (FailedFileSystemException e) {
       status = Status.UNWRITABLE;
-      why = e.getMessage();
+      why = FileErrors.inWords(e);
     } catch (IOException e) {
       status =
           FailedFileSystemException.isReasonOf(e)
               ? Status.UNWRITABLE
               : directory != null && isFull(directory) ? Status.NO_SPACE : Status.LOCAL;
-      why = e.getMessage();
+      why = FileErrors.inWords(e);
     }
     if (directory != null) {
       directory.close();

@@ -143,7 +143,7 @@ final class StoreFailures {
 
   /**
    * The store's files are sound, and are not found any more by whoever looks for the store: nothing
-   * more is acknowledged that nobody finds later. Closing the store records a clean stop.
+   * more is acknowledged that nobody finds later.
    *
    * @param why in words for a user
    */
