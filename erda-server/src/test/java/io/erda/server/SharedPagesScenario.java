@@ -10,7 +10,6 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.FileSystemException;
@@ -62,7 +61,8 @@ final class SharedPagesScenario {
       case "page" -> scenario.page();
       case "served" -> scenario.served();
       case "embedded" -> scenario.embedded();
-      case "shut-down" -> scenario.shutDown();
+      case "shut-down" -> scenario.shutDown(true);
+      case "shut-down-idle" -> scenario.shutDown(false);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
     System.out.println("done");
@@ -161,7 +161,10 @@ final class SharedPagesScenario {
   }
 
   /** A file system that was shut down under a store: it does not become whole by itself. */
-  private void shutDown() throws Exception {
+  /**
+   * @param writes whether somebody puts before the server is seen to be read-only
+   */
+  private void shutDown(boolean writes) throws Exception {
     ErdaServer server = ErdaServer.start(data, OPTIONS);
     ErdaClient client = ErdaClient.connect(server.uri());
     for (int key = 0; key < KEYS; key++) {
@@ -169,35 +172,37 @@ final class SharedPagesScenario {
     }
     run("sync", "-f", data.toString());
     run("xfs_io", "-x", "-c", "shutdown", directory.toString());
-    boolean refused = false;
-    for (int i = 0; i < 1000 && !refused; i++) {
-      refused = !put(client, i % KEYS);
+    if (writes) {
+      requireRefused(client);
     }
-    require(refused, "puts into a file system that was shut down");
     try {
       ErdaClient.connect(server.uri()).close();
     } catch (ErdaException e) {
       System.out.println("a new client: " + e.getMessage());
     }
-    // It answers, so it has not ended.
-    server.figures(Duration.ofSeconds(60));
+    // Nobody asks the server for anything that it would have to store: it finds out by looking.
+    long untilNs = System.nanoTime() + PATIENCE_NS;
+    while (server.figures(Duration.ofSeconds(60)).get("store.readonly") == 0) {
+      require(System.nanoTime() - untilNs < 0, "the server does not see that it is read-only");
+      Thread.sleep(20);
+    }
+    requireRefused(client);
     client.close();
     server.close();
     Throwable failure = server.await();
     System.out.println("the server: " + failure);
-    require(isOfTheShutDown(failure), "" + failure);
+    require(
+        failure instanceof ErdaException.ReadOnly
+            && failure.getMessage().contains("Input/output error"),
+        "" + failure);
   }
 
-  /**
-   * Whether a server may end with this. The client finds out by itself that it can't store, so the
-   * server may have had nothing to store before it is closed: then closing fails to, or every page
-   * that it stores to was still writable, and nothing fails.
-   */
-  private static boolean isOfTheShutDown(Throwable failure) {
-    return failure == null
-        || failure instanceof ErdaException.ReadOnly
-        || failure instanceof UncheckedIOException
-            && failure.getMessage().contains("Input/output error");
+  private void requireRefused(ErdaClient client) {
+    boolean refused = false;
+    for (int i = 0; i < 1000 && !refused; i++) {
+      refused = !put(client, i % KEYS);
+    }
+    require(refused, "puts into a file system that was shut down");
   }
 
   /** Returns whether it was done. Whatever is thrown but an {@link ErdaException} ends this. */

@@ -41,6 +41,12 @@ class SharedPagesTest {
     run("shut-down");
   }
 
+  /** The server's log and exit code said nothing of it. */
+  @Test
+  void aServerThatHasNothingToDoSeesThatItsFileSystemWasShutDown() throws Exception {
+    run("shut-down-idle");
+  }
+
   private void run(String scenario) throws Exception {
     Path mounted = Files.createDirectory(directory.resolve("mounted"));
     Path image = directory.resolve("image");
