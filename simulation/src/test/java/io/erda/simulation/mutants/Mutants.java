@@ -67,7 +67,7 @@ final class Mutants {
           Mutant.of(
               "settled when files failed",
               "a client is told that what failed with the store's files is over",
-              () -> List.of(constant(CONNECTION, "respond", "isUndecided", 0))));
+              () -> List.of(constant(CONNECTION, "answer", "isUndecided", 0))));
 
   static final List<Mutant> ALL =
       List.of(
@@ -143,7 +143,7 @@ final class Mutants {
                   () ->
                       List.of(
                           constant(CONNECTION, "settle", "isThrough", 1),
-                          constant(CONNECTION, "respond", "isThrough", 1)))
+                          constant(CONNECTION, "answer", "isThrough", 1)))
               .slow(),
           // Conditions
           Mutant.of(
