@@ -160,8 +160,9 @@ final class SharedPagesScenario {
     }
   }
 
-  /** A file system that was shut down under a store: it does not become whole by itself. */
   /**
+   * A file system that was shut down under a store: it does not become whole by itself.
+   *
    * @param writes whether somebody puts before the server is seen to be read-only
    */
   private void shutDown(boolean writes) throws Exception {
