@@ -45,14 +45,19 @@ final class FirstStart {
   }
 
   /**
-   * Takes away what was made in the directory, which is still locked and has nothing open. A kill
-   * in between leaves an empty store, or a creation that was interrupted: the next start makes a
-   * store there all the same.
+   * Takes away the directories that were made, as far as they are empty, and what was made in the
+   * innermost one, which is still locked and has nothing open: whoever locks it later sees that it
+   * has no name. A kill in between leaves an empty store, or a creation that was interrupted: the
+   * next start makes a store there all the same.
    */
   void undo(MemoryDirectory directory, OpenDirectory place) {
-    if (!makesStore) {
-      return;
+    if (makesStore) {
+      undoStore(directory, place);
     }
+    remove(missing);
+  }
+
+  private void undoStore(MemoryDirectory directory, OpenDirectory place) {
     try {
       for (String name : directory.names()) {
         if (!isOfCreation(name)) {
@@ -95,10 +100,19 @@ final class FirstStart {
     }
   }
 
-  /** Takes away the directories that were made, as far as they are empty. */
-  void undoDirectories() {
+  /**
+   * Takes away the directories around the store's that were made, as far as they are empty. The
+   * store's own may be somebody else's by now: only who has locked it may remove it.
+   */
+  void undoParents() {
+    if (!missing.isEmpty()) {
+      remove(missing.subList(1, missing.size()));
+    }
+  }
+
+  private static void remove(List<Path> directories) {
     try {
-      for (Path each : missing) {
+      for (Path each : directories) {
         Files.deleteIfExists(each);
       }
     } catch (IOException e) {

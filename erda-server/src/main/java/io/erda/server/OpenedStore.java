@@ -87,11 +87,14 @@ record OpenedStore(
     MemoryDirectory directory = decorated(files, options, counter);
     ShmDevice shm = null;
     KeptStop stop = null;
+    boolean locked = false;
     boolean done = false;
     try {
-      if (!directory.lock()) {
+      locked = directory.lock();
+      if (!locked) {
         throw inUse(data);
       }
+      requireFound(data, place);
       requireStoreOrEmpty(place);
       requireNoHardLinks(place);
       options.wishes().require(directory);
@@ -131,9 +134,10 @@ record OpenedStore(
         if (shm != null) {
           shm.close();
         }
-        firstStart.undo(directory, place);
+        if (locked) {
+          firstStart.undo(directory, place);
+        }
         directory.close();
-        firstStart.undoDirectories();
       }
     }
   }
@@ -227,8 +231,16 @@ record OpenedStore(
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     } finally {
       if (!done) {
-        firstStart.undoDirectories();
+        firstStart.undoParents();
       }
+    }
+  }
+
+  /** Who had it before, and failed, may have removed it until it was locked here. */
+  private static void requireFound(Path data, OpenDirectory place) {
+    if (place.strayed() != null) {
+      throw new ErdaException.Unusable(
+          data + " was removed or renamed while it was being opened; try again");
     }
   }
 
@@ -373,7 +385,6 @@ record OpenedStore(
   /** Closes it, because nobody could be served: a store that was made for that goes again. */
   void closeUnserved() {
     close(() -> firstStart.undo(directory, place));
-    firstStart.undoDirectories();
   }
 
   @Override
