@@ -294,6 +294,7 @@ final class FutureDriver {
   private int takeInbox() {
     int taken = 0;
     for (FutureOperation each = inbox.poll(); each != null; each = inbox.poll()) {
+      each.sinceNs = Devices.CLOCK.getAsLong();
       queues.add(each);
       taken++;
     }
@@ -308,12 +309,30 @@ final class FutureDriver {
         // It was cancelled.
         queues.taken(gets);
         over(next, () -> {});
+      } else if (Devices.CLOCK.getAsLong() - next.sinceNs > waitNs) {
+        giveUp(next, gets);
       } else if (free == 0 || !submit(next, gets)) {
         break;
       }
       count++;
     }
     return count;
+  }
+
+  /**
+   * Ends an operation that had no room in the pipeline for as long as an operation may take: a
+   * server that answers nobody would hold it for the time-outs of all that are before it.
+   */
+  private void giveUp(FutureOperation next, boolean gets) {
+    queues.taken(gets);
+    over(
+        next,
+        () ->
+            next.failed(
+                new ErdaException.Unavailable(
+                    "waited "
+                        + TimeUnit.NANOSECONDS.toMillis(waitNs)
+                        + " ms behind other operations: nothing was sent")));
   }
 
   /** Returns false when the pipeline is full. */

@@ -11,6 +11,9 @@ abstract sealed class FutureOperation {
   /** Whether it was submitted by the client's own thread. */
   boolean own;
 
+  /** When the client's thread took it over, by {@link Devices#CLOCK}. */
+  long sinceNs;
+
   private FutureOperation(byte[] key) {
     this.key = key;
   }

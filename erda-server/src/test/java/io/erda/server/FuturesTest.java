@@ -257,6 +257,31 @@ class FuturesTest {
     }
   }
 
+  /** Of 200 puts to a server that stood still the last ended after 45 s, with a time-out of 10 s. */
+  @Test
+  void whatWaitsBehindOthersEndsWithItsOwnTimeOut() throws Exception {
+    int depth = 4;
+    ClientOptions hasty =
+        ClientOptions.DEFAULT
+            .withOperationTimeout(Duration.ofSeconds(1))
+            .withConnectTimeout(Duration.ofSeconds(1))
+            .withPipelineDepth(depth);
+    try (ServedElsewhere server = ServedElsewhere.start(data.resolve("data"));
+        ErdaFutures erda = connect("erda+shm:" + data.resolve("data"), hasty, 1000)) {
+      erda.put(bytes("a"), bytes("1")).join();
+      server.standStill();
+      List<CompletableFuture<Void>> puts = new ArrayList<>();
+      for (int i = 0; i < 20 * depth; i++) {
+        puts.add(erda.put(bytes("key" + i), bytes("1")));
+      }
+      int behind = 0;
+      for (CompletableFuture<Void> put : puts) {
+        behind += failureOf(put).getMessage().contains(" behind other operations: ") ? 1 : 0;
+      }
+      assertTrue(behind >= 15 * depth, behind + " were told that they waited behind others");
+    }
+  }
+
   @Test
   void whoWaitsForRoomHearsOfTheEnd() throws Exception {
     try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS)) {
