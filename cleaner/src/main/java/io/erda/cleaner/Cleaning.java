@@ -111,6 +111,9 @@ final class Cleaning {
   private long resolvedInRound;
   private long laterInRound;
 
+  /** That of the round before: what was pending then may be marked for the first time now. */
+  private long laterBefore;
+
   // What is loaded ahead.
 
   private final long[] loadedPlaces = new long[LOADED];
@@ -262,7 +265,8 @@ final class Cleaning {
       entries.drain();
       return Outcome.DONE;
     }
-    boolean stuck = round > 0 && settled && resolvedInRound == 0 && laterInRound == 0;
+    boolean later = laterInRound > 0 || laterBefore > 0;
+    boolean stuck = round > 0 && settled && resolvedInRound == 0 && !later;
     if (stuck && places.size() > 0) {
       return Outcome.DAMAGED;
     }
@@ -410,8 +414,9 @@ final class Cleaning {
       copyOn();
     } else if (!lookFurther()) {
       if (copier.isEmpty()) {
+        laterBefore = laterInRound;
         beginSweep();
-        return laterInRound > 0 ? Outcome.WAITS : Outcome.GOES_ON;
+        return laterBefore > 0 ? Outcome.WAITS : Outcome.GOES_ON;
       }
       copier.beginNaming(copySpace);
     }

@@ -257,7 +257,9 @@ class FuturesTest {
     }
   }
 
-  /** Of 200 puts to a server that stood still the last ended after 45 s, with a time-out of 10 s. */
+  /**
+   * Of 200 puts to a server that stood still the last ended after 45 s, with a time-out of 10 s.
+   */
   @Test
   void whatWaitsBehindOthersEndsWithItsOwnTimeOut() throws Exception {
     int depth = 4;

@@ -261,6 +261,10 @@ public final class ErdaUnderTest implements StoreUnderTest {
         if (log.regions().size() > log.geometry().regionsMax()) {
           return log.regions().size() + " regions are linked, more than may be: " + usage;
         }
+        long kept = core.cleaner().damagedRegions();
+        if (kept > 0) {
+          return kept + " regions are kept as damaged, and nothing is: " + usage;
+        }
         return usage.openExtents() == 0 && usage.openBytes() == 0
             ? null
             : "space that nobody holds is not given up: " + usage;
