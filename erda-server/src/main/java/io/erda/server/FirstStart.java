@@ -101,13 +101,12 @@ final class FirstStart {
   }
 
   /**
-   * Takes away the directories around the store's that were made, as far as they are empty. The
-   * store's own may be somebody else's by now: only who has locked it may remove it.
+   * Takes away the directories that were made, as far as they are empty, where the innermost one
+   * could not even be opened. Somebody else who has just locked that one can't make his store in
+   * it, and hears so.
    */
-  void undoParents() {
-    if (!missing.isEmpty()) {
-      remove(missing.subList(1, missing.size()));
-    }
+  void undoDirectories() {
+    remove(missing);
   }
 
   private static void remove(List<Path> directories) {

@@ -231,7 +231,7 @@ record OpenedStore(
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e), e);
     } finally {
       if (!done) {
-        firstStart.undoParents();
+        firstStart.undoDirectories();
       }
     }
   }
