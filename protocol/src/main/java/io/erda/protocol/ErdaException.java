@@ -10,22 +10,17 @@ public abstract sealed class ErdaException extends RuntimeException {
   private static final Pattern CONTROLS =
       Pattern.compile("[\\p{Cntrl}\\x{80}-\\x{9f}\\x{2028}\\x{2029}]");
 
-  private static volatile boolean prepared;
-
   /**
    * Initialises all of its types. A type that is first needed when there is no memory could not be
    * initialised, and every later use of it would end with a {@link NoClassDefFoundError}.
    */
   public static void prepare() {
-    if (!prepared) {
-      for (Class<?> type : ErdaException.class.getPermittedSubclasses()) {
-        try {
-          MethodHandles.lookup().ensureInitialized(type);
-        } catch (IllegalAccessException e) {
-          throw new AssertionError(e);
-        }
+    for (Class<?> type : ErdaException.class.getPermittedSubclasses()) {
+      try {
+        MethodHandles.lookup().ensureInitialized(type);
+      } catch (IllegalAccessException e) {
+        throw new AssertionError(e);
       }
-      prepared = true;
     }
   }
 
