@@ -111,7 +111,10 @@ final class Cleaning {
   private long resolvedInRound;
   private long laterInRound;
 
-  /** That of the round before: what was pending then may be marked for the first time now. */
+  /**
+   * {@link #laterInRound} of the round before. A word that was pending then may be committed now,
+   * so that its place is marked for the first time.
+   */
   private long laterBefore;
 
   // What is loaded ahead.

@@ -24,7 +24,7 @@ final class Devices {
     }
   }
 
-  /** What a caller hears of an error of the JVM, which is about the machine or the installation. */
+  /** Makes a typed exception of an error of the JVM that the machine or the installation causes. */
   static ErdaException unusable(ErdaUri uri, Error e) {
     return new ErdaException.Unusable("can't connect to " + uri + ": " + JvmErrors.tell(e), e);
   }

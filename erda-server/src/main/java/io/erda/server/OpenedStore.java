@@ -236,7 +236,10 @@ record OpenedStore(
     }
   }
 
-  /** Who had it before, and failed, may have removed it until it was locked here. */
+  /**
+   * Requires that the directory, which is locked now, still has its name. Another opening may have
+   * failed meanwhile, and removed the directory that it had made.
+   */
   private static void requireFound(Path data, OpenDirectory place) {
     if (place.strayed() != null) {
       throw new ErdaException.Unusable(

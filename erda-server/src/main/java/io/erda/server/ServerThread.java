@@ -59,14 +59,15 @@ final class ServerThread implements AutoCloseable {
   private volatile Throwable failure;
 
   /**
-   * What the thread does, and does at its end: made before, because there may be no memory for
-   * anything at its end.
+   * The work of the thread. It and the steps of the end are made at the beginning, because the
+   * thread may get no memory at its end.
    */
   private final Runnable serving = this::begin;
 
+  /** The steps of the end, in their order. */
   private final List<Runnable> ending = ending();
 
-  /** Which of them got no memory; others may look when it has ended. */
+  /** The steps of the end that got no memory; other threads read this when the thread has ended. */
   private final boolean[] cutShort = new boolean[ending.size()];
 
   // Guarded by this.
@@ -340,7 +341,7 @@ final class ServerThread implements AutoCloseable {
 
   private void endPublishing() {
     if (failure == null) {
-      // What failed beside the server does not keep it from ending in order.
+      // A thread beside the server may have failed: the store still ends in order.
       failure = failures.first();
       core.finishPublishing();
     } else {
@@ -356,7 +357,10 @@ final class ServerThread implements AutoCloseable {
     }
   }
 
-  /** A record of a clean stop would be about the files that have the names now. */
+  /**
+   * Keeps the record of a clean stop from being written where a file lost its name: the record
+   * would be about the file that has the name now.
+   */
   private void vouchForNoOther() {
     if (store.files().lost() != null) {
       store.engine().leaveNoRecord();

@@ -80,7 +80,10 @@ final class StoreAccess {
     return mode == OWNER ? OWNER : SET_GROUP_ID | mode & ~OTHERS_WRITE;
   }
 
-  /** Those of the directory in which clients make files: nobody may remove another one's. */
+  /**
+   * The permissions of the directory in which clients make files: no client may remove the file of
+   * another one.
+   */
   private static int ofShm(int mode) {
     return mode == OWNER || onlyRead(mode) ? OWNER : STICKY | SET_GROUP_ID | mode;
   }

@@ -258,7 +258,8 @@ class FuturesTest {
   }
 
   /**
-   * Of 200 puts to a server that stood still the last ended after 45 s, with a time-out of 10 s.
+   * The server stands still. With a time-out of 10 s the last of 200 puts ended after 45 s, because
+   * each waited for the time-outs of all before it.
    */
   @Test
   void whatWaitsBehindOthersEndsWithItsOwnTimeOut() throws Exception {

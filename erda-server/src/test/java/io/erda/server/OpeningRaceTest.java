@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two open a directory at once that is not there yet. One of them gets it, and keeps it: the other
- * one removed the directory, which was empty still, because he had made it and could not lock it.
- * What was put into the store then was gone when it was closed.
+ * Two threads open a directory at once that is not there yet, and one of them gets it. An opening
+ * that could not lock the directory removed it, because it had made it and it was empty still; the
+ * opening that had locked it could make no store in it then.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OpeningRaceTest {
