@@ -272,11 +272,16 @@ record OpenedStore(
       return directory == null || Files.getAttribute(file, "unix:uid").equals(self)
           ? ""
           : " belongs to the user %s; as the superuser: chown -R %s %s"
-              .formatted(
-                  Files.getOwner(file).getName(), System.getProperty("user.name"), directory);
+              .formatted(Files.getOwner(file).getName(), name(self), directory);
     } catch (IOException e) {
       return "";
     }
+  }
+
+  /** Of this user; a number where nobody gave him a name, which the JDK then tells as “?”. */
+  private static String name(Object uid) {
+    String name = System.getProperty("user.name");
+    return name.equals("?") ? uid.toString() : name;
   }
 
   private static MemoryDirectory decorated(
