@@ -39,9 +39,14 @@ final class ShmUsersTest {
   private Path served;
 
   @BeforeEach
-  void requireSuperuser() throws IOException {
+  void requireSuperuser() throws Exception {
     Assumptions.assumeTrue(
         Files.getAttribute(directory, "unix:uid").equals(0), "only the superuser has other users");
+    Path classes =
+        Path.of(ShmPeer.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    Assumptions.assumeTrue(
+        run(List.of("--reuid=" + SERVER, "--clear-groups"), "test", "-x", classes.toString()) == 0,
+        () -> "other users can't read " + classes);
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
     Files.createDirectory(directory.resolve("data"));
     served = directory.resolve("data").resolve("shm");
