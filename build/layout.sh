@@ -1,22 +1,26 @@
 # Lays out a build as launcher/src/main/sh/start.sh describes it; read by ./erda and by distribution/assemble.
 
-# Copies what Maven made of the launcher in $1 (its output directory) to the new directory $2, with the Java in $3.
+# Copies what Maven made in the source tree $1 (each module's output directory is called $2) to the new directory $3,
+# with the Java in $4.
 lay_out() {
-  mkdir "$2" "$2/lib"
-  cp -p "$1"/lib/*.jar "$1"/erda-launcher-*.jar "$2/lib/"
-  # YCSB, and what YCSB alone needs.
-  mkdir "$2/lib/ycsb"
-  for jar in core htrace-core4 jackson-core-asl jackson-mapper-asl; do
-    mv "$2/lib/$jar"-[0-9]*.jar "$2/lib/ycsb/" || die "which jar is $jar? It belongs to YCSB"
+  mkdir "$3" "$3/lib" "$3/laboratory" "$3/laboratory/ycsb"
+  cp -p "$1/launcher/$2"/lib/*.jar "$1/launcher/$2"/erda-launcher-*.jar "$3/lib/"
+  # What measures and tests Erda, and what it alone needs.
+  for jar in "$1/torture/$2"/lib/*.jar "$1/torture/$2"/erda-torture-*.jar; do
+    [ -e "$3/lib/${jar##*/}" ] || cp -p "$jar" "$3/laboratory/"
   done
-  # Its classes are too old for the class cache; the jar stays as it is where that can't be mended.
-  "$3/bin/java" -XX:+UseSerialGC -cp "$2/lib/*" io.erda.launcher.NewerClassFiles "$2"/lib/picocli-*.jar \
+  # YCSB, and what YCSB alone needs.
+  for jar in core htrace-core4 jackson-core-asl jackson-mapper-asl; do
+    mv "$3/laboratory/$jar"-[0-9]*.jar "$3/laboratory/ycsb/" || die "which jar is $jar? It belongs to YCSB"
+  done
+  # The classes of picocli are too old for the class cache; the jar stays as it is where that can't be mended.
+  "$4/bin/java" -XX:+UseSerialGC -cp "$3/lib/*" io.erda.launcher.NewerClassFiles "$3"/lib/picocli-*.jar \
     > /dev/null 2>&1 || :
   # One order everywhere, not the locale's: the class cache is bound to it.
-  (cd "$2/lib" && ls -d *.jar | LC_ALL=C sort > ../classpath)
+  (cd "$3/lib" && ls -d *.jar | LC_ALL=C sort > ../classpath)
   # Two lines: of every JVM, and of a server besides.
   sed -n 's/^jvm\.flags=//p; s/^jvm\.server\.flags=//p' \
-    "$1/classes/io/erda/launcher/launcher.properties" > "$2/flags"
+    "$1/console/$2/classes/io/erda/console/launch.properties" > "$3/flags"
 }
 
 # Records the class caches of the build in $2 with the Java in $1: loaded and linked classes and profiles of their

@@ -3,6 +3,7 @@
  * path.
  */
 module io.erda.eval {
+  requires transitive io.erda.console;
   requires transitive io.erda.server;
   requires transitive io.erda.client;
   requires io.erda.ycsb;
@@ -26,4 +27,10 @@ module io.erda.eval {
   exports io.erda.eval.redis;
   exports io.erda.eval.report;
   exports io.erda.eval.sockets;
+
+  opens io.erda.eval.commands to
+      info.picocli;
+
+  provides io.erda.console.CommandProvider with
+      io.erda.eval.commands.EvalCommands;
 }

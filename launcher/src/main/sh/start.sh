@@ -1,8 +1,9 @@
 # How a JVM of Erda is started, read by ./erda in a source tree and by bin/erda of a distribution.
 #
-# A build is a directory with the jars in lib/, `classpath` (their names, in order), YCSB and what it alone needs in
-# lib/ycsb/, `flags` (two lines: of every JVM, and of a server besides), and, where they could be recorded, the class
-# caches: `short.aot` for commands that are over in a moment, `erda.aot` for the others.
+# A build is a directory with the jars in lib/, `classpath` (their names, in order), `flags` (two lines: of every JVM, and
+# of a server besides), and, where they could be recorded, the class caches: `short.aot` for commands that are over in a
+# moment, `erda.aot` for the others. Jars of further commands, which measure and test Erda, are in laboratory/ where the
+# build has them, and in laboratory/ycsb/ YCSB and what it alone needs.
 
 # Where standard input, output or error is closed, the JVM's next file gets its number: its own file of classes would be
 # read as standard input. So there is an empty file, which can't be written, in the place of what is closed. Standard
@@ -72,16 +73,11 @@ add_flags() {
   done
 }
 
-# Adds YCSB from the build in $1 when the command $2 measures with it, or tells the class path. What YCSB needs is old
-# and has known holes, so no server has it. Behind the others, because a class cache is bound to what it began with.
-add_ycsb() {
-  case $2 in
-    quickstart | ycsb | eval | classpath)
-      for jar in "$1"/lib/ycsb/*.jar; do
-        classpath=$classpath:$jar
-      done
-      ;;
-  esac
+# Adds the jars of the directory $1, behind the others, because a class cache is bound to what it began with.
+add_jars() {
+  for jar in "$1"/*.jar; do
+    [ ! -e "$jar" ] || classpath=$classpath:$jar
+  done
 }
 
 # Says why there is no JVM, behind the shell's own line.
@@ -97,18 +93,31 @@ become_erda() {
   shift 2
   launch_settings "$build"
   find_command "$@"
-  add_ycsb "$build" "$command"
   cache=$build/erda.aot
   # A command that is over in a moment gains from a small heap set-up, the fast compiler alone, and a cache without the
-  # classes of a server.
+  # classes of a server. Whatever is none of the launcher's commands is looked for in the laboratory.
   case $command in
     '' | help | get | put | delete | exists | keys | ping | stats | top | shell | classpath | completion | doctor)
       add_flags '-XX:+UseSerialGC -XX:TieredStopAtLevel=1'
       [ ! -r "$build/short.aot" ] || cache=$build/short.aot
       ;;
-    # What comments state of the code is asserted there.
-    simulate) add_flags -ea ;;
     server) add_flags "$server_flags" ;;
+    clean | verify | backup | restore | export | import) ;;
+    *)
+      add_jars "$build/laboratory"
+      # It is old and has known holes, so no server has it.
+      add_jars "$build/laboratory/ycsb"
+      # What comments state of the code is asserted in a simulation.
+      [ "$command" != simulate ] || add_flags -ea
+      ;;
+  esac
+  # These tell of all commands, or of the whole class path.
+  case $command in
+    '' | help | completion | shell) add_jars "$build/laboratory" ;;
+    classpath)
+      add_jars "$build/laboratory"
+      add_jars "$build/laboratory/ycsb"
+      ;;
   esac
   set -- -cp "$classpath" io.erda.launcher.Main "$@"
   if [ -r "$build/peers/classpath" ]; then

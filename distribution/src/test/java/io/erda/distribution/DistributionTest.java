@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Locale;
@@ -176,10 +178,10 @@ class DistributionTest {
   /** No server, and no client, has what YCSB brings. */
   @Test
   void ycsbIsOnTheClassPathOfMeasurementsAlone() throws Exception {
-    for (Path jar : jars("app/lib")) {
+    for (Path jar : concatenated("app/lib", "app/laboratory")) {
       assertEquals(List.of(), classesOfYcsb(jar), jar::toString);
     }
-    List<Path> ycsb = jars("app/lib/ycsb");
+    List<Path> ycsb = jars("app/laboratory/ycsb");
     assertFalse(ycsb.isEmpty());
     for (Path jar : ycsb) {
       assertFalse(classesOfYcsb(jar).isEmpty(), jar::toString);
@@ -192,7 +194,7 @@ class DistributionTest {
         List.of(
             "", "--help", "server --data ycsb", "get quickstart", "-v put eval ycsb", "shell")) {
       String out = tree.run(saying, line.split(" ")).out();
-      assertFalse(out.contains("lib/ycsb/"), out);
+      assertFalse(out.contains("laboratory/ycsb/"), out);
       assertTrue(out.contains("io.erda.launcher.Main " + line), out);
     }
     for (String line : List.of("quickstart", "-v eval list", "ycsb load", "classpath")) {
@@ -201,6 +203,50 @@ class DistributionTest {
         assertTrue(out.contains(":" + jar + ":") || out.contains(":" + jar + " "), out);
       }
     }
+  }
+
+  /** What measures and tests Erda is no part of what serves. */
+  @Test
+  void theLaboratoryIsOnTheClassPathOfItsOwnCommandsAlone() throws Exception {
+    Path java = javaThatSays("25.0.7", "#!/bin/sh\necho \"$@\"\n");
+    Map<String, String> saying = Map.of("ERDA_JAVA_HOME", java.toString());
+    for (String line : List.of("server --data eval", "get simulate", "verify", "-v put torture")) {
+      String out = tree.run(saying, line.split(" ")).out();
+      assertFalse(out.contains("laboratory/"), out);
+    }
+    for (String line : List.of("torture", "-v simulate", "--help", "completion bash", "shell")) {
+      String out = tree.run(saying, line.split(" ")).out();
+      for (Path jar : jars("app/laboratory")) {
+        assertTrue(out.contains(":" + jar + ":") || out.contains(":" + jar + " "), out);
+      }
+    }
+  }
+
+  /** An archive without the laboratory is whole: it has fewer commands. */
+  @Test
+  void theLaboratoryMayBeLeftOut(@TempDir Path directory) throws Exception {
+    Path copy = directory.resolve("erda");
+    Process copying =
+        new ProcessBuilder("cp", "-a", tree.resolve(".").toString(), copy.toString()).start();
+    assertEquals(0, copying.waitFor());
+    Process removing =
+        new ProcessBuilder("rm", "-r", copy.resolve("app/laboratory").toString()).start();
+    assertEquals(0, removing.waitFor());
+    for (String line : List.of("--help", "server --help", "completion bash", "classpath")) {
+      List<String> command = new ArrayList<>(List.of(copy.resolve("bin/erda").toString()));
+      command.addAll(List.of(line.split(" ")));
+      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertEquals(0, process.waitFor(), said);
+      assertFalse(said.contains("torture"), said);
+    }
+    Process gone =
+        new ProcessBuilder(copy.resolve("bin/erda").toString(), "torture")
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(gone.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(2, gone.waitFor(), said);
+    assertTrue(said.startsWith("erda: no such command: 'torture'"), said);
   }
 
   /** An option before a command does not hide which command it is. */
@@ -374,7 +420,15 @@ class DistributionTest {
   }
 
   private static List<Path> jars() throws IOException {
-    return Stream.of(jars("app/lib"), jars("app/lib/ycsb")).flatMap(List::stream).toList();
+    return concatenated("app/lib", "app/laboratory", "app/laboratory/ycsb");
+  }
+
+  private static List<Path> concatenated(String... directories) throws IOException {
+    List<Path> all = new ArrayList<>();
+    for (String directory : directories) {
+      all.addAll(jars(directory));
+    }
+    return all;
   }
 
   private static List<Path> jars(String path) throws IOException {

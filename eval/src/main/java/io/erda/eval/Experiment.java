@@ -2,6 +2,7 @@ package io.erda.eval;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Progress;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.report.Part;

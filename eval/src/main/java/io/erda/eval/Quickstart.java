@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
+import io.erda.console.Progress;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.LoadResult;
@@ -144,15 +146,15 @@ public final class Quickstart {
   private LoadResult load(LoadChild load) {
     progress.step(
         "load "
-            + Table.count(options.records())
+            + Numbers.count(options.records())
             + " records of "
-            + Table.count(options.valueBytes())
+            + Numbers.count(options.valueBytes())
             + " bytes");
     LoadPhase phase =
         LoadPhase.of(true, options.threads(), options.records(), properties("workloadc"));
     LoadResult result = load.run(phase, done -> progress.at(percent(done, options.records())));
     progress.done(
-        Table.count(result.throughputOpsPerSecond())
+        Numbers.count(result.throughputOpsPerSecond())
             + " inserts/s, up to "
             + LoadPhase.INSERTS_IN_FLIGHT
             + " in flight for each thread"
@@ -167,7 +169,7 @@ public final class Quickstart {
       LoadChild load,
       ErdaClient figures,
       double idleCpuNsPerNs) {
-    progress.step("YCSB " + name + ", " + Table.count(options.operations()) + " operations");
+    progress.step("YCSB " + name + ", " + Numbers.count(options.operations()) + " operations");
     long warmup = Math.min(options.operations() / 5, WARMUP_MAX);
     load.prepare(
         LoadPhase.of(false, options.threads(), options.operations(), properties(workload))
@@ -181,7 +183,7 @@ public final class Quickstart {
     double idleNs = (System.nanoTime() - startNs) * idleCpuNsPerNs;
     Map<String, Long> statsAfter = figures.stats();
     progress.done(
-        Table.count(result.throughputOpsPerSecond()) + " operations/s" + errors(result, load));
+        Numbers.count(result.throughputOpsPerSecond()) + " operations/s" + errors(result, load));
     long nvmBytes = ServerFigures.nvmBytes(statsAfter) - ServerFigures.nvmBytes(statsBefore);
     return new WorkloadResult(
         name,
@@ -227,13 +229,13 @@ public final class Quickstart {
       table.row(
           workload.name(),
           workload.threads(),
-          Table.count(workload.load().throughputOpsPerSecond()),
-          read.count() == 0 ? "-" : Table.time(read.p50()),
-          read.count() == 0 ? "-" : Table.time(read.p99()),
-          update.count() == 0 ? "-" : Table.time(update.p50()),
-          update.count() == 0 ? "-" : Table.time(update.p99()),
-          Table.time(workload.serverCpuNsPerOperation()),
-          workload.load().updates() == 0 ? "-" : Table.count(workload.nvmBytesPerUpdate()));
+          Numbers.count(workload.load().throughputOpsPerSecond()),
+          read.count() == 0 ? "-" : Numbers.time(read.p50()),
+          read.count() == 0 ? "-" : Numbers.time(read.p99()),
+          update.count() == 0 ? "-" : Numbers.time(update.p50()),
+          update.count() == 0 ? "-" : Numbers.time(update.p99()),
+          Numbers.time(workload.serverCpuNsPerOperation()),
+          workload.load().updates() == 0 ? "-" : Numbers.count(workload.nvmBytesPerUpdate()));
     }
     return table.toString();
   }

@@ -1,6 +1,6 @@
 package io.erda.launcher;
 
-import io.erda.launcher.commands.LaunchSettings;
+import io.erda.console.LaunchSettings;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version of this build, which {@code --version} prints. */

@@ -1,7 +1,7 @@
 package io.erda.launcher;
 
+import io.erda.console.UserError;
 import io.erda.launcher.commands.ProgramName;
-import io.erda.launcher.commands.UserError;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package io.erda.launcher;
 
+import io.erda.console.CommandProvider;
 import io.erda.launcher.commands.BackupCommand;
 import io.erda.launcher.commands.ClasspathCommand;
 import io.erda.launcher.commands.CleanCommand;
 import io.erda.launcher.commands.DeleteCommand;
 import io.erda.launcher.commands.DoctorCommand;
-import io.erda.launcher.commands.EvalCommand;
 import io.erda.launcher.commands.ExistsCommand;
 import io.erda.launcher.commands.ExportCommand;
 import io.erda.launcher.commands.GetCommand;
@@ -14,17 +14,16 @@ import io.erda.launcher.commands.KeysCommand;
 import io.erda.launcher.commands.PingCommand;
 import io.erda.launcher.commands.ProgramName;
 import io.erda.launcher.commands.PutCommand;
-import io.erda.launcher.commands.QuickstartCommand;
 import io.erda.launcher.commands.RestoreCommand;
 import io.erda.launcher.commands.ServerCommand;
-import io.erda.launcher.commands.SimulateCommand;
 import io.erda.launcher.commands.StatsCommand;
 import io.erda.launcher.commands.TopCommand;
-import io.erda.launcher.commands.TortureCommand;
 import io.erda.launcher.commands.VerifyCommand;
-import io.erda.launcher.commands.YcsbCommand;
 import java.util.List;
 import java.util.Locale;
+import java.util.ServiceLoader;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -43,10 +42,9 @@ import picocli.CommandLine.Spec;
     scope = ScopeType.INHERIT,
     usageHelpAutoWidth = true)
 final class ErdaCommand implements Runnable {
-  /** In the order in which help shows them. */
-  static final List<Class<?>> SUBCOMMANDS =
+  /** The launcher's own commands that have to do with a store, in the order of the help. */
+  private static final List<Class<?>> OF_STORES =
       List.of(
-          QuickstartCommand.class,
           DoctorCommand.class,
           ServerCommand.class,
           GetCommand.class,
@@ -62,15 +60,12 @@ final class ErdaCommand implements Runnable {
           BackupCommand.class,
           RestoreCommand.class,
           ExportCommand.class,
-          ImportCommand.class,
-          YcsbCommand.class,
-          EvalCommand.class,
-          TortureCommand.class,
-          SimulateCommand.class,
-          ClasspathCommand.class,
-          ShellCommand.class,
-          CompletionCommand.class,
-          HelpCommand.class);
+          ImportCommand.class);
+
+  /** The launcher's own commands that have to do with the command line. */
+  private static final List<Class<?>> OF_THE_COMMAND_LINE =
+      List.of(
+          ClasspathCommand.class, ShellCommand.class, CompletionCommand.class, HelpCommand.class);
 
   private static final String SUFFIX = "Command";
 
@@ -95,16 +90,40 @@ final class ErdaCommand implements Runnable {
    */
   static CommandLine commandLine(String... args) {
     CommandLine commandLine = new CommandLine(new ErdaCommand());
-    List<Class<?>> named =
-        SUBCOMMANDS.stream()
-            .filter(type -> args.length > 0 && name(type).equals(args[0]))
-            .filter(type -> type != HelpCommand.class)
-            .toList();
-    for (Class<?> type : named.isEmpty() ? SUBCOMMANDS : named) {
-      commandLine.addSubcommand(type);
-    }
+    named(args).forEach(commandLine::addSubcommand);
     ProgramName.inHelpOf(commandLine);
     return commandLine;
+  }
+
+  /** All commands, in the order in which help shows them. */
+  static List<Class<?>> all() {
+    return Stream.of(OF_STORES, provided(), OF_THE_COMMAND_LINE).flatMap(List::stream).toList();
+  }
+
+  /** Whether a command stands outside of the launcher. */
+  static boolean isProvided(String command) {
+    return provided().stream().anyMatch(type -> name(type).equals(command));
+  }
+
+  /** Those that measure and test, where they are on the class path. */
+  private static List<Class<?>> provided() {
+    return ServiceLoader.load(CommandProvider.class).stream()
+        .flatMap(provider -> provider.get().commands().stream())
+        .toList();
+  }
+
+  /** The command that the arguments begin with, or all of them. */
+  private static List<Class<?>> named(String... args) {
+    if (args.length == 0 || args[0].equals("help")) {
+      return all();
+    }
+    return Stream.<Supplier<List<Class<?>>>>of(
+            () -> OF_STORES, () -> OF_THE_COMMAND_LINE, ErdaCommand::provided)
+        .flatMap(group -> group.get().stream())
+        .filter(type -> name(type).equals(args[0]))
+        .findFirst()
+        .<List<Class<?>>>map(List::of)
+        .orElseGet(ErdaCommand::all);
   }
 
   /** A subcommand's name follows from its class's: its annotation need not be read for that. */

@@ -1,8 +1,8 @@
 package io.erda.launcher;
 
-import io.erda.launcher.commands.OneLine;
+import io.erda.console.OneLine;
+import io.erda.console.UserError;
 import io.erda.launcher.commands.ProgramName;
-import io.erda.launcher.commands.UserError;
 import io.erda.pmem.FileErrors;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.JvmErrors;

@@ -1,7 +1,7 @@
 package io.erda.launcher;
 
+import io.erda.console.UserError;
 import io.erda.launcher.commands.ExactText;
-import io.erda.launcher.commands.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

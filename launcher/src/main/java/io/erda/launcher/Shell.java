@@ -1,7 +1,7 @@
 package io.erda.launcher;
 
+import io.erda.console.UserError;
 import io.erda.launcher.commands.ExactText;
-import io.erda.launcher.commands.UserError;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -111,14 +111,23 @@ final class Shell {
       case "shell" -> {
         return wrong("this is a shell already");
       }
-      // A server is a process of its own. The others need YCSB, or say where it is, and a shell
-      // does not have it.
-      case "server", "quickstart", "ycsb", "eval", "classpath" -> {
-        return wrong("not in a shell: ./erda " + words.getFirst());
+      // A server is a process of its own, and a shell does not have the whole class path.
+      case "server", "classpath" -> {
+        return notHere(words.getFirst());
       }
-      default -> complete(words);
+      default -> {
+        // Their JVM has flags of its own.
+        if (ErdaCommand.isProvided(words.getFirst())) {
+          return notHere(words.getFirst());
+        }
+        complete(words);
+      }
     }
     return Main.run(out, err, false, words.toArray(String[]::new));
+  }
+
+  private int notHere(String command) {
+    return wrong("not in a shell: ./erda " + command);
   }
 
   private int wrong(String message) {

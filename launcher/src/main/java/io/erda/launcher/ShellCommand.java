@@ -1,6 +1,6 @@
 package io.erda.launcher;
 
-import io.erda.launcher.commands.StandardOutput;
+import io.erda.console.StandardOutput;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;

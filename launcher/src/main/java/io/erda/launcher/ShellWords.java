@@ -1,6 +1,6 @@
 package io.erda.launcher;
 
-import io.erda.launcher.commands.UserError;
+import io.erda.console.UserError;
 import java.util.ArrayList;
 import java.util.List;
 

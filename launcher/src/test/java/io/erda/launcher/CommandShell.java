@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.erda.launcher.commands.LaunchSettings;
+import io.erda.console.LaunchSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

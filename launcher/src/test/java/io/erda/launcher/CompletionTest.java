@@ -155,7 +155,7 @@ class CompletionTest {
   @Test
   void fishIsToldEveryCommandAndOptionInItsPlace() {
     List<String> lines = script("fish").lines().toList();
-    for (Class<?> type : ErdaCommand.SUBCOMMANDS) {
+    for (Class<?> type : ErdaCommand.all()) {
       String name = type.getSimpleName().replace("Command", "").toLowerCase(java.util.Locale.ROOT);
       assertTrue(
           lines.stream().anyMatch(line -> line.contains(" -a " + name + " -d '")), "no " + name);

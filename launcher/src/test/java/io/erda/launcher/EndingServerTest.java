@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.client.ErdaClient;
-import io.erda.launcher.commands.LaunchSettings;
+import io.erda.console.LaunchSettings;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
 import io.erda.server.StoreVerifier;

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.erda.launcher.commands.UserError;
+import io.erda.console.UserError;
 import org.junit.jupiter.api.Test;
 
 class ExactArgumentsTest {

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.client.ErdaClient;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
-import io.erda.launcher.commands.LaunchSettings;
+import io.erda.eval.process.Jvm;
 import io.erda.server.ErdaServer;
 import io.erda.server.ServerOptions;
 import java.io.IOException;
@@ -75,9 +75,7 @@ class InterruptedBackupTest {
 
   private Child backUp(String share) {
     List<String> command =
-        LaunchSettings.load()
-            .jvm()
-            .erda("backup", "--uri", server.uri(), "--share", share, backups.toString());
+        Jvm.current().erda("backup", "--uri", server.uri(), "--share", share, backups.toString());
     return children.start("erda backup", WithSignals.unignored(command));
   }
 

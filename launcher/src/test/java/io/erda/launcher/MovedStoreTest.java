@@ -14,7 +14,6 @@ import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
-import io.erda.launcher.commands.LaunchSettings;
 import io.erda.protocol.ErdaException;
 import io.erda.server.ErdaStore;
 import io.erda.server.ServerOptions;
@@ -100,7 +99,7 @@ class MovedStoreTest {
   }
 
   private static Jvm jvm() {
-    return LaunchSettings.load().jvm();
+    return Jvm.current();
   }
 
   private void prepare(Move move) throws IOException {

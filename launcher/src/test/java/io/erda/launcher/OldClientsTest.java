@@ -10,8 +10,8 @@ import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.client.ErdaUri;
 import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
-import io.erda.launcher.commands.LaunchSettings;
 import io.erda.protocol.ErdaException;
 import io.erda.server.ErdaStore;
 import java.nio.charset.StandardCharsets;
@@ -62,7 +62,7 @@ class OldClientsTest {
   void killAServerOverItsClients() throws Exception {
     data = directory.resolve("data");
     try (Children children = new Children()) {
-      ServerChild server = ServerChild.start(children, LaunchSettings.load().jvm(), data, SMALL);
+      ServerChild server = ServerChild.start(children, Jvm.current(), data, SMALL);
       for (int i = 0; i < 4; i++) {
         ErdaClient client = ErdaClient.connect(ErdaUri.parse(server.uri()), PATIENT);
         client.put(key("old", i), value(i, 0));

@@ -13,8 +13,8 @@ import io.erda.eval.peers.process.PeerSetup;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.peers.store.PeerStore;
 import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
-import io.erda.launcher.commands.LaunchSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -144,7 +144,7 @@ class PeersTest {
     return PeerProcess.start(
         new PeerSetup(
             children,
-            LaunchSettings.load().jvm(),
+            Jvm.current(),
             libraries,
             system,
             directory,

@@ -6,17 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.erda.client.ErdaClient;
-import io.erda.eval.Progress;
+import io.erda.console.Progress;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
 import io.erda.eval.process.Transport;
-import io.erda.launcher.commands.LaunchSettings;
-import io.erda.launcher.torture.Torture;
-import io.erda.launcher.torture.TortureOptions;
-import io.erda.launcher.torture.TortureResult;
 import io.erda.protocol.PutMode;
+import io.erda.torture.Torture;
+import io.erda.torture.TortureOptions;
+import io.erda.torture.TortureResult;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -225,7 +224,7 @@ class ProcessesTest {
   }
 
   private static Jvm jvm() {
-    return LaunchSettings.load().jvm();
+    return Jvm.current();
   }
 
   private static void assertEmpty(Path stores) throws java.io.IOException {

@@ -9,8 +9,8 @@ import io.erda.client.ErdaClient;
 import io.erda.client.ErdaUri;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
-import io.erda.launcher.commands.LaunchSettings;
 import io.erda.protocol.ErdaException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -42,7 +42,7 @@ class StoppedServerTest {
   @BeforeEach
   void start() {
     children = new Children();
-    server = ServerChild.start(children, LaunchSettings.load().jvm(), data(), SMALL);
+    server = ServerChild.start(children, Jvm.current(), data(), SMALL);
   }
 
   @AfterEach
@@ -105,8 +105,7 @@ class StoppedServerTest {
       byte[] key = "key".getBytes(UTF_8);
       for (int round = 0; round < ROUNDS; round++) {
         Child client =
-            children.start(
-                "a client", LaunchSettings.load().jvm().command(Putter.class, server.uri()));
+            children.start("a client", Jvm.current().command(Putter.class, server.uri()));
         client.await("connected", LONG);
         put(other, key, "old");
         stop();
@@ -145,7 +144,7 @@ class StoppedServerTest {
         ErdaException told = assertThrows(ErdaException.class, () -> put(client, key, "while"));
         assertEquals("Unavailable", told.getClass().getSimpleName(), told.getMessage());
         assertEquals("before", get(client, key));
-        server = ServerChild.start(children, LaunchSettings.load().jvm(), data(), List.of());
+        server = ServerChild.start(children, Jvm.current(), data(), List.of());
         assertEquals("before", get(client, key));
         put(client, key, "after");
         assertEquals("after", get(client, key));
@@ -161,7 +160,7 @@ class StoppedServerTest {
         takeLease(client, key);
         put(client, key, "before");
         server.kill();
-        server = ServerChild.start(children, LaunchSettings.load().jvm(), data(), List.of());
+        server = ServerChild.start(children, Jvm.current(), data(), List.of());
         put(client, key, "after");
         assertEquals("after", get(client, key));
       }
@@ -188,7 +187,7 @@ class StoppedServerTest {
       put(client, key, "before");
       server.kill();
       Files.move(data(), directory.resolve("elsewhere"));
-      server = ServerChild.start(children, LaunchSettings.load().jvm(), data(), SMALL);
+      server = ServerChild.start(children, Jvm.current(), data(), SMALL);
       ErdaException told = getUntilTold(client, key);
       assertEquals("Refused", told.getClass().getSimpleName(), told.getMessage());
     }

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
-import io.erda.launcher.commands.LaunchSettings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -164,7 +164,7 @@ final class StoresToKeep {
     List<String> options = new ArrayList<>(GEOMETRY);
     options.addAll(List.of("--put", made.putMode, "--capacity", capacity));
     Path data = directory.resolve(made.directory());
-    return ServerChild.start(children, LaunchSettings.load().jvm(), data, options);
+    return ServerChild.start(children, Jvm.current(), data, options);
   }
 
   /** Puts {@link #VALUES} in such a way that the table is doubled and the log is cleaned. */

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
-import io.erda.launcher.commands.LaunchSettings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -35,8 +35,7 @@ class TopTerminalTest {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")));
     try (Children children = new Children()) {
       ServerChild server =
-          ServerChild.start(
-              children, LaunchSettings.load().jvm(), directory.resolve("data"), SMALL);
+          ServerChild.start(children, Jvm.current(), directory.resolve("data"), SMALL);
       Process top = top(server.uri());
       try {
         InputStream shown = top.getInputStream();
@@ -61,7 +60,7 @@ class TopTerminalTest {
 
   private Process top(String uri) throws IOException {
     String command =
-        LaunchSettings.load().jvm().erda("top", "--uri", uri).stream()
+        Jvm.current().erda("top", "--uri", uri).stream()
             .map(word -> "'" + word + "'")
             .collect(Collectors.joining(" ", "exec ", ""));
     ProcessBuilder script =

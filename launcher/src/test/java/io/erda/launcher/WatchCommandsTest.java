@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.erda.launcher.commands.LaunchSettings;
+import io.erda.console.LaunchSettings;
 import io.erda.server.ErdaServer;
 import io.erda.server.ServerOptions;
 import java.io.BufferedReader;

@@ -1,11 +1,11 @@
 package io.erda.eval.floor;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -80,6 +80,6 @@ public record Floor(double getNs, double putNs) {
 
   /** How often it goes into the mean time of such operations, as a report says it. */
   public String times(double meanNs, int putPercent) {
-    return Table.decimal(meanNs / ns(putPercent)) + " times";
+    return Numbers.decimal(meanNs / ns(putPercent)) + " times";
   }
 }

@@ -1,8 +1,8 @@
 package io.erda.eval.load;
 
 import io.erda.client.ErdaClient;
-import io.erda.eval.Progress;
-import io.erda.eval.report.Table;
+import io.erda.console.Numbers;
+import io.erda.console.Progress;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -65,7 +65,7 @@ public final class Dataset {
   /** Puts the objects from {@code from} to before {@code to}. */
   public void load(ErdaClient client, int from, int to, Progress progress) {
     progress.step(
-        "load " + Table.count(to - from) + " objects of " + Table.count(valueBytes) + " bytes");
+        "load " + Numbers.count(to - from) + " objects of " + Numbers.count(valueBytes) + " bytes");
     MemorySegment key = Arena.ofAuto().allocate(KEY_BYTES, 8);
     for (int i = from; i < to; i++) {
       MemorySegment.copy(key(i), 0, key, ValueLayout.JAVA_BYTE, 0, KEY_BYTES);

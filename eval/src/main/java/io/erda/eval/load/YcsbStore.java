@@ -1,8 +1,8 @@
 package io.erda.eval.load;
 
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.process.ServerChild;
-import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,7 @@ public final class YcsbStore implements AutoCloseable {
     creation.addAll(more);
     ServedStore store = ServedStore.create(context, "ycsb", creation);
     LoadChild load = store.newLoad();
-    context.progress().step("load " + Table.count(records) + " records");
+    context.progress().step("load " + Numbers.count(records) + " records");
     load.run(LoadPhase.of(true, loaders, records, properties("workloadc", records)), done -> {});
     load.end();
     context.progress().done("");

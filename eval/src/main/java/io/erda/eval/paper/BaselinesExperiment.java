@@ -2,6 +2,7 @@ package io.erda.eval.paper;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.floor.Floor;
@@ -140,8 +141,8 @@ public final class BaselinesExperiment implements Experiment {
           table.row(
               workload.label,
               each.scheme.title,
-              Table.time(Rounds.median(each.cpuNs)),
-              Table.time(Rounds.median(each.workNs)),
+              Numbers.time(Rounds.median(each.cpuNs)),
+              Numbers.time(Rounds.median(each.workNs)),
               each.scheme == Scheme.ERDA ? "" : PaperFigures.text(work),
               baseline ? PaperFigures.text(announcing) : "",
               baseline ? PaperFigures.text(PaperFigures.cpuRatio(workload, each.scheme)) : "");
@@ -161,7 +162,7 @@ public final class BaselinesExperiment implements Experiment {
     return List.of(
         new Words(
             "All servers poll, up to "
-                + Table.time(Poller.DEFAULT_BUDGET_NS)
+                + Numbers.time(Poller.DEFAULT_BUDGET_NS)
                 + " after each request, and polling is most of their processor time. In a run of"
                 + " its own, whose servers look at the clock before and after each step, this is"
                 + " what those steps took that had something to do, and how many times Erda's"
@@ -193,21 +194,21 @@ public final class BaselinesExperiment implements Experiment {
               List.of(
                   workload.label,
                   each.scheme.title,
-                  Table.count(Rounds.median(each.perSecond)),
-                  Table.time(meanNs),
-                  Table.time(Rounds.median(each.p50Ns)),
-                  Table.time(each.latencies.getValueAtPercentile(99))));
+                  Numbers.count(Rounds.median(each.perSecond)),
+                  Numbers.time(meanNs),
+                  Numbers.time(Rounds.median(each.p50Ns)),
+                  Numbers.time(each.latencies.getValueAtPercentile(99))));
       if (deployment.hasServers()) {
-        row.add(Table.time(Rounds.median(each.cpuNs)));
+        row.add(Numbers.time(Rounds.median(each.cpuNs)));
         node.put("serverCpuNsPerOperation", Rounds.median(each.cpuNs));
       }
       if (floor != null) {
         row.add(floor.times(meanNs, workload.updatePercent));
         node.put("timesFloor", meanNs / floor.ns(workload.updatePercent));
       }
-      row.add(each.scheme == Scheme.ERDA ? "" : Table.decimal(faster) + " times");
-      row.add(baseline ? Table.decimal(announcing) + " times" : "");
-      row.add(baseline ? Table.decimal(PaperFigures.throughputRatio(workload, each.scheme)) : "");
+      row.add(each.scheme == Scheme.ERDA ? "" : Numbers.decimal(faster) + " times");
+      row.add(baseline ? Numbers.decimal(announcing) + " times" : "");
+      row.add(baseline ? Numbers.decimal(PaperFigures.throughputRatio(workload, each.scheme)) : "");
       table.row(row.toArray());
       node.put("opsPerSecond", Rounds.median(each.perSecond))
           .put("meanNs", meanNs)

@@ -2,6 +2,7 @@ package io.erda.eval.paper;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
@@ -144,8 +145,8 @@ public final class BytesExperiment implements Experiment {
           scheme.title,
           String.format(Locale.ROOT, "%.1f", each),
           paper,
-          other ? Table.decimal(each / erda) + " times" : "",
-          other ? Table.decimal(paper / (double) erdaOfPaper) + " times" : "");
+          other ? Numbers.decimal(each / erda) + " times" : "",
+          other ? Numbers.decimal(paper / (double) erdaOfPaper) + " times" : "");
       node.put(scheme.title, each);
       if (scheme.isBaseline()
           && operation == Operation.UPDATE

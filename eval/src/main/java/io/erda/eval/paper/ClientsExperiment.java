@@ -2,6 +2,7 @@ package io.erda.eval.paper;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.floor.Floor;
@@ -117,15 +118,15 @@ public final class ClientsExperiment implements Experiment {
                 workload,
                 scheme,
                 perSecond,
-                Table::count,
+                Numbers::count,
                 erda -> meansPerSecond[erda.ordinal()] / meansPerSecond[scheme.ordinal()],
-                baseline ? Table.decimal(PaperFigures.throughputRatio(workload, scheme)) : ""));
+                baseline ? Numbers.decimal(PaperFigures.throughputRatio(workload, scheme)) : ""));
         cpu.row(
             row(
                 workload,
                 scheme,
                 cpuNs,
-                Table::time,
+                Numbers::time,
                 erda -> meansCpuNs[scheme.ordinal()] / meansCpuNs[erda.ordinal()],
                 baseline ? PaperFigures.text(PaperFigures.cpuRatio(workload, scheme)) : ""));
         throughputPlot.curve(scheme.title, clients, scaled(perSecond));
@@ -155,8 +156,8 @@ public final class ClientsExperiment implements Experiment {
       oneErdaNs.forEach((workload, ns) -> {
         floors.row(
             workload.label,
-            Table.time(ns),
-            Table.time(floor.ns(workload.updatePercent)),
+            Numbers.time(ns),
+            Numbers.time(floor.ns(workload.updatePercent)),
             floor.times(ns, workload.updatePercent));
         json.withObject("/" + workload.label)
             .put("timesFloor", ns / floor.ns(workload.updatePercent));

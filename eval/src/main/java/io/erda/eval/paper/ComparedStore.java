@@ -1,10 +1,10 @@
 package io.erda.eval.paper;
 
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Opened;
-import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -64,9 +64,9 @@ abstract class ComparedStore implements AutoCloseable {
             "load "
                 + scheme.title
                 + ": "
-                + Table.count(dataset.objects())
+                + Numbers.count(dataset.objects())
                 + " objects of "
-                + Table.count(valueBytes)
+                + Numbers.count(valueBytes)
                 + " bytes");
     MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
     try (Caller caller = connect()) {

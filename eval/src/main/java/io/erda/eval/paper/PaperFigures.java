@@ -1,6 +1,6 @@
 package io.erda.eval.paper;
 
-import io.erda.eval.report.Table;
+import io.erda.console.Numbers;
 
 /**
  * What the paper measured (§5, figures 14 to 25), as ratios of Erda, which announces first there,
@@ -43,7 +43,7 @@ final class PaperFigures {
     if (Double.isNaN(ratio)) {
       return "–";
     }
-    return Double.isInfinite(ratio) ? "∞" : Table.decimal(ratio);
+    return Double.isInfinite(ratio) ? "∞" : Numbers.decimal(ratio);
   }
 
   private static double ratio(

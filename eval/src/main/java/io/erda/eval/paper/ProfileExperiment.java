@@ -2,6 +2,7 @@ package io.erda.eval.paper;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
@@ -89,7 +90,7 @@ public final class ProfileExperiment implements Experiment {
     Table table = new Table(heads.toArray(String[]::new));
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("valueBytes", VALUE_BYTES).put("operations", operations);
-    row(table, "both", "an update, mean", measured, each -> Table.time(each.nsPerUpdate()));
+    row(table, "both", "an update, mean", measured, each -> Numbers.time(each.nsPerUpdate()));
     rows("client", UpdateSteps.CLIENT, SampledUpdates::client, measured, table, json);
     rows("server", UpdateSteps.SERVER, SampledUpdates::server, measured, table, json);
     List<Part> parts =
@@ -125,7 +126,7 @@ public final class ProfileExperiment implements Experiment {
           measured,
           each ->
               shares.apply(each).has(step)
-                  ? Table.time(shares.apply(each).of(step) * each.nsPerUpdate())
+                  ? Numbers.time(shares.apply(each).of(step) * each.nsPerUpdate())
                   : NONE);
       for (SampledUpdates each : measured) {
         if (shares.apply(each).has(step)) {
@@ -142,7 +143,7 @@ public final class ProfileExperiment implements Experiment {
         each -> {
           int samples = shares.apply(each).samples();
           double all = Sampling.samplesIn(each.ns());
-          return Table.count(samples) + ", " + Table.count(100 * samples / all) + "%";
+          return Numbers.count(samples) + ", " + Numbers.count(100 * samples / all) + "%";
         });
     for (SampledUpdates each : measured) {
       json.withObject("/" + each.scheme().title)

@@ -2,6 +2,7 @@ package io.erda.eval.paper;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
@@ -142,7 +143,7 @@ public final class SimulatedExperiment implements Experiment {
         double[] each = values[scheme.ordinal()];
         plot.curve(scheme.title, places, each);
         List<Object> row = new ArrayList<>(List.of(workload.label, scheme.title));
-        Arrays.stream(each).mapToObj(Table::decimal).forEach(row::add);
+        Arrays.stream(each).mapToObj(Numbers::decimal).forEach(row::add);
         double ours = beside(Scheme.ERDA, values, scheme);
         row.add(scheme == Scheme.ERDA ? "" : PaperFigures.text(ours));
         if (scheme.isBaseline()) {

@@ -2,6 +2,7 @@ package io.erda.eval.paper;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.floor.Floor;
@@ -86,14 +87,14 @@ public final class SizesExperiment implements Experiment {
       ObjectNode node = json.putObject(workload.label);
       double[] floorNs =
           Arrays.stream(floors).mapToDouble(each -> each.ns(workload.updatePercent)).toArray();
-      row(table, workload, "floor", floorNs, Table::time);
+      row(table, workload, "floor", floorNs, Numbers::time);
       Arrays.stream(floorNs).forEach(node.putArray("floorNs")::add);
       double[] erdaNs = means.get(Scheme.ERDA);
       double[] multiples = new double[SIZES.length];
       Arrays.setAll(multiples, size -> erdaNs[size] / floorNs[size]);
-      row(table, workload, "Erda / floor", multiples, Table::decimal);
+      row(table, workload, "Erda / floor", multiples, Numbers::decimal);
       means.forEach((scheme, ns) -> {
-        row(table, workload, scheme.title, ns, Table::time);
+        row(table, workload, scheme.title, ns, Numbers::time);
         plot.curve(scheme.title, sizes, Arrays.stream(ns).map(each -> each / 1e3).toArray());
         Arrays.stream(ns).forEach(node.putArray(scheme.title + "MeanNs")::add);
         if (scheme == Scheme.ERDA) {
@@ -101,7 +102,7 @@ public final class SizesExperiment implements Experiment {
         }
         double ours = mean(means.get(Scheme.ERDA)) / mean(ns);
         if (!scheme.isBaseline()) {
-          ratios.row(workload.label, scheme.title, Table.decimal(ours), "", "");
+          ratios.row(workload.label, scheme.title, Numbers.decimal(ours), "", "");
           return;
         }
         double announcing = mean(means.get(Scheme.ERDA_ANNOUNCING)) / mean(ns);
@@ -109,18 +110,18 @@ public final class SizesExperiment implements Experiment {
         ratios.row(
             workload.label,
             scheme.title,
-            Table.decimal(ours),
-            Table.decimal(announcing),
-            Table.decimal(paper));
+            Numbers.decimal(ours),
+            Numbers.decimal(announcing),
+            Numbers.decimal(paper));
         if (ours > 1 && paper < 1) {
           missed.add(
               workload.label
                   + ": Erda takes "
-                  + Table.decimal(ours)
+                  + Numbers.decimal(ours)
                   + " times as long as "
                   + scheme.title
                   + ", in the paper "
-                  + Table.decimal(paper));
+                  + Numbers.decimal(paper));
         }
       });
     });

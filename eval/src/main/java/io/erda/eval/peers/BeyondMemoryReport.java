@@ -2,6 +2,7 @@ package io.erda.eval.peers;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment.Report;
 import io.erda.eval.peers.BeyondMemoryFigures.Cost;
 import io.erda.eval.peers.BeyondMemoryFigures.Point;
@@ -43,11 +44,11 @@ final class BeyondMemoryReport {
                 figures.memoryBytes() >> 20,
                 figures.valueBytes(),
                 Rounds.inWords(stage.rounds()))));
-    parts.add(table("a get takes", point -> Table.time(point.get().ns())));
-    parts.add(table("pages read again, a get", point -> Table.decimal(point.get().pages())));
-    parts.add(table("a put takes", point -> Table.time(point.put().ns())));
-    parts.add(table("pages read again, a put", point -> Table.decimal(point.put().pages())));
-    parts.add(table("a put of the load took", point -> Table.time(point.loadNs())));
+    parts.add(table("a get takes", point -> Numbers.time(point.get().ns())));
+    parts.add(table("pages read again, a get", point -> Numbers.decimal(point.get().pages())));
+    parts.add(table("a put takes", point -> Numbers.time(point.put().ns())));
+    parts.add(table("pages read again, a put", point -> Numbers.decimal(point.put().pages())));
+    parts.add(table("a put of the load took", point -> Numbers.time(point.loadNs())));
     parts.add(plot());
     parts.add(new Words(whyItBends()));
     if (!figures.readAhead().isEmpty()) {
@@ -114,11 +115,11 @@ final class BeyondMemoryReport {
         erda.title(),
         small.times(),
         large.times(),
-        Table.time(large.get().ns()),
-        Table.time(small.get().ns()),
+        Numbers.time(large.get().ns()),
+        Numbers.time(small.get().ns()),
         large.get().pages(),
         small.get().pages(),
-        Table.time(figures.devicePageNs()),
+        Numbers.time(figures.devicePageNs()),
         100 * (large.get().pages() - small.get().pages()) * figures.devicePageNs() / bendNs);
   }
 

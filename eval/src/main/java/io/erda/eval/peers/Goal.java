@@ -1,8 +1,8 @@
 package io.erda.eval.peers;
 
+import io.erda.console.Numbers;
 import io.erda.eval.peers.PeerFigures.Spread;
 import io.erda.eval.peers.process.PeerSystem;
-import io.erda.eval.report.Table;
 import java.util.List;
 import java.util.Locale;
 
@@ -58,6 +58,6 @@ record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, 
   static String said(double ratio) {
     return ratio < 0.1
         ? String.format(Locale.ROOT, "1/%.0f", Math.floor(1 / ratio + 1e-9))
-        : Table.decimal(ratio);
+        : Numbers.decimal(ratio);
   }
 }

@@ -1,10 +1,10 @@
 package io.erda.eval.peers;
 
+import io.erda.console.Numbers;
 import io.erda.eval.peers.Column.Cell;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +37,7 @@ final class SteadyMeasurement {
             .step(
                 system.title()
                     + ": "
-                    + Table.count(cell.objects())
+                    + Numbers.count(cell.objects())
                     + " objects of "
                     + cell.valueBytes()
                     + " bytes");

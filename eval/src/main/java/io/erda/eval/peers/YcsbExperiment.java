@@ -1,12 +1,12 @@
 package io.erda.eval.peers;
 
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadResult;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -48,7 +48,7 @@ public final class YcsbExperiment implements Experiment {
     Map<PeerSystem, MeasuredPeer> peers = new EnumMap<>(PeerSystem.class);
     try {
       for (PeerSystem system : systems) {
-        context.progress().step(system.title() + ": " + Table.count(objects(stage)) + " objects");
+        context.progress().step(system.title() + ": " + Numbers.count(objects(stage)) + " objects");
         MeasuredPeer peer = MeasuredPeer.create(stage, system, stage.sizes().kib(), false);
         peers.put(system, peer);
         warmUp(stage, system, peer.process(), figures);

@@ -2,6 +2,7 @@ package io.erda.eval.peers;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment.Report;
 import io.erda.eval.load.LoadResult;
 import io.erda.eval.load.Percentiles;
@@ -48,7 +49,7 @@ final class YcsbReport {
                     + " bytes in it, a read's their copy for YCSB; the last row shows what that"
                     + " takes. What a store does in threads of its own behind updates (RocksDB's"
                     + " flushes) it does between the turns.",
-                Table.count(YcsbExperiment.objects(stage)),
+                Numbers.count(YcsbExperiment.objects(stage)),
                 Rounds.inWords(stage.rounds()),
                 seconds(stage.sizes().turn()),
                 seconds(YcsbExperiment.warmUp(stage)))));
@@ -61,7 +62,7 @@ final class YcsbReport {
                     + " all, each timed from when it was due: who is late makes those behind late,"
                     + " too: %s of %.2f s, and the longest of all. The thread spins until an"
                     + " operation is due, and leaves its core to no server that sleeps meanwhile.",
-                Table.count(perSecondDue()),
+                Numbers.count(perSecondDue()),
                 Rounds.inWords(stage.rounds()),
                 seconds(YcsbExperiment.paced(stage)))));
     parts.add(paced());
@@ -98,8 +99,8 @@ final class YcsbReport {
       Percentiles reads = figures.times(system, "workloadc", LoadResult::read);
       Percentiles updates = figures.times(system, "workloada", LoadResult::update);
       for (Percentiles each : List.of(reads, updates)) {
-        cells.add(Table.time(each.p50()));
-        cells.add(Table.time(each.p99()));
+        cells.add(Numbers.time(each.p50()));
+        cells.add(Numbers.time(each.p99()));
       }
       cells.add(figures.survives(system));
       table.row(cells.toArray());
@@ -125,10 +126,10 @@ final class YcsbReport {
       Percentiles gets = figures.times(system, YcsbFigures.PACED, LoadResult::read);
       Percentiles puts = figures.times(system, YcsbFigures.PACED, LoadResult::update);
       for (Percentiles each : List.of(gets, puts)) {
-        cells.add(Table.time(each.p50()));
-        cells.add(Table.time(each.p99()));
-        cells.add(each.count() < COUNT_FOR_P999 ? "–" : Table.time(each.p999()));
-        cells.add(Table.time(each.max()));
+        cells.add(Numbers.time(each.p50()));
+        cells.add(Numbers.time(each.p99()));
+        cells.add(each.count() < COUNT_FOR_P999 ? "–" : Numbers.time(each.p999()));
+        cells.add(Numbers.time(each.max()));
       }
       table.row(cells.toArray());
     }
@@ -145,7 +146,7 @@ final class YcsbReport {
             new Words(
                 stage.title(system)
                     + " did not keep the rate, but "
-                    + Table.count(done)
+                    + Numbers.count(done)
                     + " operations a second."));
       }
     }

@@ -1,5 +1,6 @@
 package io.erda.eval.process;
 
+import io.erda.console.LaunchSettings;
 import java.io.File;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -27,19 +28,20 @@ public record Jvm(Path java, List<String> flags, List<String> serverFlags, Strin
       List.of("-XX:AOTCache=", "-Xlog:", "-XX:+IgnoreUnrecognizedVMOptions");
 
   /**
-   * The JVM and class path of this process, with these flags and this process's class cache, which
-   * makes starting quick.
+   * The JVM and class path of this process, with the flags of this build and this process's class
+   * cache, which makes starting quick.
    */
-  public static Jvm current(List<String> flags, List<String> serverFlags) {
-    List<String> all = new ArrayList<>(flags);
+  public static Jvm current() {
+    LaunchSettings settings = LaunchSettings.load();
+    List<String> all = new ArrayList<>(settings.jvmFlags());
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(argument -> HANDED_ON.stream().anyMatch(argument::startsWith))
         .forEach(all::add);
     return new Jvm(
         Path.of(System.getProperty("java.home"), "bin", "java"),
         all,
-        serverFlags,
-        System.getProperty("java.class.path"));
+        settings.serverJvmFlags(),
+        LaunchSettings.classPath());
   }
 
   /** The same with more flags. */

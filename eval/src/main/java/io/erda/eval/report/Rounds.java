@@ -1,6 +1,6 @@
 package io.erda.eval.report;
 
-import io.erda.eval.Progress;
+import io.erda.console.Progress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -1,6 +1,5 @@
 package io.erda.eval.process;
 
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -9,7 +8,7 @@ class BareTcpChildTest {
   @Test
   void answersOfAnyLengthComeInOnePieceOrSeveral() {
     try (Children children = new Children();
-        BareTcpChild bare = BareTcpChild.start(children, Jvm.current(List.of(), List.of()))) {
+        BareTcpChild bare = BareTcpChild.start(children, Jvm.current())) {
       bare.roundTrip(8, 1);
       bare.roundTrip(96, 328);
       bare.roundTrip(64 << 10, 64 << 10);

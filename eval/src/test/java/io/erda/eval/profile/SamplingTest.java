@@ -56,7 +56,7 @@ class SamplingTest {
   }
 
   private static Child busy(Children children, Sampling sampling) {
-    Jvm jvm = sampling.recording(Jvm.current(List.of(), List.of()));
+    Jvm jvm = sampling.recording(Jvm.current());
     Child child = children.start("a busy process", jvm.command(Busy.class));
     child.await("busy", LONG);
     return child;
@@ -121,7 +121,6 @@ class SamplingTest {
   @Test
   void aDirectoryThatTheRecorderCannotWriteToIsRefused() {
     Sampling sampling = new Sampling(Path.of("a \"b\""));
-    assertThrows(
-        ProcessException.class, () -> sampling.recording(Jvm.current(List.of(), List.of())));
+    assertThrows(ProcessException.class, () -> sampling.recording(Jvm.current()));
   }
 }

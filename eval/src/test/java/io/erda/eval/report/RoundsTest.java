@@ -2,7 +2,8 @@ package io.erda.eval.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.erda.eval.Progress;
+import io.erda.console.Numbers;
+import io.erda.console.Progress;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -34,26 +35,26 @@ class RoundsTest {
   void tablesAlign() {
     String table = new Table("name", "x").row("a", "10").row("long name", "1").toString();
     assertEquals("name        x\na          10\nlong name   1\n", table);
-    assertEquals("999 ns", Table.time(999));
-    assertEquals("1.5 µs", Table.time(1500));
-    assertEquals("150 µs", Table.time(150_000));
-    assertEquals("2.00 s", Table.time(2e9));
-    assertEquals("1,234,567", Table.count(1_234_567));
+    assertEquals("999 ns", Numbers.time(999));
+    assertEquals("1.5 µs", Numbers.time(1500));
+    assertEquals("150 µs", Numbers.time(150_000));
+    assertEquals("2.00 s", Numbers.time(2e9));
+    assertEquals("1,234,567", Numbers.count(1_234_567));
   }
 
   /** A time keeps three digits, and changes its unit where it would need a fourth. */
   @Test
   void timesKeepThreeDigits() {
-    assertEquals("0 ns", Table.time(0));
-    assertEquals("1.0 µs", Table.time(1_000));
-    assertEquals("99.9 µs", Table.time(99_900));
-    assertEquals("100 µs", Table.time(100_000));
-    assertEquals("1.0 ms", Table.time(1_000_000));
-    assertEquals("99.9 ms", Table.time(99_900_000));
-    assertEquals("100 ms", Table.time(100_000_000));
-    assertEquals("1.00 s", Table.time(1e9));
-    assertEquals("0.33", Table.decimal(1 / 3.0));
-    assertEquals("0", Table.count(0.4));
+    assertEquals("0 ns", Numbers.time(0));
+    assertEquals("1.0 µs", Numbers.time(1_000));
+    assertEquals("99.9 µs", Numbers.time(99_900));
+    assertEquals("100 µs", Numbers.time(100_000));
+    assertEquals("1.0 ms", Numbers.time(1_000_000));
+    assertEquals("99.9 ms", Numbers.time(99_900_000));
+    assertEquals("100 ms", Numbers.time(100_000_000));
+    assertEquals("1.00 s", Numbers.time(1e9));
+    assertEquals("0.33", Numbers.decimal(1 / 3.0));
+    assertEquals("0", Numbers.count(0.4));
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.erda.launcher.commands;
 
+import io.erda.console.UserError;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -1,6 +1,9 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
+import io.erda.console.StandardOutput;
+import io.erda.console.TerminalProgress;
+import io.erda.console.UserError;
 import io.erda.launcher.backup.BackupWriter;
 import io.erda.server.Niceness;
 import io.erda.server.engine.StoreFiles;

@@ -1,5 +1,6 @@
 package io.erda.launcher.commands;
 
+import io.erda.console.UserError;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.HexFormat;

@@ -1,5 +1,6 @@
 package io.erda.launcher.commands;
 
+import io.erda.console.LaunchSettings;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

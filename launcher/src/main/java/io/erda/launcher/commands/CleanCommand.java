@@ -1,7 +1,9 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
-import io.erda.eval.report.Table;
+import io.erda.console.Numbers;
+import io.erda.console.TextTable;
+import io.erda.console.UserError;
 import java.io.PrintWriter;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -60,7 +62,7 @@ public final class CleanCommand implements Callable<Integer> {
     long free = after.getOrDefault("disk.bytes.free", -1L);
     return "nothing was cleaned: what lives is copied into the file of another region first, and"
         + " the file system has no room for one"
-        + (free < 0 ? "" : " (%s bytes are free)".formatted(Table.count(free)))
+        + (free < 0 ? "" : " (%s bytes are free)".formatted(Numbers.count(free)))
         + ". Remove other files, or make it larger, and clean again a second later";
   }
 
@@ -70,12 +72,12 @@ public final class CleanCommand implements Callable<Integer> {
 
   private void report(Map<String, Long> before, Map<String, Long> after) {
     PrintWriter out = spec.commandLine().getOut();
-    Table table = new Table("figure", "value");
+    TextTable table = new TextTable("figure", "value");
     for (String name :
         new String[] {"cleaner.cleanings", "cleaner.bytes.copied", "cleaner.bytes.reclaimed"}) {
-      table.row(name, Table.count(gain(name, before, after)));
+      table.row(name, Numbers.count(gain(name, before, after)));
     }
-    table.row("log.bytes.linked", Table.count(after.getOrDefault("log.bytes.linked", 0L)));
+    table.row("log.bytes.linked", Numbers.count(after.getOrDefault("log.bytes.linked", 0L)));
     out.print(table);
   }
 }

@@ -2,6 +2,8 @@ package io.erda.launcher.commands;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.LaunchSettings;
+import io.erda.console.OneLine;
 import io.erda.launcher.doctor.Doctor;
 import io.erda.launcher.doctor.Finding;
 import io.erda.launcher.doctor.Finding.State;

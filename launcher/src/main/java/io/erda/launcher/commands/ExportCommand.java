@@ -1,6 +1,8 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
+import io.erda.console.StandardOutput;
+import io.erda.console.TerminalProgress;
 import io.erda.launcher.backup.JsonLines;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,6 +1,7 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
+import io.erda.console.StandardOutput;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.concurrent.Callable;

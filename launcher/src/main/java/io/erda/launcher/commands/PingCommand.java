@@ -2,7 +2,9 @@ package io.erda.launcher.commands;
 
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
-import io.erda.eval.report.Table;
+import io.erda.console.Numbers;
+import io.erda.console.OneLine;
+import io.erda.console.UserError;
 import io.erda.protocol.Promise;
 import java.time.Duration;
 import java.util.Locale;
@@ -69,8 +71,8 @@ public final class PingCommand implements Callable<Integer> {
                         answer.promise().name().toLowerCase(Locale.ROOT),
                         told.uptime(),
                         readOnly == null ? "" : ", read-only because " + readOnly,
-                        Table.time(answer.connectNs()),
-                        Table.time(answer.answerNs()))));
+                        Numbers.time(answer.connectNs()),
+                        Numbers.time(answer.answerNs()))));
     return writable && readOnly != null ? 1 : 0;
   }
 

@@ -1,6 +1,7 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
+import io.erda.console.UserError;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;

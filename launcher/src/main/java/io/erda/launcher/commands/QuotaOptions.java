@@ -1,5 +1,7 @@
 package io.erda.launcher.commands;
 
+import io.erda.console.ByteSize;
+import io.erda.console.UserError;
 import io.erda.protocol.Protocol;
 import io.erda.server.Quotas;
 import picocli.CommandLine.Option;

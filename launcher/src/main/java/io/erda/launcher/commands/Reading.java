@@ -2,6 +2,7 @@ package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
 import io.erda.client.KeyCursor;
+import io.erda.console.TerminalProgress;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.util.function.LongConsumer;

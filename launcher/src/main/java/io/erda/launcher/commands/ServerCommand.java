@@ -1,5 +1,8 @@
 package io.erda.launcher.commands;
 
+import io.erda.console.ByteSize;
+import io.erda.console.OneLine;
+import io.erda.console.UserError;
 import io.erda.launcher.watch.FiguresBean;
 import io.erda.launcher.watch.MetricsEndpoint;
 import io.erda.launcher.watch.ServiceManager;

@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.cleaner.Phase;
 import io.erda.client.ErdaClient;
-import io.erda.eval.report.Table;
+import io.erda.console.Numbers;
+import io.erda.console.TextTable;
 import io.erda.server.figures.Figure;
 import io.erda.server.figures.Figure.Unit;
 import io.erda.server.figures.FigureCatalogue;
@@ -76,8 +77,8 @@ public final class StatsCommand implements Callable<Integer> {
     return 0;
   }
 
-  private static Table figures(Map<String, Long> figures) {
-    Table table = new Table("figure", "value", "unit");
+  private static TextTable figures(Map<String, Long> figures) {
+    TextTable table = new TextTable("figure", "value", "unit");
     Map<String, Integer> places = places(figures.keySet());
     Map<String, Long> sorted = new LinkedHashMap<>();
     figures.keySet().stream()
@@ -90,7 +91,7 @@ public final class StatsCommand implements Callable<Integer> {
       } else if (text >= 0) {
         table.row(name.substring(0, text), name.substring(text + 1), "");
       } else if (!LIVE.matcher(name).matches() && !LEAVING.matcher(name).matches()) {
-        table.row(name, Table.count(value), unit(name));
+        table.row(name, Numbers.count(value), unit(name));
       }
     });
     return table;
@@ -125,10 +126,11 @@ public final class StatsCommand implements Callable<Integer> {
   }
 
   /** What is live of each region, and who has not left which: a table each, where there is any. */
-  private static List<Table> regions(Map<String, Long> figures) {
-    Table live = new Table("region", "live", "");
-    Table leaving = new Table("region that waits for a client to leave", "client", "process");
-    List<Table> tables = new ArrayList<>();
+  private static List<TextTable> regions(Map<String, Long> figures) {
+    TextTable live = new TextTable("region", "live", "");
+    TextTable leaving =
+        new TextTable("region that waits for a client to leave", "client", "process");
+    List<TextTable> tables = new ArrayList<>();
     figures.forEach((name, value) -> {
       Matcher ofLive = LIVE.matcher(name);
       Matcher ofLeaving = LEAVING.matcher(name);
@@ -154,7 +156,7 @@ public final class StatsCommand implements Callable<Integer> {
     return tables;
   }
 
-  private static void add(List<Table> tables, Table table) {
+  private static void add(List<TextTable> tables, TextTable table) {
     if (!tables.contains(table)) {
       tables.add(table);
     }

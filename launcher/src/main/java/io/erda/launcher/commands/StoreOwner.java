@@ -1,5 +1,6 @@
 package io.erda.launcher.commands;
 
+import io.erda.console.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,6 +2,7 @@ package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
 import io.erda.client.KeyCursor;
+import io.erda.console.UserError;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

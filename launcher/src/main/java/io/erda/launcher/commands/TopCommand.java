@@ -1,6 +1,8 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
+import io.erda.console.StandardOutput;
+import io.erda.console.UserError;
 import io.erda.protocol.ErdaException;
 import java.util.Map;
 import java.util.concurrent.Callable;

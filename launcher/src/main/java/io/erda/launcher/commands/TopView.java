@@ -1,6 +1,7 @@
 package io.erda.launcher.commands;
 
-import io.erda.eval.report.Table;
+import io.erda.console.Numbers;
+import io.erda.console.TextTable;
 import java.util.Locale;
 import java.util.Map;
 
@@ -35,15 +36,15 @@ final class TopView {
     text.append(uri).append("  version ").append(now.text("server.version"));
     text.append(", up ").append(now.uptime()).append(", ");
     long clients = now.number("connections");
-    text.append(Table.count(clients)).append(clients == 1 ? " client\n" : " clients\n");
+    text.append(Numbers.count(clients)).append(clients == 1 ? " client\n" : " clients\n");
     String readOnly = now.text("store.readonly.reason");
     text.append(readOnly == null ? "" : "READ ONLY: " + readOnly + "\n");
     text.append('\n').append(work()).append('\n').append(waits()).append('\n').append(space());
     return text.toString();
   }
 
-  private Table work() {
-    Table table = new Table("a second", "number", "bytes");
+  private TextTable work() {
+    TextTable table = new TextTable("a second", "number", "bytes");
     table.row("puts", rate("puts"), byteRate("objects.bytes.published"));
     table.row("deletes", rate("deletes"), "");
     table.row("READs of clients", rate("clients.reads"), byteRate("clients.bytes.read"));
@@ -55,8 +56,8 @@ final class TopView {
     return table;
   }
 
-  private Table waits() {
-    Table table = new Table("an answer takes", "half", "99%");
+  private TextTable waits() {
+    TextTable table = new TextTable("an answer takes", "half", "99%");
     table.row("puts and deletes", time("put.p50"), time("put.p99"));
     table.row("requests for space", time("lease.p50"), time("lease.p99"));
     return table;
@@ -64,11 +65,11 @@ final class TopView {
 
   private String time(String which) {
     long ns = now.number("requests.time." + which + ".ns");
-    return ns < 0 ? "–" : Table.time(ns);
+    return ns < 0 ? "–" : Numbers.time(ns);
   }
 
-  private Table space() {
-    Table table = new Table("space", "taken", "of", "");
+  private TextTable space() {
+    TextTable table = new TextTable("space", "taken", "of", "");
     table.row(
         "log",
         size(now.number("log.bytes.used")),
@@ -98,7 +99,7 @@ final class TopView {
 
   private String rate(String name) {
     double rate = perSecond(name);
-    return rate < 0 ? "–" : Table.count(rate);
+    return rate < 0 ? "–" : Numbers.count(rate);
   }
 
   private String byteRate(String name) {
@@ -111,7 +112,7 @@ final class TopView {
   }
 
   private static String count(long number) {
-    return number < 0 ? "–" : Table.count(number);
+    return number < 0 ? "–" : Numbers.count(number);
   }
 
   private static String part(long some, long all) {

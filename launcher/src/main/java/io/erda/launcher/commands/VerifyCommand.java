@@ -1,5 +1,9 @@
 package io.erda.launcher.commands;
 
+import io.erda.console.OneLine;
+import io.erda.console.StandardOutput;
+import io.erda.console.TerminalProgress;
+import io.erda.console.UserError;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
 import java.io.PrintWriter;

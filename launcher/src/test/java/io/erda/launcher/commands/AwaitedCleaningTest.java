@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.console.UserError;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.console.UserError;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
@@ -94,7 +95,7 @@ public final class CleaningExperiment implements Experiment {
       context.progress().step("the full rate of puts that " + named(mode));
       load.fullRate(context.quick() ? 500_000_000L : 2_000_000_000L);
       double fullRate = load.fullRate(context.quick() ? 500_000_000L : 2_000_000_000L);
-      context.progress().done(Table.count(fullRate) + " operations/s");
+      context.progress().done(Numbers.count(fullRate) + " operations/s");
       context.progress().step("windows without and with cleaning");
       windows.askedPerSecond = fullRate / 2;
       load.start(windows.askedPerSecond);
@@ -280,9 +281,9 @@ public final class CleaningExperiment implements Experiment {
         double ratio = medianRatio(windows, puts);
         table.row(
             name,
-            Table.time(median(windows.off, puts)),
-            Table.time(median(windows.on, puts)),
-            Table.decimal(ratio),
+            Numbers.time(median(windows.off, puts)),
+            Numbers.time(median(windows.on, puts)),
+            Numbers.decimal(ratio),
             publishes ? max : "");
         ObjectNode times = node.putObject(name).put("medianRatio", ratio);
         windows(times.putArray("withoutNs"), windows.off, puts);
@@ -307,8 +308,8 @@ public final class CleaningExperiment implements Experiment {
       }
       table.row(
           "either, from when it was due",
-          Table.time(lateness(windows.off)),
-          Table.time(lateness(windows.on)),
+          Numbers.time(lateness(windows.off)),
+          Numbers.time(lateness(windows.on)),
           "",
           "");
       node.putObject("fromDue")

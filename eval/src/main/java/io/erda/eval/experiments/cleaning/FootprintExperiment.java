@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
@@ -159,12 +160,12 @@ public final class FootprintExperiment implements Experiment {
     long most = course.fileBytesMax();
     Table table =
         new Table("footprint", "")
-            .row("live bytes", Table.count(liveBytes()))
-            .row("files at most, bytes", Table.count(most))
-            .row("allowed", Table.count(fileBytesAllowed()))
-            .row("puts/s, first minute", Table.count(first))
-            .row("puts/s, last minute", Table.count(last))
-            .row("copied per byte put", Table.decimal(copiedPerByte));
+            .row("live bytes", Numbers.count(liveBytes()))
+            .row("files at most, bytes", Numbers.count(most))
+            .row("allowed", Numbers.count(fileBytesAllowed()))
+            .row("puts/s, first minute", Numbers.count(first))
+            .row("puts/s, last minute", Numbers.count(last))
+            .row("copied per byte put", Numbers.decimal(copiedPerByte));
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("liveBytes", liveBytes())
         .put("fileBytesMax", most)
@@ -178,15 +179,15 @@ public final class FootprintExperiment implements Experiment {
     if (most > fileBytesAllowed()) {
       missed.add(
           "the files took "
-              + Table.count(most)
+              + Numbers.count(most)
               + " bytes, expected at most "
-              + Table.count(fileBytesAllowed()));
+              + Numbers.count(fileBytesAllowed()));
     }
     if (last < first) {
       missed.add(
-          Table.count(last)
+          Numbers.count(last)
               + " puts a second in the last minute, expected at least the "
-              + Table.count(first)
+              + Numbers.count(first)
               + " of the first");
     }
     return new Report(List.of(table, plot(course)), json, missed);

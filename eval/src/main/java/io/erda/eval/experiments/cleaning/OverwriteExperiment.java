@@ -4,8 +4,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
+import io.erda.console.Progress;
 import io.erda.eval.Experiment;
-import io.erda.eval.Progress;
 import io.erda.eval.load.Overwriter;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.ProcessException;
@@ -234,11 +235,11 @@ public final class OverwriteExperiment implements Experiment {
       double copiedPerByte = copied / (double) published;
       table.row(
           distribution,
-          Table.count(puts),
-          Table.count(half(false) / 1e6),
-          Table.count(half(true) / 1e6),
-          Table.decimal(copiedPerByte),
-          Table.count(bytesMax >> 20) + " MB of " + Table.count(capacity >> 20),
+          Numbers.count(puts),
+          Numbers.count(half(false) / 1e6),
+          Numbers.count(half(true) / 1e6),
+          Numbers.decimal(copiedPerByte),
+          Numbers.count(bytesMax >> 20) + " MB of " + Numbers.count(capacity >> 20),
           kills);
       json.put("puts", puts)
           .put("capacityBytes", capacity)
@@ -262,9 +263,9 @@ public final class OverwriteExperiment implements Experiment {
         missed.add(
             distribution
                 + ": files of regions took "
-                + Table.count(bytesMax)
+                + Numbers.count(bytesMax)
                 + " bytes, capacity is "
-                + Table.count(capacity));
+                + Numbers.count(capacity));
       }
     }
 

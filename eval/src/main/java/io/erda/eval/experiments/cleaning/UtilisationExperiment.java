@@ -3,6 +3,7 @@ package io.erda.eval.experiments.cleaning;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
@@ -52,9 +53,9 @@ public final class UtilisationExperiment implements Experiment {
       Measured measured = measure(context, capacity, percent);
       table.row(
           percent + "%",
-          measured.full == null ? Table.decimal(measured.copiedPerByte) : "",
-          measured.full == null ? Table.count(measured.putsPerSecond) : "",
-          Table.count(measured.cleanings),
+          measured.full == null ? Numbers.decimal(measured.copiedPerByte) : "",
+          measured.full == null ? Numbers.count(measured.putsPerSecond) : "",
+          Numbers.count(measured.cleanings),
           measured.full == null ? "" : "full");
       json.putObject(Integer.toString(percent))
           .put("copiedPerByte", measured.copiedPerByte)

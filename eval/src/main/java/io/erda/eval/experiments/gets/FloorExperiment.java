@@ -3,6 +3,7 @@ package io.erda.eval.experiments.gets;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.BesideFloor;
 import io.erda.eval.load.Dataset;
@@ -62,14 +63,14 @@ public final class FloorExperiment implements Experiment {
       double floor = rounds.median("floor");
       double get = rounds.median("get");
       table.row(
-          Table.count(objects),
-          Table.time(floor),
-          Table.time(get),
-          Table.decimal(get / floor),
-          Table.time(rounds.min("floor")) + "…" + Table.time(rounds.max("floor")),
-          Table.time(rounds.min("get")) + "…" + Table.time(rounds.max("get")),
-          Table.time(rounds.median(FLOOR_AHEAD)),
-          Table.time(rounds.median(GET_AHEAD)));
+          Numbers.count(objects),
+          Numbers.time(floor),
+          Numbers.time(get),
+          Numbers.decimal(get / floor),
+          Numbers.time(rounds.min("floor")) + "…" + Numbers.time(rounds.max("floor")),
+          Numbers.time(rounds.min("get")) + "…" + Numbers.time(rounds.max("get")),
+          Numbers.time(rounds.median(FLOOR_AHEAD)),
+          Numbers.time(rounds.median(GET_AHEAD)));
       runs.addObject()
           .put("objects", objects)
           .put("floorNs", floor)
@@ -97,7 +98,7 @@ public final class FloorExperiment implements Experiment {
     List<String> creation = StoreSize.flags(objects, objects, VALUE_BYTES + Dataset.KEY_BYTES);
     try (ServedStore store = ServedStore.create(context, name(), creation)) {
       store.load(dataset);
-      context.progress().step("get against floor, " + Table.count(objects) + " objects");
+      context.progress().step("get against floor, " + Numbers.count(objects) + " objects");
       try (BesideFloor beside = BesideFloor.open(store, keys, VALUE_BYTES)) {
         Rounds rounds =
             new Rounds()

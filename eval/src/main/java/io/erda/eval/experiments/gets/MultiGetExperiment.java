@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.BesideFloor;
 import io.erda.eval.load.Dataset;
@@ -70,16 +71,16 @@ public final class MultiGetExperiment implements Experiment {
       double least = Arrays.stream(ratios).min().orElseThrow();
       double most = Arrays.stream(ratios).max().orElseThrow();
       table.row(
-          Table.count(valueBytes),
-          Table.time(rounds.median(SINGLE)),
-          Table.time(rounds.median(TOGETHER)),
-          Table.decimal(ratio),
-          Table.decimal(least) + "…" + Table.decimal(most),
-          Table.time(rounds.min(SINGLE)) + "…" + Table.time(rounds.max(SINGLE)),
-          Table.time(rounds.min(TOGETHER)) + "…" + Table.time(rounds.max(TOGETHER)),
-          Table.time(rounds.median(FLOOR)),
-          Table.decimal(rounds.median(SINGLE) / rounds.median(FLOOR)),
-          Table.decimal(rounds.median(TOGETHER) / rounds.median(FLOOR)));
+          Numbers.count(valueBytes),
+          Numbers.time(rounds.median(SINGLE)),
+          Numbers.time(rounds.median(TOGETHER)),
+          Numbers.decimal(ratio),
+          Numbers.decimal(least) + "…" + Numbers.decimal(most),
+          Numbers.time(rounds.min(SINGLE)) + "…" + Numbers.time(rounds.max(SINGLE)),
+          Numbers.time(rounds.min(TOGETHER)) + "…" + Numbers.time(rounds.max(TOGETHER)),
+          Numbers.time(rounds.median(FLOOR)),
+          Numbers.decimal(rounds.median(SINGLE) / rounds.median(FLOOR)),
+          Numbers.decimal(rounds.median(TOGETHER) / rounds.median(FLOOR)));
       runs.addObject()
           .put("valueBytes", valueBytes)
           .put("singleNs", rounds.median(SINGLE))

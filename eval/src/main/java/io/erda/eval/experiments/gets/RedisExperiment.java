@@ -3,6 +3,7 @@ package io.erda.eval.experiments.gets;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
@@ -170,9 +171,9 @@ public final class RedisExperiment implements Experiment {
     table.row(
         operation,
         machine,
-        Table.count(rounds.median(redis)),
-        Table.count(rounds.median(erda)),
-        Table.decimal(rounds.median(erda) / rounds.median(redis)),
+        Numbers.count(rounds.median(redis)),
+        Numbers.count(rounds.median(erda)),
+        Numbers.decimal(rounds.median(erda) / rounds.median(redis)),
         target,
         timesFloor);
   }

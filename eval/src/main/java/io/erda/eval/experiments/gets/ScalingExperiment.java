@@ -2,6 +2,7 @@ package io.erda.eval.experiments.gets;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
@@ -75,7 +76,7 @@ public final class ScalingExperiment implements Experiment {
     double one = rounds.median("one thread");
     for (String name : List.of("one thread", "two threads", "two processes")) {
       double rate = rounds.median(name);
-      table.row(name, Table.count(rate), Table.decimal(rate / one));
+      table.row(name, Numbers.count(rate), Numbers.decimal(rate / one));
       json.putObject(name.replace(' ', '_')).put("opsPerSecond", rate).put("ratio", rate / one);
     }
     double ratio = rounds.median("two threads") / one;

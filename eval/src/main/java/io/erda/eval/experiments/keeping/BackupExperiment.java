@@ -2,6 +2,7 @@ package io.erda.eval.experiments.keeping;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Overwriter;
 import io.erda.eval.load.ServedStore;
@@ -57,10 +58,10 @@ public final class BackupExperiment implements Experiment {
         seconds.add(copy.seconds());
         table.row(
             round + 1,
-            Table.count(without),
-            Table.count(with),
-            Table.decimal(with / without),
-            Table.decimal(copy.seconds()));
+            Numbers.count(without),
+            Numbers.count(with),
+            Numbers.decimal(with / without),
+            Numbers.decimal(copy.seconds()));
         if (round == rounds - 1) {
           load.restoreElsewhere(copy);
         }
@@ -201,11 +202,11 @@ public final class BackupExperiment implements Experiment {
     List<String> missed = new ArrayList<>();
     if (ratio < THROUGHPUT_MIN) {
       missed.add(
-          Table.decimal(ratio)
+          Numbers.decimal(ratio)
               + " times the throughput while a backup is made, expected at least "
               + THROUGHPUT_MIN);
     }
-    table.row("median", "", "", Table.decimal(ratio), Table.decimal(median(seconds)));
+    table.row("median", "", "", Numbers.decimal(ratio), Numbers.decimal(median(seconds)));
     return new Report(table, json, missed);
   }
 

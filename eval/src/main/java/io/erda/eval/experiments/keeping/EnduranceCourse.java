@@ -2,6 +2,7 @@ package io.erda.eval.experiments.keeping;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.report.Part;
 import io.erda.eval.report.Rounds;
@@ -119,7 +120,10 @@ final class EnduranceCourse {
       double is = median(end, flat.of());
       double allowed = flat.allowed(beginning, end);
       table.row(
-          flat.what(), Table.decimal(was), Table.decimal(is), judged ? Table.decimal(allowed) : "");
+          flat.what(),
+          Numbers.decimal(was),
+          Numbers.decimal(is),
+          judged ? Numbers.decimal(allowed) : "");
       if (judged && is > allowed) {
         missed.add(
             String.format(
@@ -133,7 +137,7 @@ final class EnduranceCourse {
       putCourse(flat.what(), flat.of(), json);
     }
     MACHINE.forEach((what, of) -> {
-      table.row(what, Table.decimal(median(beginning, of)), Table.decimal(median(end, of)), "");
+      table.row(what, Numbers.decimal(median(beginning, of)), Numbers.decimal(median(end, of)), "");
       putCourse(what, of, json);
     });
     parts.add(table);

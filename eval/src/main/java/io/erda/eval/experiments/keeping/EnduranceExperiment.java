@@ -2,6 +2,7 @@ package io.erda.eval.experiments.keeping;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Part;
@@ -54,7 +55,7 @@ public final class EnduranceExperiment implements Experiment {
     List<Part> parts = new ArrayList<>();
     parts.add(
         new Table("what happened", "")
-            .row("puts of the overwriting processes", Table.count(run.puts()))
+            .row("puts of the overwriting processes", Numbers.count(run.puts()))
             .row("kills", run.kills())
             .row("servers ended by a signal", run.stops())
             .row("backups restored and verified", run.backups())

@@ -3,6 +3,7 @@ package io.erda.eval.experiments.network;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
@@ -101,9 +102,9 @@ final class TcpReport {
     double median = rounds.median(name);
     table.row(
         what,
-        Table.time(median),
-        Table.time(rounds.min(name)) + "…" + Table.time(rounds.max(name)),
-        Table.count(1e9 / median));
+        Numbers.time(median),
+        Numbers.time(rounds.min(name)) + "…" + Numbers.time(rounds.max(name)),
+        Numbers.count(1e9 / median));
     values(ns.putArray(name), rounds.values(name));
   }
 
@@ -145,10 +146,10 @@ final class TcpReport {
         Locale.ROOT,
         "YCSB-C, one thread: %s gets/s, processor time of the server's I/O thread %s a get."
             + " %d connections together: %s gets/s.",
-        Table.count(gets),
-        Table.time(io),
+        Numbers.count(gets),
+        Numbers.time(io),
         TcpExperiment.CONNECTIONS,
-        Table.count(Rounds.median(together)));
+        Numbers.count(Rounds.median(together)));
   }
 
   private double median(ToDoubleFunction<TcpExperiment.ServerCost> figure) {

@@ -2,6 +2,7 @@ package io.erda.eval.experiments.processor;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
@@ -109,7 +110,7 @@ public final class ServerCpuExperiment implements Experiment {
   private static void add(String name, Measured measured, Table table, ObjectNode json) {
     table.row(
         name,
-        Table.count(measured.opsPerSecond()),
+        Numbers.count(measured.opsPerSecond()),
         percent(measured.busy()),
         percent(measured.idle()),
         percent(measured.share()));

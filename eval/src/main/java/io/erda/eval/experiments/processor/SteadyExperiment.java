@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
@@ -132,8 +133,8 @@ public final class SteadyExperiment implements Experiment {
       table.row(
           gap,
           ServerCpuExperiment.percent(rate.achieved()),
-          Table.time(rate.p50()),
-          Table.time(p99),
+          Numbers.time(rate.p50()),
+          Numbers.time(p99),
           ServerCpuExperiment.percent(share));
       array
           .addObject()
@@ -147,11 +148,11 @@ public final class SteadyExperiment implements Experiment {
             "a put every "
                 + gap
                 + " takes "
-                + Table.time(rate.p50())
+                + Numbers.time(rate.p50())
                 + ", more than "
                 + RATIO_MAX
                 + " times the "
-                + Table.time(sleeping)
+                + Numbers.time(sleeping)
                 + " of a server that always sleeps");
       }
       if (rate.achieved() < RATE_MIN && rate.gapUs * 1000L > RATIO_MAX * sleeping) {

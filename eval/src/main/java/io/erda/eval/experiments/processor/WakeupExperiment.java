@@ -3,6 +3,7 @@ package io.erda.eval.experiments.processor;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
@@ -150,7 +151,7 @@ public final class WakeupExperiment implements Experiment {
     Words words =
         new Words(
             "A request to a sleeping server takes "
-                + Table.decimal(ratio)
+                + Numbers.decimal(ratio)
                 + " times what a byte to a sleeping process and back takes.");
     return new Report(List.of(table, words), json, missed);
   }
@@ -160,7 +161,7 @@ public final class WakeupExperiment implements Experiment {
     long p50 = times.getValueAtPercentile(50);
     long p99 = times.getValueAtPercentile(99);
     long p999 = times.getValueAtPercentile(99.9);
-    table.row(name, Table.time(p50), Table.time(p99), Table.time(p999));
+    table.row(name, Numbers.time(p50), Numbers.time(p99), Numbers.time(p999));
     json.putObject(jsonName + "Ns").put("p50", p50).put("p99", p99).put("p999", p999);
   }
 
@@ -171,9 +172,9 @@ public final class WakeupExperiment implements Experiment {
           "the median round trip to "
               + whom
               + " is "
-              + Table.time(p50)
+              + Numbers.time(p50)
               + ", expected at most "
-              + Table.time(p50Max));
+              + Numbers.time(p50Max));
     }
   }
 }

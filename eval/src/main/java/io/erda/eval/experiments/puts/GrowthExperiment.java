@@ -3,8 +3,9 @@ package io.erda.eval.experiments.puts;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
+import io.erda.console.Progress;
 import io.erda.eval.Experiment;
-import io.erda.eval.Progress;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
@@ -77,7 +78,7 @@ public final class GrowthExperiment implements Experiment {
   }
 
   private static Histogram load(ErdaClient client, int objects, Loaded loaded, Progress progress) {
-    progress.step("load " + Table.count(objects) + " objects while they are read");
+    progress.step("load " + Numbers.count(objects) + " objects while they are read");
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     Histogram puts = new Histogram(100_000_000_000L, 3);
     MemorySegment key = Arena.ofAuto().allocate(Dataset.KEY_BYTES, 8);
@@ -211,15 +212,15 @@ public final class GrowthExperiment implements Experiment {
     long excessNs = reader.worstNs - bystander.worstNs;
     Table table =
         new Table("growth", "")
-            .row("objects", Table.count(objects))
+            .row("objects", Numbers.count(objects))
             .row("doublings of the table", doublings)
-            .row("buckets at the end", Table.count(buckets))
-            .row("reads meanwhile", Table.count(reader.ticks))
-            .row("longest pause of the reader", Table.time(reader.worstNs))
-            .row("longest pause of the bystander", Table.time(bystander.worstNs))
-            .row("put, p50", Table.time(puts.getValueAtPercentile(50)))
-            .row("put, p99.9", Table.time(puts.getValueAtPercentile(99.9)))
-            .row("put, longest", Table.time(puts.getMaxValue()));
+            .row("buckets at the end", Numbers.count(buckets))
+            .row("reads meanwhile", Numbers.count(reader.ticks))
+            .row("longest pause of the reader", Numbers.time(reader.worstNs))
+            .row("longest pause of the bystander", Numbers.time(bystander.worstNs))
+            .row("put, p50", Numbers.time(puts.getValueAtPercentile(50)))
+            .row("put, p99.9", Numbers.time(puts.getValueAtPercentile(99.9)))
+            .row("put, longest", Numbers.time(puts.getMaxValue()));
     ObjectNode json = new ObjectMapper().createObjectNode();
     json.put("objects", objects)
         .put("doublings", doublings)
@@ -235,11 +236,11 @@ public final class GrowthExperiment implements Experiment {
     if (excessNs > EXCESS_NS_MAX) {
       missed.add(
           "the reader once waited "
-              + Table.time(excessNs)
+              + Numbers.time(excessNs)
               + " longer than the bystander ever did, expected at most 50 ms");
     }
     if (buckets < objects) {
-      missed.add("the table has " + Table.count(buckets) + " buckets for more objects");
+      missed.add("the table has " + Numbers.count(buckets) + " buckets for more objects");
     }
     return new Report(table, json, missed);
   }

@@ -2,6 +2,7 @@ package io.erda.eval.experiments.puts;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
@@ -61,7 +62,7 @@ public final class PowerExperiment implements Experiment {
     double one = rounds.median("one client");
     for (String name : List.of("one client", "eight clients")) {
       double rate = rounds.median(name);
-      table.row(name, Table.count(rate), Table.decimal(rate / one));
+      table.row(name, Numbers.count(rate), Numbers.decimal(rate / one));
       json.putObject(name.replace(' ', '_')).put("opsPerSecond", rate).put("ratio", rate / one);
     }
     double ratio = rounds.median("eight clients") / one;

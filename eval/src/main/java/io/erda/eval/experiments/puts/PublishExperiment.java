@@ -3,6 +3,7 @@ package io.erda.eval.experiments.puts;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.peers.process.PeerLibraries;
@@ -152,13 +153,13 @@ public final class PublishExperiment implements Experiment {
     table.row(
         valueBytes + " B",
         clients,
-        Table.count(puts.perSecond()),
-        Table.time(puts.cpuNs()),
-        Table.time(puts.workNs()),
-        Table.time(puts.atMostNs()),
-        puts.counted(PublishedPuts.INSTRUCTIONS).map(Table::count).orElse("–"),
-        puts.counted(PublishedPuts.CACHE_MISSES).map(Table::decimal).orElse("–"),
-        puts.counted(PublishedPuts.PAGE_FAULTS).map(Table::decimal).orElse("–"));
+        Numbers.count(puts.perSecond()),
+        Numbers.time(puts.cpuNs()),
+        Numbers.time(puts.workNs()),
+        Numbers.time(puts.atMostNs()),
+        puts.counted(PublishedPuts.INSTRUCTIONS).map(Numbers::count).orElse("–"),
+        puts.counted(PublishedPuts.CACHE_MISSES).map(Numbers::decimal).orElse("–"),
+        puts.counted(PublishedPuts.PAGE_FAULTS).map(Numbers::decimal).orElse("–"));
     ObjectNode node = json.withObject("/" + valueBytes).putObject(clients + " clients");
     node.put("putsPerSecond", puts.perSecond())
         .put("serverCpuNs", puts.cpuNs())

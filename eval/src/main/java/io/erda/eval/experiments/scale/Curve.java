@@ -2,6 +2,7 @@ package io.erda.eval.experiments.scale;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.report.Part;
 import io.erda.eval.report.Table;
@@ -92,12 +93,12 @@ final class Curve {
     }
     Table table = new Table(header.toArray(String[]::new));
     for (double[] point : points) {
-      List<Object> row = new ArrayList<>(List.of(Table.count(point[0])));
+      List<Object> row = new ArrayList<>(List.of(Numbers.count(point[0])));
       for (int i = 1; i < point.length; i++) {
-        row.add(Double.isNaN(point[i]) ? "–" : Table.time(point[i]));
+        row.add(Double.isNaN(point[i]) ? "–" : Numbers.time(point[i]));
       }
       if (hasFloor()) {
-        row.add(Table.decimal(multiple(point[0])));
+        row.add(Numbers.decimal(multiple(point[0])));
       }
       table.row(row.toArray());
     }

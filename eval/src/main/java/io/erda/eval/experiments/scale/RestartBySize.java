@@ -1,10 +1,10 @@
 package io.erda.eval.experiments.scale;
 
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.experiments.starts.RestartTimes;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
-import io.erda.eval.report.Table;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -36,7 +36,7 @@ final class RestartBySize implements Growth {
           times.add(RestartTimes.measure(store, dataset, round));
         }
         RestartTimes median = RestartTimes.median(times);
-        context.progress().done(Table.time(median.totalNs()));
+        context.progress().done(Numbers.time(median.totalNs()));
         curve.add(objects, median.totalNs(), median.jvmNs(), median.openNs(), median.firstGetNs());
       }
     }
@@ -47,21 +47,21 @@ final class RestartBySize implements Growth {
         String.format(
             Locale.ROOT,
             "With %s objects %s are not the start of the JVM, with %s it is %s.",
-            Table.count(large),
-            Table.time(oursNs),
-            Table.count(curve.first()),
-            Table.time(curve.ns(TOTAL, curve.first()) - curve.ns(JVM, curve.first()))),
+            Numbers.count(large),
+            Numbers.time(oursNs),
+            Numbers.count(curve.first()),
+            Numbers.time(curve.ns(TOTAL, curve.first()) - curve.ns(JVM, curve.first()))),
         missed(large, curve.ns(TOTAL, large), oursNs));
   }
 
   private static List<String> missed(double objects, double totalNs, double oursNs) {
     List<String> missed = new ArrayList<>();
-    String with = "a restart with " + Table.count(objects) + " objects takes ";
+    String with = "a restart with " + Numbers.count(objects) + " objects takes ";
     if (totalNs >= TOTAL_NS_MAX) {
-      missed.add(with + Table.time(totalNs) + ", expected under 1 s");
+      missed.add(with + Numbers.time(totalNs) + ", expected under 1 s");
     }
     if (oursNs > OURS_NS_MAX) {
-      missed.add(with + Table.time(oursNs) + " beside the JVM's start, expected at most 100 ms");
+      missed.add(with + Numbers.time(oursNs) + " beside the JVM's start, expected at most 100 ms");
     }
     return missed;
   }

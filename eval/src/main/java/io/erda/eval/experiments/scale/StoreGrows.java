@@ -1,9 +1,9 @@
 package io.erda.eval.experiments.scale;
 
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
-import io.erda.eval.report.Table;
 import java.util.List;
 import java.util.Locale;
 
@@ -48,8 +48,8 @@ final class StoreGrows implements Growth {
                 + " finds less in caches and page tables. Beyond that a get takes %.2f times as"
                 + " long (at most 1.5). A miss, which is a get of a key that is not there, takes"
                 + " %.2f times as long, and a put %.2f times.",
-            Table.count(SMALL),
-            Table.count(large),
+            Numbers.count(SMALL),
+            Numbers.count(large),
             curve.times(Curve.GET, SMALL, large),
             curve.times(Curve.FLOOR, SMALL, large),
             beyond,
@@ -65,8 +65,8 @@ final class StoreGrows implements Growth {
                     Locale.ROOT,
                     "from %s to %s objects a get takes %.2f times as long beyond what the floor"
                         + " loses, expected at most %.1f",
-                    Table.count(SMALL),
-                    Table.count(large),
+                    Numbers.count(SMALL),
+                    Numbers.count(large),
                     beyond,
                     BEYOND_FLOOR_MAX)));
   }

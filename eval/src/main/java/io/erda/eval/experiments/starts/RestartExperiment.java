@@ -2,6 +2,7 @@ package io.erda.eval.experiments.starts;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.LoadChild;
@@ -61,7 +62,7 @@ public final class RestartExperiment implements Experiment {
         }
         RestartTimes times = RestartTimes.measure(store, dataset, round);
         (evict ? cold : warm).add(times);
-        context.progress().done(Table.time(times.totalNs()));
+        context.progress().done(Numbers.time(times.totalNs()));
       }
     }
     return report(cold, warm);
@@ -102,11 +103,11 @@ public final class RestartExperiment implements Experiment {
     long slowest = times.stream().mapToLong(RestartTimes::totalNs).max().orElseThrow();
     table.row(
         name,
-        Table.time(median.totalNs()),
-        Table.time(median.jvmNs()),
-        Table.time(median.openNs()),
-        Table.time(median.firstGetNs()),
-        Table.time(slowest));
+        Numbers.time(median.totalNs()),
+        Numbers.time(median.jvmNs()),
+        Numbers.time(median.openNs()),
+        Numbers.time(median.firstGetNs()),
+        Numbers.time(slowest));
     json.putObject(name)
         .put("totalNs", median.totalNs())
         .put("jvmNs", median.jvmNs())
@@ -118,7 +119,7 @@ public final class RestartExperiment implements Experiment {
           "with "
               + name
               + " files it takes "
-              + Table.time(median.totalNs())
+              + Numbers.time(median.totalNs())
               + ", expected under 1 s");
     }
   }

@@ -1,0 +1,10 @@
+/** What the commands of {@code ./erda} share. */
+module io.erda.console {
+  requires transitive com.fasterxml.jackson.databind;
+  requires transitive info.picocli;
+
+  exports io.erda.console;
+
+  opens io.erda.console to
+      info.picocli;
+}

@@ -1,0 +1,12 @@
+package io.erda.eval.commands;
+
+import io.erda.console.CommandProvider;
+import java.util.List;
+
+/** The commands that measure. */
+public final class EvalCommands implements CommandProvider {
+  @Override
+  public List<Class<?>> commands() {
+    return List.of(QuickstartCommand.class, YcsbCommand.class, EvalCommand.class);
+  }
+}

@@ -1,0 +1,2 @@
+/** The commands {@code quickstart}, {@code ycsb} and {@code eval} of {@code ./erda}. */
+package io.erda.eval.commands;

@@ -1,0 +1,2 @@
+/** The command {@code simulate} of {@code ./erda}. */
+package io.erda.simulation.commands;

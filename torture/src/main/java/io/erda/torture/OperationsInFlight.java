@@ -1,0 +1,159 @@
+package io.erda.torture;
+
+import io.erda.protocol.ErdaException;
+import io.erda.simulation.history.Operation;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * What was submitted to an asynchronous client, until its handler has heard of it: once, of each.
+ * Complains when that is not so. Any thread: who closes a client hears what another one submitted.
+ */
+final class OperationsInFlight {
+  /** The longest wait is divided into so many looks at what is late. */
+  private static final int LOOKS = 256;
+
+  /** Submits what was just written down; false when the client did not take it. */
+  interface Submission {
+    boolean submit(long token, ClientLog.Begun begun);
+  }
+
+  private record Submitted(ClientLog.Begun begun, long awakeNs) {}
+
+  private final ClientLog log;
+  private final LongSupplier awakeNs;
+  private final Map<Long, Submitted> submitted = new HashMap<>();
+  private long tokens;
+  private int looks;
+
+  /**
+   * @param awakeNs the clock of {@link Watchdog#awakeNs}
+   */
+  OperationsInFlight(ClientLog log, LongSupplier awakeNs) {
+    this.log = log;
+    this.awakeNs = awakeNs;
+  }
+
+  /** Writes an operation down and submits it, or notes that the client did not take it. */
+  boolean submit(Operation operation, int key, Submission submission) {
+    long token;
+    ClientLog.Begun begun;
+    synchronized (this) {
+      token = ++tokens;
+      begun = log.begin(operation, key);
+      submitted.put(token, new Submitted(begun, awakeNs.getAsLong()));
+    }
+    boolean taken = false;
+    try {
+      taken = submission.submit(token, begun);
+    } catch (IllegalStateException e) {
+      // Somebody has closed the client, which has not taken it then.
+    }
+    if (!taken) {
+      synchronized (this) {
+        if (submitted.remove(token) == null) {
+          Complaint.say(key, "the handler heard of " + operation + " that was not submitted");
+        } else {
+          log.withoutEffect(begun);
+        }
+      }
+    }
+    return taken;
+  }
+
+  /** The handler hears of a get. */
+  synchronized void got(long token, MemorySegment value, long length) {
+    ClientLog.Begun get = told(token, Operation.GET);
+    if (get != null) {
+      log.got(get, value, length);
+    }
+  }
+
+  /**
+   * The handler hears of a put or delete.
+   *
+   * @param result as the history wants it
+   */
+  synchronized void done(long token, Operation operation, long result) {
+    ClientLog.Begun it = told(token, operation);
+    if (it != null) {
+      log.done(it, result);
+    }
+  }
+
+  /** The handler hears of an operation with a condition. */
+  synchronized void compared(long token, boolean done) {
+    ClientLog.Begun it = told(token, null);
+    if (it == null) {
+      return;
+    }
+    if (!it.operation().isConditional()) {
+      Complaint.say(it.key(), it.operation() + " was told as one with a condition");
+    }
+    log.done(it, done ? 1 : 0);
+  }
+
+  /** The handler hears of an error. */
+  synchronized ClientLog.Outcome failed(long token, ErdaException error) {
+    ClientLog.Begun it = told(token, null);
+    return it == null ? ClientLog.Outcome.FAILED : log.failed(it, error);
+  }
+
+  private ClientLog.Begun told(long token, Operation operation) {
+    Submitted told = submitted.remove(token);
+    if (told == null) {
+      Complaint.say("operation " + token + " of " + tokens + " was told twice");
+      return null;
+    }
+    ClientLog.Begun it = told.begun();
+    if (operation != null && operation != it.operation()) {
+      Complaint.say(it.key(), it.operation() + " was told as " + operation);
+    }
+    return it;
+  }
+
+  /**
+   * Compares with what the client says is in flight.
+   *
+   * @param closing whether another thread may tell of operations just now
+   */
+  synchronized void compare(int inFlight, BooleanSupplier closing) {
+    int expected = submitted.size();
+    if (inFlight != expected && !closing.getAsBoolean()) {
+      Complaint.say(
+          "the client has " + inFlight + " operations in flight, told were all but " + expected);
+    }
+  }
+
+  /** What is late, or null: an operation whose end was not told, whatever time has passed. */
+  synchronized String late() {
+    if (++looks % LOOKS != 0) {
+      return null;
+    }
+    for (Submitted it : submitted.values()) {
+      if (awakeNs.getAsLong() - it.awakeNs() > Watchdog.OPERATION_NS) {
+        return it.begun().operation()
+            + " of key "
+            + it.begun().key()
+            + " was not told within "
+            + Watchdog.OPERATION_NS / 1_000_000
+            + " ms";
+      }
+    }
+    return null;
+  }
+
+  /** The client is closed: of everything the handler has heard. */
+  synchronized void requireNone() {
+    for (Submitted each : submitted.values()) {
+      ClientLog.Begun it = each.begun();
+      Complaint.say(
+          it.key(),
+          it.operation() + " was never told, of " + submitted.size() + " of a closed client");
+    }
+    submitted.clear();
+  }
+}

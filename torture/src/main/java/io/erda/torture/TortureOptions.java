@@ -1,0 +1,27 @@
+package io.erda.torture;
+
+import io.erda.eval.process.Transport;
+import io.erda.protocol.PutMode;
+import java.nio.file.Path;
+
+/**
+ * How long and with what.
+ *
+ * @param seconds at least
+ * @param kills at least, of server and clients together; 0: as many as come in the time
+ * @param clients at a time, at least 2
+ * @param accessMsMax how long after a client's kill its keys may keep others waiting
+ * @param transport how clients reach the server
+ * @param putMode of the stores
+ * @param faultyWire whether clients over TCP reach every other store through a {@link FaultyWire}
+ */
+public record TortureOptions(
+    int seconds,
+    int kills,
+    int clients,
+    long seed,
+    long accessMsMax,
+    Transport transport,
+    PutMode putMode,
+    boolean faultyWire,
+    Path temporaryDirectory) {}
