@@ -40,7 +40,8 @@ class ArchitectureTest {
               "eval",
               and(STRUCTURES, "client", "server", "cleaner", "ycsb", "console", "simulation")),
           Map.entry(
-              "torture", and(STRUCTURES, "client", "server", "console", "simulation", "eval")));
+              "torture",
+              and(STRUCTURES, "client", "server", "cleaner", "console", "simulation", "eval")));
 
   /** They are wiring from end to end: they start processes and measure them. */
   private static final Set<String> WIRING_MODULES =
