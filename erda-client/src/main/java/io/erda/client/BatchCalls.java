@@ -20,6 +20,9 @@ final class BatchCalls {
    */
   static final int DEPTH_MAX = 16;
 
+  /** The length of a value that could not be read. */
+  static final long FAILED = -2;
+
   private final ClientCore core;
   private final KnownStore store;
   private final BlockingCalls calls;
@@ -138,7 +141,7 @@ final class BatchCalls {
   /** Returns how many failed. */
   int get(MemorySegment[] keys, MemorySegment[] into, long[] lengths, ErdaException[] toldErrors) {
     open(toldErrors);
-    Arrays.fill(lengths, ErdaClient.FAILED);
+    Arrays.fill(lengths, FAILED);
     while (next < keys.length) {
       for (size = 0; size < gets.length && next < keys.length; next++) {
         if (takes(store.unfitKey(keys[next].byteSize()))) {

@@ -80,7 +80,7 @@ import java.util.function.LongSupplier;
  */
 public final class ErdaClient implements AutoCloseable {
   /** The length that {@link #getAll} tells of a value that could not be read. */
-  public static final long FAILED = -2;
+  public static final long FAILED = BatchCalls.FAILED;
 
   private final ClientCore core;
   private final KnownStore store;

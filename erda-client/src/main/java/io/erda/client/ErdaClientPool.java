@@ -65,7 +65,9 @@ public final class ErdaClientPool implements AutoCloseable {
               + borrowTimeout
               + "; expected 1 client or more, and no negative time");
     }
-    slots = new PoolSlots(clientsMax, borrowTimeout.toNanos(), Devices.CLOCK);
+    slots =
+        new PoolSlots(
+            clientsMax, borrowTimeout.toNanos(), Devices.CLOCK, client -> !client.isClosed());
   }
 
   /**
@@ -339,7 +341,8 @@ public final class ErdaClientPool implements AutoCloseable {
    * and go on where they were when they are called again.
    */
   public Iterator<byte[]> keys() {
-    return new PoolKeys(this);
+    return new PoolKeys(
+        (order, keys, damaged) -> with(client -> client.nextStretch(order, keys, damaged)));
   }
 
   // The pool.

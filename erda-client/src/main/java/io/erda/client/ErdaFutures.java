@@ -101,7 +101,8 @@ public final class ErdaFutures implements AutoCloseable {
           "at most " + pendingMax + " pending operations; expected 1 to " + PENDING_LIMIT);
     }
     FutureDriver driver = new FutureDriver(options, pendingMax);
-    driver.start(connect.apply(driver.handler()));
+    ErdaAsyncClient client = connect.apply(driver.handler());
+    driver.start(client, client::wakeup);
     return new ErdaFutures(driver);
   }
 

@@ -92,9 +92,9 @@ import java.util.function.Function;
 public final class ErdaMap<K, V> extends AbstractMap<K, V> implements ConcurrentMap<K, V> {
   private final UpdateGuard store;
   private final MapBytes<K, V> bytes;
-  private final MapView.Keys<K, V> keyView = new MapView.Keys<>(this);
-  private final MapView.Values<K, V> valueView = new MapView.Values<>(this);
-  private final MapView.Entries<K, V> entryView = new MapView.Entries<>(this);
+  private final Set<K> keyView;
+  private final Collection<V> valueView;
+  private final Set<Entry<K, V>> entryView;
 
   /**
    * The store of a pool as a map. The pool stays the caller's, who closes it.
@@ -104,12 +104,16 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
    */
   public static <K, V> ErdaMap<K, V> over(
       ErdaClientPool pool, Serializer<K> keys, Serializer<V> values) {
-    return new ErdaMap<>(new PoolStore(pool), keys, values);
+    Objects.requireNonNull(pool, "pool");
+    return new ErdaMap<>(new PoolStore(pool, pool::storeId), keys, values);
   }
 
   ErdaMap(MapStore store, Serializer<K> keys, Serializer<V> values) {
     this.store = new UpdateGuard(store);
     bytes = new MapBytes<>(keys, values);
+    keyView = new MapView.Keys<>(this, this.store, bytes);
+    valueView = new MapView.Values<>(this, this.store, bytes);
+    entryView = new MapView.Entries<>(this, this.store, bytes);
   }
 
   // One key.
@@ -142,10 +146,6 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
 
   /** Removes a key without telling its value. Returns whether it had one. */
   public boolean delete(K key) {
-    return deleteKey(key);
-  }
-
-  boolean deleteKey(Object key) {
     return store.delete(bytes.ofKey(key));
   }
 
@@ -274,7 +274,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     Objects.requireNonNull(function, "function");
     BiFunction<K, V, V> notNull =
         (key, now) -> Objects.requireNonNull(function.apply(key, now), "the function made null");
-    iterator(entry -> entry)
+    new MapIterator.OfEntries<>(store, bytes, entry -> entry)
         .forEachRemaining(
             entry -> compute(entry.getKey(), entry.keyBytes(), entry.valueBytes(), false, notNull));
   }
@@ -364,16 +364,5 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   @Override
   public Set<Entry<K, V>> entrySet() {
     return entryView;
-  }
-
-  MapIterator<K> keyIterator() {
-    return new MapIterator.OfKeys<>(store, bytes);
-  }
-
-  /**
-   * @param shown what the iterator returns of an entry
-   */
-  <T> MapIterator<T> iterator(Function<MapEntry<K, V>, T> shown) {
-    return new MapIterator.OfEntries<>(store, bytes, shown);
   }
 }

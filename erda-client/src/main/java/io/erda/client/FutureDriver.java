@@ -56,6 +56,7 @@ final class FutureDriver {
   private volatile Throwable failure;
 
   private ErdaAsyncClient client;
+  private Runnable wakeup;
 
   // The thread's own.
   private final FutureQueues queues = new FutureQueues();
@@ -91,9 +92,14 @@ final class FutureDriver {
     return new Handler();
   }
 
-  /** Begins. Owns the client from here on. */
-  void start(ErdaAsyncClient connecting) {
+  /**
+   * Begins. Owns the client from here on.
+   *
+   * @param endSleep ends the sleep of the thread that is in the client's {@code await}
+   */
+  void start(ErdaAsyncClient connecting, Runnable endSleep) {
     client = connecting;
+    wakeup = endSleep;
     try {
       thread.start();
     } catch (OutOfMemoryError e) {
@@ -246,7 +252,7 @@ final class FutureDriver {
   /** Wakes the thread for what was stored for it. The thread says that it sleeps, then looks. */
   private void wakeIfAsleep() {
     if (asleep) {
-      client.wakeup();
+      wakeup.run();
     }
   }
 

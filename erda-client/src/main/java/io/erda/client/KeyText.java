@@ -11,6 +11,10 @@ import java.util.HexFormat;
 final class KeyText {
   private static final int BYTES_MAX = 64;
 
+  static String of(byte[] key) {
+    return of(MemorySegment.ofArray(key), 0, key.length);
+  }
+
   static String of(MemorySegment memory, long at, int length) {
     byte[] bytes = memory.asSlice(at, Math.min(length, BYTES_MAX)).toArray(ValueLayout.JAVA_BYTE);
     StringBuilder text = new StringBuilder("key ");

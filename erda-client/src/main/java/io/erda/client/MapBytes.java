@@ -29,7 +29,8 @@ final class MapBytes<K, V> {
     try {
       return Objects.requireNonNull(keys.fromBytes(key.clone()), "it made null of it");
     } catch (Exception | LinkageError e) {
-      throw UndecodableException.ofKey(key, e);
+      throw new UndecodableException(
+          "the serializer of keys can't read " + KeyText.of(key) + ": " + e, key, true, e);
     }
   }
 
@@ -45,7 +46,16 @@ final class MapBytes<K, V> {
     try {
       return Objects.requireNonNull(values.fromBytes(value.clone()), "it made null of it");
     } catch (Exception | LinkageError e) {
-      throw UndecodableException.ofValue(key, value.length, e);
+      throw new UndecodableException(
+          "the serializer of values can't read the value of "
+              + KeyText.of(key)
+              + ", "
+              + value.length
+              + " bytes: "
+              + e,
+          key,
+          false,
+          e);
     }
   }
 }

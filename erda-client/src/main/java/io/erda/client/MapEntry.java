@@ -68,7 +68,7 @@ final class MapEntry<K, V> implements Map.Entry<K, V> {
     if (!store.compareAndSet(key, before.bytes, newBytes)) {
       throw new IllegalStateException(
           "the value of "
-              + UndecodableException.text(key)
+              + KeyText.of(key)
               + " was changed or removed since this entry was read; nothing was stored");
     }
     seen = new Seen<>(newBytes, value);

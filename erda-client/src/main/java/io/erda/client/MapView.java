@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.Spliterator;
 import java.util.Spliterators;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 
@@ -20,10 +21,17 @@ import java.util.function.Predicate;
  * while a stream is under way.
  */
 abstract class MapView<K, V, T> extends AbstractCollection<T> {
-  final ErdaMap<K, V> map;
+  final ConcurrentMap<K, V> map;
+  final MapStore store;
+  final MapBytes<K, V> bytes;
 
-  private MapView(ErdaMap<K, V> map) {
+  /**
+   * @param map whose view this is, over the same store and with the same serializers
+   */
+  private MapView(ConcurrentMap<K, V> map, MapStore store, MapBytes<K, V> bytes) {
     this.map = map;
+    this.store = store;
+    this.bytes = bytes;
   }
 
   @Override
@@ -108,13 +116,13 @@ abstract class MapView<K, V, T> extends AbstractCollection<T> {
 
   /** All values. */
   static final class Values<K, V> extends MapView<K, V, V> {
-    Values(ErdaMap<K, V> map) {
-      super(map);
+    Values(ConcurrentMap<K, V> map, MapStore store, MapBytes<K, V> bytes) {
+      super(map, store, bytes);
     }
 
     @Override
     public MapIterator<V> iterator() {
-      return map.iterator(MapEntry::getValue);
+      return new MapIterator.OfEntries<>(store, bytes, MapEntry::getValue);
     }
 
     @Override
@@ -125,8 +133,8 @@ abstract class MapView<K, V, T> extends AbstractCollection<T> {
 
   /** A view without duplicates. */
   abstract static class OfSet<K, V, T> extends MapView<K, V, T> implements Set<T> {
-    OfSet(ErdaMap<K, V> map) {
-      super(map);
+    OfSet(ConcurrentMap<K, V> map, MapStore store, MapBytes<K, V> bytes) {
+      super(map, store, bytes);
     }
 
     @Override
@@ -172,13 +180,13 @@ abstract class MapView<K, V, T> extends AbstractCollection<T> {
 
   /** All keys; no value is read. */
   static final class Keys<K, V> extends OfSet<K, V, K> {
-    Keys(ErdaMap<K, V> map) {
-      super(map);
+    Keys(ConcurrentMap<K, V> map, MapStore store, MapBytes<K, V> bytes) {
+      super(map, store, bytes);
     }
 
     @Override
     public MapIterator<K> iterator() {
-      return map.keyIterator();
+      return new MapIterator.OfKeys<>(store, bytes);
     }
 
     @Override
@@ -188,19 +196,19 @@ abstract class MapView<K, V, T> extends AbstractCollection<T> {
 
     @Override
     public boolean remove(Object key) {
-      return map.deleteKey(key);
+      return store.delete(bytes.ofKey(key));
     }
   }
 
   /** All entries. */
   static final class Entries<K, V> extends OfSet<K, V, Map.Entry<K, V>> {
-    Entries(ErdaMap<K, V> map) {
-      super(map);
+    Entries(ConcurrentMap<K, V> map, MapStore store, MapBytes<K, V> bytes) {
+      super(map, store, bytes);
     }
 
     @Override
     public MapIterator<Map.Entry<K, V>> iterator() {
-      return map.iterator(entry -> entry);
+      return new MapIterator.OfEntries<>(store, bytes, entry -> entry);
     }
 
     @Override

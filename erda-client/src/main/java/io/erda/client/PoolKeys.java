@@ -11,7 +11,18 @@ import java.util.Queue;
  * {@link ScanOrder}, which is all that stays of the iteration between two of them.
  */
 final class PoolKeys implements Iterator<byte[]> {
-  private final ErdaClientPool pool;
+  /** Reads one stretch of the store's keys. */
+  interface Stretches {
+    /**
+     * @param order as the stretch before left it; null before the first
+     * @param keys where the keys of the stretch go
+     * @param damaged where it goes what could not be read of it
+     * @return where the next stretch begins
+     */
+    ScanOrder read(ScanOrder order, Queue<byte[]> keys, Queue<ErdaException.Damaged> damaged);
+  }
+
+  private final Stretches stretches;
 
   /** Null before the first stretch. */
   private ScanOrder order;
@@ -19,8 +30,8 @@ final class PoolKeys implements Iterator<byte[]> {
   private final Queue<byte[]> keys = new ArrayDeque<>();
   private final Queue<ErdaException.Damaged> damaged = new ArrayDeque<>();
 
-  PoolKeys(ErdaClientPool pool) {
-    this.pool = pool;
+  PoolKeys(Stretches stretches) {
+    this.stretches = stretches;
   }
 
   @Override
@@ -45,7 +56,7 @@ final class PoolKeys implements Iterator<byte[]> {
   private void takeStretch() {
     boolean taken = false;
     try {
-      order = pool.with(client -> client.nextStretch(order, keys, damaged));
+      order = stretches.read(order, keys, damaged);
       taken = true;
     } finally {
       if (!taken) {

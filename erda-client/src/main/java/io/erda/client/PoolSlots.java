@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
 /**
  * The places of a pool's clients, each taken by one thread at a time. No word is common to all who
@@ -90,6 +91,7 @@ final class PoolSlots {
   private final Slot[] slots;
   private final long timeoutNs;
   private final LongSupplier nanoTime;
+  private final Predicate<ErdaClient> isOpen;
 
   /** The place that a thread had last, by its number; another thread's now and then. */
   private final int[] hints = new int[HINTS];
@@ -99,7 +101,11 @@ final class PoolSlots {
   private volatile long makesDoUntilNs;
   private volatile boolean closed;
 
-  PoolSlots(int count, long timeoutNs, LongSupplier nanoTime) {
+  /**
+   * @param isOpen whether a client that was opened was not closed since
+   */
+  PoolSlots(int count, long timeoutNs, LongSupplier nanoTime, Predicate<ErdaClient> isOpen) {
+    this.isOpen = isOpen;
     this.timeoutNs = timeoutNs;
     this.nanoTime = nanoTime;
     slots = new Slot[count];
@@ -117,7 +123,7 @@ final class PoolSlots {
     int open = 0;
     for (Slot each : slots) {
       ErdaClient client = each.client;
-      open += client != null && !client.isClosed() ? 1 : 0;
+      open += client != null && isOpen.test(client) ? 1 : 0;
     }
     return open;
   }

@@ -2,21 +2,26 @@ package io.erda.client;
 
 import java.util.Iterator;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /** The store of a pool's clients, for {@link ErdaMap}. */
 final class PoolStore implements MapStore {
   private final ErdaClientPool pool;
+  private final Supplier<UUID> storeId;
 
-  PoolStore(ErdaClientPool pool) {
-    this.pool = Objects.requireNonNull(pool, "pool");
+  /**
+   * @param storeId tells which store the pool is connected to; null before its first connection
+   */
+  PoolStore(ErdaClientPool pool, Supplier<UUID> storeId) {
+    this.pool = pool;
+    this.storeId = storeId;
   }
 
   /** The pool itself before its first connection, which every method but this one makes. */
   @Override
   public Object identity() {
-    UUID store = pool.storeId();
+    UUID store = storeId.get();
     return store == null ? pool : store;
   }
 
