@@ -245,10 +245,16 @@ abstract class Operation {
     }
   }
 
+  /** Which file could not be reached last, and why; empty where none is known of. */
+  private String unreached() {
+    String why = session == null ? "" : session.queuePair.unreached();
+    return why.isEmpty() ? "" : " (" + why + ")";
+  }
+
   private String waitingFor() {
     return switch (step) {
       case WAIT_SESSION -> ": no connection; " + connections.lastLoss();
-      case WAIT_MAP -> ": waiting for the region map";
+      case WAIT_MAP -> ": waiting for the region map" + unreached();
       case BACKOFF -> ": entries were being moved, or another put was undecided, all the time";
       default -> "";
     };

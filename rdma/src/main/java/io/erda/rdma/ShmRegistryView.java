@@ -42,7 +42,7 @@ final class ShmRegistryView implements AutoCloseable {
   /** The last ones left first: what they map may come back under another key. */
   private final ArrayDeque<RemoteRegion> left = new ArrayDeque<>();
 
-  /** Why the file of the region that was tried last could not be opened; empty where it could. */
+  /** Why the file of the region that was tried last can't be used; empty where it can. */
   private String unreached = "";
 
   private final List<RemoteRegion> superseded = new ArrayList<>();
@@ -77,9 +77,9 @@ final class ShmRegistryView implements AutoCloseable {
     try {
       int descriptor = directory.open(ShmRegistry.FILE, false);
       try {
-        MemorySegment registry = map(descriptor, 0, RegistryLayout.BYTES, false, arena);
-        if (registry != null
-            && RegistryLayout.validate(registry) == null
+        MemorySegment registry =
+            map(ShmRegistry.FILE, descriptor, 0, RegistryLayout.BYTES, false, arena);
+        if (RegistryLayout.validate(registry) == null
             && registry.get(QueueLayout.LONG, RegistryLayout.ID_OFFSET) == id) {
           ShmRegistryView view =
               new ShmRegistryView(directory, readAhead, new Mappings(arena), registry, server);
@@ -239,7 +239,7 @@ final class ShmRegistryView implements AutoCloseable {
         if (loss != null) {
           throw new ShortenedFileException(loss);
         }
-        return map(descriptor, slot.offset, slot.length, writable, arena);
+        return map(slot.name, descriptor, slot.offset, slot.length, writable, arena);
       } finally {
         Posix.close(descriptor);
       }
@@ -251,7 +251,7 @@ final class ShmRegistryView implements AutoCloseable {
     }
   }
 
-  /** Why the file of what {@link #reach} was asked for last could not be opened; else empty. */
+  /** Why the file of what {@link #reach} was asked for last can't be used; else empty. */
   String unreached() {
     return unreached;
   }
@@ -360,17 +360,21 @@ final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * Null when the file can't be opened so, or is shorter: a store or load beyond its end would kill
-   * the process.
+   * Maps a part of an open file.
+   *
+   * @param name of the file, for messages
+   * @throws IOException when the file can't be opened so, or can't be mapped, or is shorter: a
+   *     store or load beyond its end would kill the process
    */
   private static MemorySegment map(
-      int descriptor, long offset, long length, boolean writable, Arena arena) {
+      String name, int descriptor, long offset, long length, boolean writable, Arena arena)
+      throws IOException {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
         try (FileChannel channel = ShmDirectory.channel(descriptor, writable)) {
           if (offset < 0 || length < 0 || length > channel.size() - offset) {
-            return null;
+            throw new IOException(name + " is shorter than what is to be mapped of it");
           }
           return writable
               ? mapToWrite(channel, offset, length, arena)
@@ -378,7 +382,12 @@ final class ShmRegistryView implements AutoCloseable {
         } catch (ClosedByInterruptException e) {
           interrupted |= Thread.interrupted();
         } catch (IOException e) {
-          return null;
+          if (e.getCause() instanceof OutOfMemoryError) {
+            throw new IOException(
+                name + " can't be mapped: this process has no address space or no memory for it",
+                e);
+          }
+          throw e;
         }
       }
     } finally {
