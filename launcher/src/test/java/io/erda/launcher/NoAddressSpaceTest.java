@@ -11,8 +11,8 @@ import io.erda.client.ErdaUri;
 import io.erda.client.KeyCursor;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
+import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
-import io.erda.launcher.commands.LaunchSettings;
 import io.erda.protocol.ErdaException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -108,14 +108,12 @@ class NoAddressSpaceTest {
     Map<String, String> told = new TreeMap<>();
     try (Children children = new Children()) {
       ServerChild server =
-          ServerChild.start(
-              children, LaunchSettings.load().jvm(), directory.resolve("data"), LARGE_REGIONS);
+          ServerChild.start(children, Jvm.current(), directory.resolve("data"), LARGE_REGIONS);
       try (ErdaClient other = ErdaClient.connect(server.uri())) {
         other.put("key".getBytes(UTF_8), "old".getBytes(UTF_8));
       }
       Child client =
-          children.start(
-              "a client", LaunchSettings.load().jvm().command(Confined.class, server.uri()));
+          children.start("a client", Jvm.current().command(Confined.class, server.uri()));
       for (String call : List.of("put", "get", "keys", "put afterwards", "get afterwards")) {
         told.put(call, client.await(call + ": ", LONG).substring(call.length() + 2));
       }
