@@ -16,11 +16,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A handler ends the JVM while shutdown hooks close what it belongs to: the JVM does end. */
+@Tag("long")
 class ExitInHandlerTest {
   private static final int EXIT = 7;
   private static final byte[] KEY = "key".getBytes(UTF_8);

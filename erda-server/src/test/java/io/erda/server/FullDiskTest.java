@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>The small file system is one in a mount namespace of the child, which the kernel takes away
  * with the child. Where this user may not make one, that test is skipped.
  */
+@Tag("long")
 class FullDiskTest {
   private static final String UNSHARE = "unshare --user --map-root-user --mount ";
 

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>The file system is an XFS in a file, in a mount namespace of the child. Where this user may
  * not mount one, or there is no mkfs.xfs, the test is skipped.
  */
+@Tag("long")
 class SharedPagesTest {
   @TempDir Path directory;
 

@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.hashtable.CrashExplorer.Driver;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * No crash of a script of operations, and no crash of the recovery after it, loses or doubles a
  * key.
  */
+@Tag("long")
 class CrashTest {
   static final long SEED = Long.getLong("erda.seed", 1);
   static final long BUCKETS = 64;

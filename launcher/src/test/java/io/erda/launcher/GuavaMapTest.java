@@ -26,6 +26,7 @@ import junit.framework.TestSuite;
 import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Guava's tests for implementations of {@code ConcurrentMap}, over each device. They are written
  * for JUnit 3; each of them is a dynamic test here.
  */
+@Tag("long")
 class GuavaMapTest {
   private static final ServerOptions SMALL =
       ServerOptions.DEFAULTS

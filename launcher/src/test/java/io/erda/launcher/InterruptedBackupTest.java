@@ -19,12 +19,14 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Found by a review: what a backup had written stayed when a signal ended it. */
+@Tag("long")
 class InterruptedBackupTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 

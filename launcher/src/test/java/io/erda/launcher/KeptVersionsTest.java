@@ -26,6 +26,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +53,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * mvn verify -pl launcher -am -Dtest=KeptVersionsTest -Dsurefire.failIfNoSpecifiedTests=false -Derda.write.versions=DIR
  * </pre>
  */
+@Tag("long")
 class KeptVersionsTest {
   private static final Path KEPT = Path.of("src", "test", "resources", "kept-versions");
   private static final Duration LONG = Duration.ofSeconds(60);

@@ -24,12 +24,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The commands as processes of their own: they end as they should and leave nothing. */
+@Tag("long")
 class ProcessesTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final List<String> SMALL =

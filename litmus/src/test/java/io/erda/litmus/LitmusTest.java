@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * interpreter, both compilers, and orders of compiled code drawn at random. {@code
  * -Derda.litmus.seconds=N} for N seconds a test in each of them, instead of a moment.
  */
+@Tag("long")
 final class LitmusTest {
   private static final long SECONDS = Long.getLong("erda.litmus.seconds", 0);
   private static final List<String> STRESSED =

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.TestFactory;
  * which takes half an hour and prints the table of {@code MUTANTS.md}; {@code -Derda.mutant=NAME}
  * for one alone.
  */
+@Tag("long")
 final class EveryMutantTest {
   private static final int QUICK_SEEDS_MAX = 400;
 

@@ -1,9 +1,11 @@
 package io.erda.simulation.mutants;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Rule 10: a file is used again only when nobody can store there any more. */
+@Tag("long")
 final class LateStoresTest {
   private static final int SEEDS_MAX = 1500;
   private static final int SEEDS_SOUND = 40;

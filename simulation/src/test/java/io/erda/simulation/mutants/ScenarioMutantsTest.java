@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
  * displaced, and of tables that become smaller. In one set of seeds in the build, and in five with
  * {@code -Derda.mutants=all}; {@code -Derda.mutant=NAME} for one alone.
  */
+@Tag("long")
 final class ScenarioMutantsTest {
   private static final int SEEDS_MAX = SeedSets.ALL ? 10_000 : 1000;
 

@@ -2,9 +2,11 @@ package io.erda.simulation.mutants;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A failing run becomes a history that people can read. */
+@Tag("long")
 final class ShrinkerTest {
   private static final int RUNS_MAX = 3000;
   private static final int OPERATIONS_MAX = 150;

@@ -10,9 +10,11 @@ import io.erda.server.engine.StoreGeometry;
 import io.erda.simulation.system.TableMutants.Mutant;
 import java.io.IOException;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Deliberate defects of a table that becomes larger: the simulation has to find each. */
+@Tag("long")
 final class DoublingMutantsTest extends ResizingMutants {
   DoublingMutantsTest() {
     super("doubling");
