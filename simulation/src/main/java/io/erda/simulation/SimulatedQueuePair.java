@@ -1,21 +1,23 @@
 package io.erda.simulation;
 
 import io.erda.rdma.CompletionHandler;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * One end of a simulated connection, with what is on the way from it to the other end.
  *
- * <p>Work goes through: posted (unissued while a fence holds it, {@link SendQueue}) → arrived at
- * the responder's NIC → pieces land or are fetched ({@link Responder}) → done → completion, in the
- * order posted. Messages are delivered in between ({@link MessageDelivery}). What becomes of all
- * that when the connection ends is said by {@link Severing}.
+ * <p>PostedWork goes through: posted (unissued while a fence holds it, {@link SendQueue}) → arrived
+ * at the responder's NIC → pieces land or are fetched ({@link Responder}) → done → completion, in
+ * the order posted. Messages are delivered in between ({@link MessageDelivery}). What becomes of
+ * all that when the connection ends is said by {@link Severing}.
  */
-final class SimulatedQueuePair extends CheckedPosts {
+final class SimulatedQueuePair implements QueuePair {
   private static final int UNFENCED_NS_LOG2_MIN = 20;
   private static final int UNFENCED_NS_LOG2_MAX = 28;
 
@@ -41,7 +43,6 @@ final class SimulatedQueuePair extends CheckedPosts {
   private MemorySegment privateData = MemorySegment.ofArray(new long[0]);
 
   private SimulatedQueuePair(SimulatedDevice device, String address, MemorySegment request) {
-    super(device, device.network.hops.model.messageBytesMax());
     this.device = device;
     this.address = address;
     this.request = request;
@@ -79,7 +80,7 @@ final class SimulatedQueuePair extends CheckedPosts {
     reach.connect(other.end);
   }
 
-  private void arrive(Work work) {
+  private void arrive(PostedWork work) {
     responder.arrive(work);
   }
 
@@ -136,16 +137,34 @@ final class SimulatedQueuePair extends CheckedPosts {
 
   // Posting
 
+  /** Keeps what is asked for, when it names memory of its own device. */
+  private PostedWork keep(Work asked) {
+    assert asked.isWellFormed() : asked;
+    MemorySegment local =
+        asked.hasLocal() ? check(asked.local, asked.localOffset, asked.length) : null;
+    return new PostedWork(asked, local);
+  }
+
+  /** The memory of a region of this device, in which the stretch must lie. */
+  private MemorySegment check(MemoryRegion local, long offset, int length) {
+    MemorySegment memory = SimulatedRegion.own(local, device).memory();
+    Objects.checkFromIndexSize(offset, length, memory.byteSize());
+    return memory;
+  }
+
   @Override
-  public boolean readNow(
-      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
-    Work work =
-        work(0, Opcode.READ, local, localOffset, remoteKey, remoteOffset, length, Flags.NONE);
+  public boolean readNow(Work read) {
+    PostedWork work = keep(read);
     return readInCall.mayBegin(sends.isIdle()) && readInCall.read(work);
   }
 
   @Override
-  boolean post(Work work) {
+  public boolean post(Work asked) {
+    if (asked.opcode == Opcode.SEND && asked.length > hops.model.messageBytesMax()) {
+      throw new IllegalArgumentException(
+          "message of " + asked.length + " bytes; at most " + hops.model.messageBytesMax());
+    }
+    PostedWork work = keep(asked);
     checkOpen();
     if (isConnecting() || sends.isFull()) {
       return false;
@@ -168,7 +187,7 @@ final class SimulatedQueuePair extends CheckedPosts {
     return true;
   }
 
-  private boolean isFlushedAtOnce(Work work) {
+  private boolean isFlushedAtOnce(PostedWork work) {
     boolean outlives = work.opcode == Opcode.READ && reach.readsOutlive();
     return end.hasEnded() && !outlives || end.claims.isWithdrawn() && !work.isNonPosted();
   }

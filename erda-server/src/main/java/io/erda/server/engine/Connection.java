@@ -9,6 +9,7 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 
@@ -59,6 +60,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   private final MessageBuffers messageBuffers;
   private final Answers answers;
   private final MemoryRegion memory;
+  private final Work response = Work.send().signaled();
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
 
   /** By slot; 0 where a request is awaited, or has no answer yet. */
@@ -362,12 +364,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   }
 
   private boolean postResponse(int slot) {
-    return queuePair.postSend(
-        SEND_ID + slot,
-        memory,
-        responseAt(slot),
-        responseLengths[slot],
-        io.erda.rdma.Flags.SIGNALED);
+    response.id(SEND_ID + slot).local(memory, responseAt(slot), responseLengths[slot]);
+    return queuePair.post(response);
   }
 
   private void postReceive(int slot) {

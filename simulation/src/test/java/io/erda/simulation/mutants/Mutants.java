@@ -109,7 +109,7 @@ final class Mutants {
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
-                      defect(LEASED_PUT, "postWrite", "postWrite", "writeLater"),
+                      defect(LEASED_PUT, "postWrite", "post", "writeLater"),
                       beforeReturn(PUT, "post", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
