@@ -165,7 +165,7 @@ final class Requests {
     }
     ids[slot] = id;
     types[slot] = type;
-    messages[slot] = queuePair.sent();
+    messages[slot] = queuePair.claims().sent();
     outstanding++;
     return true;
   }

@@ -449,7 +449,7 @@ final class FakeStore implements LongSupplier {
       int type = Message.type(in, 0);
       requests.add(type);
       if (takes) {
-        queuePair.claim();
+        queuePair.claims().claim();
       }
       int result = answer.to(type, in);
       if (result == SILENCE) {
@@ -482,7 +482,7 @@ final class FakeStore implements LongSupplier {
       }
       if (peers.contains(this)) {
         queuePair.post(Work.send().id(slot).local(region, (long) (SLOTS + slot) * BYTES, length));
-        queuePair.settle();
+        queuePair.claims().finish();
       }
     }
   }

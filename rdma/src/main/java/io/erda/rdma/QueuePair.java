@@ -12,10 +12,7 @@ import java.lang.foreign.MemorySegment;
  * Device#readsOutlivePeer()} is true. Closing makes outstanding work complete in error with nobody
  * to hear it.
  *
- * <p><b>Messages at the end.</b> A responder that acts on messages calls {@link #claim()} before
- * any of them takes effect, and {@link #settle()} after. A requester that gives up calls {@link
- * #withdraw()} and learns what of its messages was claimed. Messages are numbered from 1 in the
- * order posted; those that were not claimed never take effect.
+ * <p>{@link #claims} tells which messages take effect when an end has gone.
  */
 public interface QueuePair extends AutoCloseable {
   /**
@@ -115,55 +112,8 @@ public interface QueuePair extends AutoCloseable {
     return true;
   }
 
-  /** A requester asks for the number of the message that it posted last; 0 before the first. */
-  default long sent() {
-    return 0;
-  }
-
-  /**
-   * A responder claims all that it received, before anything of it takes effect. Returns false when
-   * the requester withdrew, closed or is known to have died; then nothing of it may take effect. A
-   * device that can't tell exactly says what it knows, and its requesters say so in {@link
-   * #claimed()}.
-   */
-  default boolean claim() {
-    return true;
-  }
-
-  /** Whether {@link #claim()} would find the requester there; claims nothing, and is cheap. */
-  default boolean isPeerThere() {
-    return true;
-  }
-
-  /**
-   * A responder says that what it claimed has taken effect or never will, and that the answers were
-   * posted.
-   */
-  default void settle() {}
-
-  /**
-   * A requester takes back whatever the responder did not claim. Work that is posted from now on
-   * completes in error, and READs behave as after the peer's end. Answers still arrive. Idempotent;
-   * {@link #close()} does it too.
-   */
-  default void withdraw() {}
-
-  /**
-   * A requester that withdrew asks for the number of the last message that may take effect; {@link
-   * Long#MAX_VALUE} where the device can't know. A device that has to ask the other end says so
-   * too, until a poll has heard the answer.
-   */
-  default long claimed() {
-    return Long.MAX_VALUE;
-  }
-
-  /**
-   * A requester asks for the number of the last message that the responder is through with. What it
-   * answered has arrived when this says so, as far as there was room for answers.
-   */
-  default long settled() {
-    return 0;
-  }
+  /** Which messages take effect when an end of the connection has gone. */
+  Claims claims();
 
   /**
    * To be asked after an {@link InternalError} by one who does not know whose memory it was that

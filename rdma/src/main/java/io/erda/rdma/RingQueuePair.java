@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
  * work that meets that state fails ({@link OneSidedWork}).
  *
  * <p><b>Messages at the end.</b> What a requester had posted takes no effect once it has closed or
- * withdrawn, but for what the responder had claimed: see {@link Claims}.
+ * withdrawn, but for what the responder had claimed: see {@link ClaimWords}.
  *
  * <p>{@link Bells} says how an end that sleeps is woken.
  *
@@ -48,7 +48,8 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final Bells bells;
   private final Messages messages;
   private final Counters counters;
-  private final Claims claims;
+  private final ClaimWords claimWords;
+  private final RingClaims claims;
   private final Ends ends;
   private final RemoteRegions regions = new RemoteRegions(this);
   private final OneSidedWork oneSided;
@@ -62,9 +63,6 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
 
   private int polls;
   private long drainUntil;
-
-  /** Messages that were posted, those too that the peer's end kept from being published. */
-  private long posted;
 
   /**
    * @param connectTimeoutNs of a requester; unused by a responder, which begins connected
@@ -85,8 +83,9 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     this.phase = requester ? Phase.CONNECTING : Phase.CONNECTED;
     bells = new Bells(queue, requester);
     messages = new Messages(queue, requester, QUEUE_DEPTH);
-    claims = new Claims(queue.address());
-    ends = new Ends(queue, requester, claims);
+    claimWords = new ClaimWords(queue.address());
+    ends = new Ends(queue, requester, claimWords);
+    claims = new RingClaims(this, claimWords, ends, messages);
     counters =
         new Counters(
             queue,
@@ -196,7 +195,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     if (status == Status.SUCCESS) {
       immediate.set(QueueLayout.INT, 0, work.length);
       status = publish(Ring.TYPE_WRITE_IMM, work.imm, immediate, 0, Integer.BYTES);
-      posted++;
+      claims.onPosted();
     }
     return complete(work, status);
   }
@@ -214,7 +213,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
         return false;
       }
     }
-    posted++;
+    claims.onPosted();
     return complete(work, status);
   }
 
@@ -415,62 +414,9 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     return phase == Phase.CONNECTING || completions.isFull();
   }
 
-  // What may still take effect at the end.
-
   @Override
-  public final long sent() {
-    return posted;
-  }
-
-  @Override
-  public final boolean claim() {
-    if (phase != Phase.CONNECTED || requester) {
-      return false;
-    }
-    checkPeer();
-    claims.claim(messages.received());
-    return !ends.hasPeerEnded();
-  }
-
-  @Override
-  public final boolean isPeerThere() {
-    return phase == Phase.CONNECTED && !ends.hasPeerEnded();
-  }
-
-  @Override
-  public final void settle() {
-    if (phase != Phase.CLOSED && !requester) {
-      claims.settle();
-    }
-  }
-
-  @Override
-  public final void withdraw() {
-    if (phase == Phase.CLOSED || claims.isWithdrawn() || !requester) {
-      return;
-    }
-    lookForShortening();
-    try {
-      ends.end(QueueLayout.FENCED);
-      ringIfAsleep();
-      faults.surface();
-    } catch (InternalError e) {
-      // The responder may not see that this end withdrew: it may claim what is in the ring.
-      claims.lose();
-      isMemoryLost();
-      breakOff();
-    }
-    claims.withdraw();
-  }
-
-  @Override
-  public final long claimed() {
-    return claims.isWithdrawn() ? claims.claimedThen() : Long.MAX_VALUE;
-  }
-
-  @Override
-  public final long settled() {
-    return claims.settled(phase == Phase.CLOSED);
+  public final Claims claims() {
+    return claims;
   }
 
   /**
@@ -478,7 +424,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
    * responder did.
    */
   final void onMemoryLost() {
-    claims.lose();
+    claimWords.lose();
     breakOff();
   }
 
@@ -556,7 +502,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     }
     // Nothing of the closing is left out because the memory went away a moment ago.
     lookForShortening();
-    withdraw();
+    claims.withdraw();
     try {
       showEnd(state);
       faults.surface();
@@ -570,7 +516,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   private void showEnd(long state) {
-    settled();
+    claims.finished();
     counters.show();
     ends.end(state);
     ringIfAsleep();

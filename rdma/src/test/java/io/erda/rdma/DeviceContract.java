@@ -1008,7 +1008,7 @@ public abstract class DeviceContract {
     }
     steps(0);
     requester.close();
-    long claimed = requester.claimed();
+    long claimed = requester.claims().claimed();
     requester = null;
     int[] effects = new int[1];
     for (int i = 0; i < STEPS_MAX && !atServer.has(Opcode.DISCONNECT); i++) {
@@ -1026,9 +1026,9 @@ public abstract class DeviceContract {
   private CompletionHandler acting(QueuePair end, int[] effects) {
     return (wrId, opcode, status, byteLength, imm) -> {
       atServer.onCompletion(wrId, opcode, status, byteLength, imm);
-      if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claim()) {
+      if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claims().claim()) {
         effects[0]++;
-        end.settle();
+        end.claims().finish();
       }
     };
   }
@@ -1042,18 +1042,18 @@ public abstract class DeviceContract {
       responder.postReceive(i, serverLocal, 64L * i, 64);
     }
     for (int i = 0; i < 3; i++) {
-      assertEquals(i, requester.sent());
+      assertEquals(i, requester.claims().sent());
       assertTrue(requester.post(Work.send().id(i).local(clientRegion, 0, 8).signaled()));
     }
     for (int i = 0; i < STEPS_MAX && effects[0] < 2; i++) {
       responder.poll(acting, 1);
       fixture.step();
     }
-    requester.withdraw();
-    requester.withdraw();
-    long claimed = requester.claimed();
+    requester.claims().withdraw();
+    requester.claims().withdraw();
+    long claimed = requester.claims().claimed();
     assertTrue(claimed == 2 || claimed == Long.MAX_VALUE, "claimed " + claimed);
-    assertTrue(requester.settled() == 2 || claimed == Long.MAX_VALUE);
+    assertTrue(requester.claims().finished() == 2 || claimed == Long.MAX_VALUE);
     assertTrue(requester.post(Work.send().id(9).local(clientRegion, 0, 8)));
     until(() -> atClient.of(Opcode.SEND).stream().anyMatch(send -> send.wrId() == 9));
     assertNotEquals(
@@ -1068,10 +1068,10 @@ public abstract class DeviceContract {
       fixture.step();
     }
     assertTrue(effects[0] == 2 || claimed == Long.MAX_VALUE, effects[0] + " took effect");
-    assertTrue(!responder.claim());
+    assertTrue(!responder.claims().claim());
     requester.close();
     // A device that has to ask the other end knew nothing at first.
-    assertTrue(claimed == requester.claimed() || claimed == Long.MAX_VALUE);
+    assertTrue(claimed == requester.claims().claimed() || claimed == Long.MAX_VALUE);
     requester = null;
   }
 
@@ -1082,17 +1082,18 @@ public abstract class DeviceContract {
     requester.postReceive(2, clientRegion, 64, 64);
     requester.post(Work.send().id(3).local(clientRegion, 0, 8));
     until(() -> atServer.has(Opcode.RECEIVE));
-    assertTrue(responder.claim());
-    requester.withdraw();
-    assertTrue(requester.claimed() >= 1);
-    assertEquals(0, requester.settled());
+    assertTrue(responder.claims().claim());
+    requester.claims().withdraw();
+    assertTrue(requester.claims().claimed() >= 1);
+    assertEquals(0, requester.claims().finished());
     serverLocalMemory.set(ValueLayout.JAVA_LONG, 128, 77);
     responder.post(Work.send().id(4).local(serverLocal, 128, 8));
-    responder.settle();
+    responder.claims().finish();
     until(() -> atClient.has(Opcode.RECEIVE));
     assertEquals(Status.SUCCESS, atClient.first(Opcode.RECEIVE).status());
     assertEquals(77, clientMemory.get(ValueLayout.JAVA_LONG, 64));
-    until(() -> requester.settled() == 1 || requester.claimed() == Long.MAX_VALUE);
+    until(
+        () -> requester.claims().finished() == 1 || requester.claims().claimed() == Long.MAX_VALUE);
   }
 
   /** Both ends at once: whatever took effect was claimed, as the requester saw it. */
@@ -1120,9 +1121,9 @@ public abstract class DeviceContract {
       for (int spins = random.nextInt(400); spins > 0; spins--) {
         Thread.onSpinWait();
       }
-      here.withdraw();
+      here.claims().withdraw();
       int done = effects.get(20, TimeUnit.SECONDS);
-      assertTrue(done <= here.claimed(), "an effect that was not claimed; seed " + seed);
+      assertTrue(done <= here.claims().claimed(), "an effect that was not claimed; seed " + seed);
       here.close();
       there.close();
     }
@@ -1135,7 +1136,7 @@ public abstract class DeviceContract {
     while (ends[1] == 0) {
       end.poll(
           (wrId, opcode, status, byteLength, imm) -> {
-            if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claim()) {
+            if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claims().claim()) {
               ends[0]++;
             }
             ends[1]++;

@@ -219,9 +219,9 @@ final class LostMemoryTest {
         Status.FENCED,
         completed(
             requester.post(Work.read().id(1).local(local, 0, 64).remote(whole, 0).signaled())));
-    requester.withdraw();
-    assertEquals(Long.MAX_VALUE, requester.claimed());
-    assertEquals(0, requester.settled());
+    requester.claims().withdraw();
+    assertEquals(Long.MAX_VALUE, requester.claims().claimed());
+    assertEquals(0, requester.claims().finished());
     assertEquals(0, local.memory().get(ValueLayout.JAVA_LONG, 0));
   }
 

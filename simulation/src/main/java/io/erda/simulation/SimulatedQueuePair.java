@@ -1,5 +1,6 @@
 package io.erda.simulation;
 
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
@@ -36,6 +37,7 @@ final class SimulatedQueuePair implements QueuePair {
   private final Responder responder;
   private final ReadInCall readInCall;
   private final Severing severing;
+  private final SimulatedClaims claims = new SimulatedClaims();
 
   /** Null until they are connected. */
   private SimulatedQueuePair peer;
@@ -243,62 +245,69 @@ final class SimulatedQueuePair implements QueuePair {
 
   // What may still take effect at the end
 
-  /**
-   * Whether both ends look at the same memory: then a message counts or does not from one moment to
-   * the next. Else nobody can take back what the other end's NIC has received.
-   */
-  private boolean isExact() {
-    return hops.model.readsOutlivePeer();
+  @Override
+  public Claims claims() {
+    return claims;
   }
 
-  @Override
-  public long sent() {
-    return sends.messages();
-  }
-
-  @Override
-  public boolean claim() {
-    end.claims.claim(end.completions.messagePolled());
-    return isPeerThere();
-  }
-
-  /** That the other end's process died is noticed late. */
-  @Override
-  public boolean isPeerThere() {
-    return end.isConnected() && !(isExact() && peer.end.hasLeft());
-  }
-
-  @Override
-  public void settle() {
-    end.claims.settle();
-  }
-
-  @Override
-  public void withdraw() {
-    if (end.claims.isWithdrawn() || end.isClosed()) {
-      return;
+  private final class SimulatedClaims implements Claims {
+    /**
+     * Whether both ends look at the same memory: then a message counts or does not from one moment
+     * to the next. Else nobody can take back what the other end's NIC has received.
+     */
+    private boolean isExact() {
+      return hops.model.readsOutlivePeer();
     }
-    end.claims.withdraw(claimedByPeer());
-    if (end.isConnected()) {
-      peer.endLater();
+
+    @Override
+    public long sent() {
+      return sends.messages();
     }
-  }
 
-  private long claimedByPeer() {
-    if (!isExact()) {
-      return Long.MAX_VALUE;
+    @Override
+    public boolean claim() {
+      end.claims.claim(end.completions.messagePolled());
+      return isPeerThere();
     }
-    return peer == null ? 0 : peer.end.claims.claimed();
-  }
 
-  @Override
-  public long claimed() {
-    return end.claims.claimedThen();
-  }
+    /** That the other end's process died is noticed late. */
+    @Override
+    public boolean isPeerThere() {
+      return end.isConnected() && !(isExact() && peer.end.hasLeft());
+    }
 
-  @Override
-  public long settled() {
-    return isExact() && peer != null ? peer.end.claims.settled() : 0;
+    @Override
+    public void finish() {
+      end.claims.finish();
+    }
+
+    @Override
+    public void withdraw() {
+      if (end.claims.isWithdrawn() || end.isClosed()) {
+        return;
+      }
+      end.claims.withdraw(claimedByPeer());
+      if (end.isConnected()) {
+        peer.endLater();
+      }
+    }
+
+    private long claimedByPeer() {
+      if (!isExact()) {
+        return Long.MAX_VALUE;
+      }
+      return peer == null ? 0 : peer.end.claims.claimed();
+    }
+
+    @Override
+    public long claimed() {
+      return end.claims.claimedThen();
+    }
+
+    @Override
+    public long finished() {
+      return isExact() && peer != null ? peer.end.claims.finished() : 0;
+    }
   }
 
   // The end
@@ -335,7 +344,7 @@ final class SimulatedQueuePair implements QueuePair {
     if (end.isClosed()) {
       return;
     }
-    withdraw();
+    claims.withdraw();
     if (reach.isLost()) {
       // Who was stopped in the middle of a store did not notice yet.
       severing.cutShort();

@@ -5,6 +5,7 @@ import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
 import io.erda.protocol.Protocol;
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Flags;
@@ -48,6 +49,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private final MemorySegment message =
       MemorySegment.ofArray(new long[Protocol.MESSAGE_BYTES_MAX / Long.BYTES]);
   private final FaultPoint faults = new FaultPoint();
+  private final NoEffects claims = new NoEffects();
   private ReadableDirectory directory;
   private MapReader reader;
   private ReachedFiles files;
@@ -61,7 +63,6 @@ final class ReadOnlyQueuePair implements QueuePair {
   /** The store is another one by now, or can't be read any more. */
   private boolean broken;
 
-  private boolean withdrawn;
   private boolean closed;
   private long sent;
   private int rootReads;
@@ -134,8 +135,12 @@ final class ReadOnlyQueuePair implements QueuePair {
     return files.known(work.remoteKey) != null && read(work) == Status.SUCCESS;
   }
 
+  private boolean isOver() {
+    return broken || claims.withdrawn || closed;
+  }
+
   private int read(Work work) {
-    if (broken || withdrawn || closed) {
+    if (isOver()) {
       return Status.FENCED;
     }
     if (work.remoteKey == ReachedFiles.ROOT && ++rootReads >= READS_PER_LOOK && !isStoreThere()) {
@@ -238,7 +243,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   // Messages.
 
   private void send(Work work) {
-    if (broken || withdrawn || closed) {
+    if (isOver()) {
       complete(work, Status.FLUSHED);
       return;
     }
@@ -285,24 +290,33 @@ final class ReadOnlyQueuePair implements QueuePair {
   }
 
   @Override
-  public long sent() {
-    return sent;
+  public Claims claims() {
+    return claims;
   }
 
-  @Override
-  public void withdraw() {
-    withdrawn = true;
-  }
+  /** Nothing that is sent here has an effect, and all of it is finished with at once. */
+  private final class NoEffects implements Claims {
+    private boolean withdrawn;
 
-  /** Nothing that is sent here has an effect. */
-  @Override
-  public long claimed() {
-    return 0;
-  }
+    @Override
+    public long sent() {
+      return sent;
+    }
 
-  @Override
-  public long settled() {
-    return sent;
+    @Override
+    public void withdraw() {
+      withdrawn = true;
+    }
+
+    @Override
+    public long claimed() {
+      return 0;
+    }
+
+    @Override
+    public long finished() {
+      return sent;
+    }
   }
 
   // Completions.

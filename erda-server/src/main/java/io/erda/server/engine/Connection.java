@@ -4,6 +4,7 @@ import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
@@ -57,6 +58,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   final int[] extentBytes;
 
   private final Requests requests;
+  private final Claims claims;
   private final MessageBuffers messageBuffers;
   private final Answers answers;
   private final MemoryRegion memory;
@@ -77,12 +79,12 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   /** Those of them that may take effect. */
   private int open;
 
-  /** Whether what was claimed is settled as soon as none of it is open any more. */
-  private boolean settles;
+  /** Whether what was claimed is finished as soon as none of it is open any more. */
+  private boolean finishes;
 
   /**
    * Whether something failed with the store's files, and may take effect when they are opened the
-   * next time. Nothing is settled from then on: its client may not have heard the answer.
+   * next time. Nothing is finished from then on: its client may not have heard the answer.
    */
   private boolean leftUndecided;
 
@@ -106,6 +108,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     this.requests = requests;
     this.port = port;
     this.queuePair = queuePair;
+    this.claims = queuePair.claims();
     this.clientId = clientId;
     this.connectionEpoch = connectionEpoch;
     this.processId = processId;
@@ -237,7 +240,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       return false;
     }
     try {
-      boolean claimed = queuePair.claim();
+      boolean claimed = claims.claim();
       faults.surface();
       return claimed;
     } catch (InternalError e) {
@@ -252,7 +255,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       return false;
     }
     try {
-      boolean there = queuePair.isPeerThere();
+      boolean there = claims.isPeerThere();
       faults.surface();
       return there;
     } catch (InternalError e) {
@@ -290,12 +293,12 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   /**
    * What was asked for has been done and answered, or dropped. A claim is of everything that had
-   * come by then, so it is settled when nothing of that is open: when the last one is answered.
+   * come by then, so it is finished when nothing of that is open: when the last one is answered.
    */
-  void settle() {
-    settles = true;
+  void finish() {
+    finishes = true;
     if (isThrough()) {
-      settleAll();
+      finishAll();
     }
   }
 
@@ -304,10 +307,10 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     return open == 0 && !leftUndecided;
   }
 
-  private void settleAll() {
-    settles = false;
+  private void finishAll() {
+    finishes = false;
     try {
-      queuePair.settle();
+      claims.finish();
       faults.surface();
     } catch (InternalError e) {
       giveUpItsMemory();
@@ -358,8 +361,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     leftUndecided |= isUndecided(type, result);
     underWay--;
     share.operations--;
-    if (settles && isThrough()) {
-      settleAll();
+    if (finishes && isThrough()) {
+      finishAll();
     }
   }
 

@@ -91,7 +91,7 @@ final class UpdateSteps {
             .then(RELOCATE, "cleaner.Cleaning.")
             .then(CLEAN, "cleaner.Cleaner.begin", "cleaner.Cleaner.done")
             .then(SPACE, "server.engine.Leases", "server.engine.RegionFiles")
-            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.settle");
+            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.finish");
     steps =
         puts == PutMode.PUBLISH
             ? steps

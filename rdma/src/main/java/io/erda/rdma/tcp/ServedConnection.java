@@ -93,7 +93,7 @@ final class ServedConnection implements CompletionHandler {
   // Messages.
   private final Window window = new Window();
   private long receivedBytes;
-  private long settledTold;
+  private long finishedTold;
 
   ServedConnection(
       IoThread io, TcpServerDevice device, SocketChannel channel, String peer, long token) {
@@ -441,7 +441,7 @@ final class ServedConnection implements CompletionHandler {
           return false;
         }
         if (bytes < total) {
-          exchange.longWrites.add(new Exchange.LongWrite(executor.sent() + 1, total));
+          exchange.longWrites.add(new Exchange.LongWrite(executor.claims().sent() + 1, total));
         }
         writeImm.imm = Frame.getInt(memory, at + Frame.WRITE_IMM);
         if (!executeMessage(writeImm.local(inRegion, from, bytes).remote(to, offset))) {
@@ -532,18 +532,20 @@ final class ServedConnection implements CompletionHandler {
       return false;
     }
     writing = false;
-    executor.withdraw();
+    executor.claims().withdraw();
     exchange.withdrawn = true;
     tellWithdrawn();
     return true;
   }
 
-  /** Tells the peer, which has withdrawn, what was claimed and what is settled. */
+  /** Tells the peer, which has withdrawn, what was claimed and what is finished. */
   private void tellWithdrawn() {
-    settledTold = executor.settled();
-    Frame.putLong(out.memory(), out.at() + Frame.CLAIMED, executor.claimed());
+    finishedTold = executor.claims().finished();
+    Frame.putLong(out.memory(), out.at() + Frame.CLAIMED, executor.claims().claimed());
     Frame.putLong(
-        out.memory(), out.at() + Frame.SETTLED, Math.min(settledTold, executor.claimed()));
+        out.memory(),
+        out.at() + Frame.FINISHED,
+        Math.min(finishedTold, executor.claims().claimed()));
     add(Frame.WITHDRAWN_BYTES, Frame.WITHDRAWN, 0, Status.SUCCESS);
   }
 
@@ -599,7 +601,7 @@ final class ServedConnection implements CompletionHandler {
     if (phase != Phase.OPEN || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
       return;
     }
-    if (exchange.withdrawn && executor.settled() != settledTold) {
+    if (exchange.withdrawn && executor.claims().finished() != finishedTold) {
       tellWithdrawn();
     }
     if (ended != endedTold && (wantsAck || ended - endedTold >= ENDED_UNTOLD_MAX)

@@ -1,5 +1,6 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
@@ -63,8 +64,7 @@ final class TcpQueuePair implements QueuePair {
 
   // Messages.
   private final Window window = new Window();
-  private final Withdrawal withdrawal = new Withdrawal();
-  private long sent;
+  private final SentMessages messages = new SentMessages(this);
 
   /** Why this end ended the connection by itself; empty where it did not. */
   private String cutOff = "";
@@ -81,7 +81,7 @@ final class TcpQueuePair implements QueuePair {
 
   /** Where work ends at once: the connection has ended, or its requester withdrew. */
   private boolean isOver() {
-    return phase != Phase.CONNECTED || withdrawal.isBegun();
+    return phase != Phase.CONNECTED || messages.isWithdrawn();
   }
 
   /**
@@ -219,7 +219,7 @@ final class TcpQueuePair implements QueuePair {
   }
 
   private void countMessage(int bytes) {
-    sent++;
+    messages.onPosted();
     window.send(bytes);
   }
 
@@ -373,10 +373,9 @@ final class TcpQueuePair implements QueuePair {
       case Frame.WITHDRAWN ->
           payload == Frame.WITHDRAWN_BYTES
               && requests.succeed(ended)
-              && withdrawal.hear(
+              && messages.hear(
                   Frame.getLong(memory, at + Frame.CLAIMED),
-                  Frame.getLong(memory, at + Frame.SETTLED),
-                  sent);
+                  Frame.getLong(memory, at + Frame.FINISHED));
       default -> false;
     };
   }
@@ -446,16 +445,11 @@ final class TcpQueuePair implements QueuePair {
   }
 
   @Override
-  public long sent() {
-    return sent;
+  public Claims claims() {
+    return messages;
   }
 
-  @Override
-  public void withdraw() {
-    if (phase == Phase.CLOSED || withdrawal.isBegun()) {
-      return;
-    }
-    withdrawal.begin();
+  void tellThatItWithdrew() {
     // What is left of it would only be refused.
     partial.end();
     if (phase == Phase.CONNECTED && room(Frame.HEADER_BYTES)) {
@@ -464,14 +458,8 @@ final class TcpQueuePair implements QueuePair {
     }
   }
 
-  @Override
-  public long claimed() {
-    return withdrawal.claimed();
-  }
-
-  @Override
-  public long settled() {
-    return withdrawal.settled();
+  boolean isClosed() {
+    return phase == Phase.CLOSED;
   }
 
   @Override
@@ -494,7 +482,7 @@ final class TcpQueuePair implements QueuePair {
     if (phase == Phase.CLOSED) {
       return;
     }
-    withdraw();
+    messages.withdraw();
     phase = Phase.CLOSED;
     completions.clear();
     release();

@@ -1,5 +1,6 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
@@ -23,6 +24,7 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   private final ServedConnection connection;
   private final Exchange exchange;
   private final IoThread io;
+  private final Claims claims;
 
   /** What was posted, for the queue pair within: its region, and none of the peer's. */
   private final Work passed = Work.send();
@@ -37,6 +39,7 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     this.connection = connection;
     this.exchange = connection.exchange;
     this.io = io;
+    this.claims = new PassedClaims();
   }
 
   private MemoryRegion local(MemoryRegion region, long offset, int length) {
@@ -123,27 +126,37 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   }
 
   @Override
-  public long sent() {
-    return inner.sent();
+  public Claims claims() {
+    return claims;
   }
 
-  @Override
-  public boolean claim() {
-    return inner.claim();
-  }
+  /** What the queue pair within says; the I/O thread hears when the peer waits for it. */
+  private final class PassedClaims implements Claims {
+    private final Claims within = inner.claims();
 
-  @Override
-  public boolean isPeerThere() {
-    return inner.isPeerThere();
-  }
+    @Override
+    public boolean claim() {
+      return within.claim();
+    }
 
-  @Override
-  public void settle() {
-    inner.settle();
-    // The I/O thread stores that the peer withdrew, then looks at what is settled.
-    VarHandle.fullFence();
-    if (exchange.withdrawn) {
-      signal();
+    @Override
+    public boolean isPeerThere() {
+      return within.isPeerThere();
+    }
+
+    @Override
+    public void finish() {
+      within.finish();
+      // The I/O thread stores that the peer withdrew, then looks at what is finished.
+      VarHandle.fullFence();
+      if (exchange.withdrawn) {
+        signal();
+      }
+    }
+
+    @Override
+    public long sent() {
+      return within.sent();
     }
   }
 

@@ -40,14 +40,14 @@ final class TcpDeviceTest extends DeviceContract {
       requester.post(Work.send().id(i).local(clientRegion, 0, 8));
     }
     until(() -> atServer.of(Opcode.RECEIVE).size() == 3);
-    assertTrue(responder.claim());
-    requester.withdraw();
-    assertEquals(Long.MAX_VALUE, requester.claimed(), "nothing was heard yet");
-    until(() -> requester.claimed() == 3);
-    assertEquals(0, requester.settled());
-    responder.settle();
-    until(() -> requester.settled() == 3);
-    assertTrue(!responder.claim());
+    assertTrue(responder.claims().claim());
+    requester.claims().withdraw();
+    assertEquals(Long.MAX_VALUE, requester.claims().claimed(), "nothing was heard yet");
+    until(() -> requester.claims().claimed() == 3);
+    assertEquals(0, requester.claims().finished());
+    responder.claims().finish();
+    until(() -> requester.claims().finished() == 3);
+    assertTrue(!responder.claims().claim());
   }
 
   @Test
@@ -55,13 +55,13 @@ final class TcpDeviceTest extends DeviceContract {
     connect();
     responder.postReceive(1, serverLocal, 0, 64);
     requester.post(Work.send().id(1).local(clientRegion, 0, 8));
-    requester.withdraw();
-    for (int i = 0; requester.claimed() != 0; i++) {
+    requester.claims().withdraw();
+    for (int i = 0; requester.claims().claimed() != 0; i++) {
       assertTrue(i < 3_000_000);
       requester.poll(atClient, 8);
     }
     until(() -> atServer.has(Opcode.DISCONNECT));
-    assertTrue(!responder.claim());
+    assertTrue(!responder.claims().claim());
   }
 
   @Test

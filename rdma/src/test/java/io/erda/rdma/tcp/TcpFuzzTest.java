@@ -189,7 +189,7 @@ final class TcpFuzzTest {
               client.post(Work.send().id(5).local(local, 0, 64).signaled());
               client.poll(seen, 8);
               if (random.nextBoolean()) {
-                client.withdraw();
+                client.claims().withdraw();
               }
               out.write(input, cut, input.length - cut);
             } catch (IOException e) {

@@ -1,5 +1,6 @@
 package io.erda.rdma.testing;
 
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
@@ -65,38 +66,8 @@ public abstract class ForwardingQueuePair implements QueuePair {
   }
 
   @Override
-  public long sent() {
-    return queuePair.sent();
-  }
-
-  @Override
-  public boolean claim() {
-    return queuePair.claim();
-  }
-
-  @Override
-  public boolean isPeerThere() {
-    return queuePair.isPeerThere();
-  }
-
-  @Override
-  public void settle() {
-    queuePair.settle();
-  }
-
-  @Override
-  public void withdraw() {
-    queuePair.withdraw();
-  }
-
-  @Override
-  public long claimed() {
-    return queuePair.claimed();
-  }
-
-  @Override
-  public long settled() {
-    return queuePair.settled();
+  public Claims claims() {
+    return queuePair.claims();
   }
 
   @Override
