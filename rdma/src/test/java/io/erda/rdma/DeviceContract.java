@@ -141,7 +141,7 @@ public abstract class DeviceContract {
     requester = client.connect(fixture.deadAddress(), NOTHING, PATIENCE);
     until(() -> atClient.has(Opcode.CONNECT));
     assertEquals(Status.UNREACHABLE, atClient.last().status());
-    requester.post(Work.send().id(1).local(clientRegion, 0, 8));
+    requester.post(send(1, 8));
     until(() -> atClient.has(Opcode.SEND));
     assertEquals(Status.FLUSHED, atClient.last().status());
     requester.close();
@@ -216,7 +216,7 @@ public abstract class DeviceContract {
       int burst = random.nextInt(40);
       for (int i = 0; i < burst && sent < messages; i++) {
         MemorySegment.copy(next, 0, clientMemory, ValueLayout.JAVA_BYTE, 0, next.length);
-        if (!requester.post(Work.send().id(sent).local(clientRegion, 0, next.length))) {
+        if (!requester.post(send(sent, next.length))) {
           refused++;
           break;
         }
@@ -293,7 +293,7 @@ public abstract class DeviceContract {
     connect();
     clientMemory.fill((byte) 7);
     responder.postReceive(1, serverLocal, 0, 16);
-    requester.post(Work.send().id(2).local(clientRegion, 0, 24));
+    requester.post(send(2, 24));
     until(() -> atServer.has(Opcode.RECEIVE));
     assertEquals(Status.LENGTH, atServer.first(Opcode.RECEIVE).status());
     assertEquals(0, serverLocalMemory.get(ValueLayout.JAVA_LONG, 16));
@@ -304,8 +304,7 @@ public abstract class DeviceContract {
     connect();
     assertThrows(
         IllegalArgumentException.class,
-        () ->
-            requester.post(Work.send().id(1).local(clientRegion, 0, client.messageBytesMax() + 1)));
+        () -> requester.post(send(1, client.messageBytesMax() + 1)));
   }
 
   @Test
@@ -675,21 +674,20 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
     long key = region.remoteKey();
-    requester.post(Work.read().id(1).local(clientRegion, 0, 8).remote(key, 0).signaled());
+    requester.post(read(1, key, 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     server.deregister(region);
     steps(10);
-    requester.post(Work.read().id(2).local(clientRegion, 0, 8).remote(key, 0).signaled());
+    requester.post(read(2, key, 0, 8));
     clientCompletes(2, Opcode.READ, Status.REMOTE_ACCESS);
     clientMemory.fill((byte) 6);
-    requester.post(Work.write().id(3).local(clientRegion, 0, 8).remote(key, 0).signaled());
+    requester.post(write(3, key, 0, 8));
     clientCompletes(3, Opcode.WRITE, Status.REMOTE_ACCESS);
     assertEquals(0, region.memory().get(ValueLayout.JAVA_LONG, 0), "nothing was written");
     for (int i = 0; i < 20; i++) {
       MemoryRegion other = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
       assertNotEquals(key, other.remoteKey());
-      requester.post(
-          Work.read().id(4).local(clientRegion, 0, 8).remote(other.remoteKey(), 0).signaled());
+      requester.post(read(4, other.remoteKey(), 0, 8));
       clientCompletes(4, Opcode.READ, Status.SUCCESS);
       server.deregister(other);
     }
@@ -702,21 +700,19 @@ public abstract class DeviceContract {
     MemoryRegion region = register(4096, Access.REMOTE_READ | (limits ? 0 : Access.REMOTE_WRITE));
     long key = responder.grant(region, 512, 64);
     clientMemory.fill((byte) 4);
-    requester.post(Work.write().id(1).local(clientRegion, 0, 64).remote(key, 512).signaled());
+    requester.post(write(1, key, 512, 64));
     clientCompletes(1, Opcode.WRITE, Status.SUCCESS);
     assertEquals(0x0404_0404_0404_0404L, region.memory().get(ValueLayout.JAVA_LONG, 568));
     int beyond = limits ? Status.REMOTE_ACCESS : Status.SUCCESS;
-    requester.post(Work.write().id(2).local(clientRegion, 0, 64).remote(key, 520).signaled());
+    requester.post(write(2, key, 520, 64));
     clientCompletes(2, Opcode.WRITE, beyond);
-    requester.post(
-        Work.write().id(3).local(clientRegion, 0, 64).remote(region.remoteKey(), 512).signaled());
+    requester.post(write(3, region.remoteKey(), 512, 64));
     clientCompletes(3, Opcode.WRITE, beyond);
     responder.revoke(key);
     responder.revoke(key);
-    requester.post(Work.write().id(4).local(clientRegion, 0, 64).remote(key, 512).signaled());
+    requester.post(write(4, key, 512, 64));
     clientCompletes(4, Opcode.WRITE, beyond);
-    requester.post(
-        Work.read().id(5).local(clientRegion, 0, 64).remote(region.remoteKey(), 0).signaled());
+    requester.post(read(5, region.remoteKey(), 0, 64));
     clientCompletes(5, Opcode.READ, Status.SUCCESS);
   }
 
@@ -730,7 +726,7 @@ public abstract class DeviceContract {
     random.nextBytes(bytes);
     MemorySegment.copy(bytes, 0, region.memory(), ValueLayout.JAVA_BYTE, 0, bytes.length);
     long key = region.remoteKey();
-    requester.post(Work.read().id(1).local(clientRegion, 0, 8).remote(key, 0).signaled());
+    requester.post(read(1, key, 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     int completions = atClient.all.size();
     int done = 0;
@@ -763,8 +759,7 @@ public abstract class DeviceContract {
     assertTrue(
         !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(key + 1, 0)),
         "another key");
-    requester.post(
-        Work.write().id(2).local(clientRegion, 0, 8).remote(writable.remoteKey(), 0).signaled());
+    requester.post(write(2, writable.remoteKey(), 0, 8));
     clientCompletes(2, Opcode.WRITE, Status.SUCCESS);
     assertTrue(
         !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(writable.remoteKey(), 0)),
@@ -782,8 +777,7 @@ public abstract class DeviceContract {
   void noReadInTheCallAfterThePeerClosed() {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ);
-    requester.post(
-        Work.read().id(1).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+    requester.post(read(1, region.remoteKey(), 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     responder.close();
     steps(10);
@@ -858,8 +852,7 @@ public abstract class DeviceContract {
     MemoryRegion region = register(4096, Access.REMOTE_READ);
     requester.post(Work.read().id(1).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
     requester.post(Work.read().id(2).local(clientRegion, 0, 8).remote(region.remoteKey(), 4096));
-    requester.post(
-        Work.read().id(3).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+    requester.post(read(3, region.remoteKey(), 0, 8));
     until(() -> atClient.all.size() >= 3);
     steps(50);
     assertEquals(3, atClient.all.size(), "CONNECT and two READs");
@@ -873,13 +866,7 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ);
     int posted = 0;
-    while (posted < 100_000
-        && requester.post(
-            Work.read()
-                .id(posted)
-                .local(clientRegion, 0, 8)
-                .remote(region.remoteKey(), 0)
-                .signaled())) {
+    while (posted < 100_000 && requester.post(read(posted, region.remoteKey(), 0, 8))) {
       posted++;
     }
     assertTrue(posted >= 64 && posted < 100_000, "posted " + posted);
@@ -891,13 +878,7 @@ public abstract class DeviceContract {
         break;
       }
     }
-    assertTrue(
-        requester.post(
-            Work.read()
-                .id(posted)
-                .local(clientRegion, 0, 8)
-                .remote(region.remoteKey(), 0)
-                .signaled()));
+    assertTrue(requester.post(read(posted, region.remoteKey(), 0, 8)));
   }
 
   @Test
@@ -905,8 +886,7 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ);
     for (int i = 0; i < 10; i++) {
-      requester.post(
-          Work.read().id(i).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+      requester.post(read(i, region.remoteKey(), 0, 8));
     }
     steps(0);
     atClient.all.clear();
@@ -928,13 +908,7 @@ public abstract class DeviceContract {
     CompletionHandler chain =
         (wrId, opcode, status, byteLength, imm) -> {
           if (++hops[0] < 5) {
-            assertTrue(
-                requester.post(
-                    Work.read()
-                        .id(wrId + 1)
-                        .local(clientRegion, 0, 8)
-                        .remote(region.remoteKey(), 0)
-                        .signaled()));
+            assertTrue(requester.post(read(wrId + 1, region.remoteKey(), 0, 8)));
           }
         };
     assertTrue(
@@ -959,8 +933,7 @@ public abstract class DeviceContract {
     responder = null;
     clientMemory.fill((byte) 5);
     long before = region.memory().get(ValueLayout.JAVA_LONG, 0);
-    requester.post(
-        Work.write().id(3).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+    requester.post(write(3, region.remoteKey(), 0, 8));
     until(() -> atClient.has(Opcode.WRITE));
     assertNotEquals(Status.SUCCESS, atClient.first(Opcode.WRITE).status());
     assertEquals(before, region.memory().get(ValueLayout.JAVA_LONG, 0));
@@ -968,7 +941,7 @@ public abstract class DeviceContract {
     assertEquals(Opcode.DISCONNECT, atClient.last().opcode(), "after all that was outstanding");
     assertEquals(
         2, atClient.of(Opcode.RECEIVE).stream().filter(c -> c.status() == Status.FLUSHED).count());
-    requester.post(Work.send().id(4).local(clientRegion, 0, 8));
+    requester.post(send(4, 8));
     requester.postReceive(5, clientRegion, 0, 8);
     until(() -> atClient.has(Opcode.SEND) && atClient.of(Opcode.RECEIVE).size() == 3);
     assertNotEquals(Status.SUCCESS, atClient.first(Opcode.SEND).status());
@@ -1054,7 +1027,7 @@ public abstract class DeviceContract {
     long claimed = requester.claims().claimed();
     assertTrue(claimed == 2 || claimed == Long.MAX_VALUE, "claimed " + claimed);
     assertTrue(requester.claims().finished() == 2 || claimed == Long.MAX_VALUE);
-    assertTrue(requester.post(Work.send().id(9).local(clientRegion, 0, 8)));
+    assertTrue(requester.post(send(9, 8)));
     until(() -> atClient.of(Opcode.SEND).stream().anyMatch(send -> send.wrId() == 9));
     assertNotEquals(
         Status.SUCCESS,
@@ -1080,7 +1053,7 @@ public abstract class DeviceContract {
     connect();
     responder.postReceive(1, serverLocal, 0, 64);
     requester.postReceive(2, clientRegion, 64, 64);
-    requester.post(Work.send().id(3).local(clientRegion, 0, 8));
+    requester.post(send(3, 8));
     until(() -> atServer.has(Opcode.RECEIVE));
     assertTrue(responder.claims().claim());
     requester.claims().withdraw();
@@ -1152,9 +1125,7 @@ public abstract class DeviceContract {
     requester.close();
     requester.close();
     assertEquals(0, requester.poll(atClient, 10));
-    assertThrows(
-        IllegalStateException.class,
-        () -> requester.post(Work.send().id(1).local(clientRegion, 0, 8)));
+    assertThrows(IllegalStateException.class, () -> requester.post(send(1, 8)));
     assertThrows(IllegalStateException.class, () -> requester.postReceive(1, clientRegion, 0, 8));
     requester = null;
   }
@@ -1164,7 +1135,7 @@ public abstract class DeviceContract {
     connect();
     for (int i = 0; i < 5; i++) {
       responder.postReceive(i, serverLocal, 0, 64);
-      requester.post(Work.send().id(i).local(clientRegion, 0, 8));
+      requester.post(send(i, 8));
     }
     int[] seen = new int[1];
     QueuePair closing = responder;
@@ -1226,7 +1197,7 @@ public abstract class DeviceContract {
     assertTrue(responder.arm());
     // Nothing is there; but a sleep may end early.
     responder.await(1_000_000);
-    requester.post(Work.send().id(1).local(clientRegion, 0, 8));
+    requester.post(send(1, 8));
     for (int i = 0; i < STEPS_MAX && responder.arm(); i++) {
       requester.poll(atClient, 16);
       fixture.step();
@@ -1445,6 +1416,21 @@ public abstract class DeviceContract {
     responder = nextRequest().accept(NOTHING);
     until(() -> atClient.has(Opcode.CONNECT));
     assertEquals(Status.SUCCESS, atClient.last().status());
+  }
+
+  /** A signaled READ into the beginning of the client's memory. */
+  protected Work read(long wrId, long key, long offset, int length) {
+    return Work.read().id(wrId).local(clientRegion, 0, length).remote(key, offset).signaled();
+  }
+
+  /** A signaled WRITE from the beginning of the client's memory. */
+  protected Work write(long wrId, long key, long offset, int length) {
+    return Work.write().id(wrId).local(clientRegion, 0, length).remote(key, offset).signaled();
+  }
+
+  /** A SEND from the beginning of the client's memory. */
+  protected Work send(long wrId, int length) {
+    return Work.send().id(wrId).local(clientRegion, 0, length);
   }
 
   protected MemoryRegion register(long bytes, int access) {

@@ -23,8 +23,7 @@ final class EmbeddedDeviceTest extends DeviceContract {
     Arena ofOwner = Arena.ofShared();
     MemorySegment memory = ofOwner.allocate(64, 8);
     MemoryRegion region = server.register(memory, Backing.none(64), Access.REMOTE_READ);
-    requester.post(
-        Work.read().id(1).local(clientRegion, 0, 24).remote(region.remoteKey(), 0).signaled());
+    requester.post(read(1, region.remoteKey(), 0, 24));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     assertTrue(
         requester.readNow(Work.read().local(clientRegion, 0, 24).remote(region.remoteKey(), 0)));

@@ -153,8 +153,7 @@ final class ShmDeviceTest extends DeviceContract {
     responder = null;
     server.close();
     until(() -> atClient.has(Opcode.DISCONNECT));
-    requester.post(
-        Work.read().id(1).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+    requester.post(read(1, region.remoteKey(), 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     assertEquals(0x0404_0404_0404_0404L, clientMemory.get(QueueLayout.LONG, 0));
     requester.post(Work.write().id(2).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
@@ -285,8 +284,7 @@ final class ShmDeviceTest extends DeviceContract {
   void readsOfAClosedQueuePairAreFenced() {
     connect();
     MemoryRegion region = register(64, Access.REMOTE_READ);
-    requester.post(
-        Work.read().id(1).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+    requester.post(read(1, region.remoteKey(), 0, 8));
     responder.close();
     responder = null;
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
@@ -301,12 +299,10 @@ final class ShmDeviceTest extends DeviceContract {
     MemoryRegion region = register(1 << 16, Access.REMOTE_READ | Access.REMOTE_WRITE);
     String file = "memory-1";
     assertEquals(0, mappings(file, "r--s"));
-    requester.post(
-        Work.read().id(1).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+    requester.post(read(1, region.remoteKey(), 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     assertEquals(1, mappings(file, "r--s"));
-    requester.post(
-        Work.write().id(2).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+    requester.post(write(2, region.remoteKey(), 0, 8));
     clientCompletes(2, Opcode.WRITE, Status.SUCCESS);
     assertEquals(2, mappings(file, "rw-s"), "the server's and the client's");
     requester.close();
@@ -344,8 +340,7 @@ final class ShmDeviceTest extends DeviceContract {
     clientCompletes(5, Opcode.WRITE, Status.REMOTE_ACCESS);
     assertEquals(4095, Files.size(file), "a mapping to write must not extend it");
     Files.move(elsewhere, file, StandardCopyOption.ATOMIC_MOVE);
-    requester.post(
-        Work.read().id(4).local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled());
+    requester.post(read(4, region.remoteKey(), 0, 8));
     clientCompletes(4, Opcode.READ, Status.SUCCESS);
   }
 

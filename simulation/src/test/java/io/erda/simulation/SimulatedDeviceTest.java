@@ -98,6 +98,18 @@ final class SimulatedDeviceTest {
       atClient.clear();
     }
 
+    Work read(long wrId, long to, long from, int length) {
+      return Work.read().id(wrId).local(local, to, length).remote(remote.remoteKey(), from);
+    }
+
+    Work write(long wrId, long from, long to, int length) {
+      return Work.write().id(wrId).local(local, from, length).remote(remote.remoteKey(), to);
+    }
+
+    Work send(long wrId, long from, int length) {
+      return Work.send().id(wrId).local(local, from, length);
+    }
+
     void poll() {
       requester.poll(
           (id, op, status, bytes, imm) -> atClient.add(new Event(id, op, status, bytes, imm)), 100);
@@ -133,19 +145,9 @@ final class SimulatedDeviceTest {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
           pair.fillLocal(0, 256, 7);
           assertTrue(pair.responder.postReceive(9, pair.serverLocal, 0, 64));
-          assertTrue(
-              pair.requester.post(
-                  Work.write()
-                      .id(1)
-                      .local(pair.local, 0, 1000)
-                      .remote(pair.remote.remoteKey(), 1024)));
-          assertTrue(
-              pair.requester.post(
-                  Work.write()
-                      .id(2)
-                      .local(pair.local, 1000, 1000)
-                      .remote(pair.remote.remoteKey(), 9001)));
-          assertTrue(pair.requester.post(Work.send().id(3).local(pair.local, 0, 8).signaled()));
+          assertTrue(pair.requester.post(pair.write(1, 0, 1024, 1000)));
+          assertTrue(pair.requester.post(pair.write(2, 1000, 9001, 1000)));
+          assertTrue(pair.requester.post(pair.send(3, 0, 8).signaled()));
           while (pair.atServer.isEmpty()) {
             assertTrue(pair.time.step());
             pair.poll();
@@ -176,12 +178,8 @@ final class SimulatedDeviceTest {
     Pair pair = new Pair(1, PersistenceDomain.MEMORY_CONTROLLER);
     pair.client.requireAlive();
     pair.client.crashAfterPosts(1);
-    assertThrows(
-        SimulatedCrash.class,
-        () -> pair.requester.post(Work.send().id(1).local(pair.local, 0, 8).signaled()));
-    assertThrows(
-        SimulatedCrash.class,
-        () -> pair.requester.post(Work.send().id(2).local(pair.local, 0, 8).signaled()));
+    assertThrows(SimulatedCrash.class, () -> pair.requester.post(pair.send(1, 0, 8).signaled()));
+    assertThrows(SimulatedCrash.class, () -> pair.requester.post(pair.send(2, 0, 8).signaled()));
     assertThrows(SimulatedCrash.class, pair.client::requireAlive);
   }
 
@@ -199,7 +197,7 @@ final class SimulatedDeviceTest {
       pair.client.crashAfterPosts(1);
       assertThrows(
           SimulatedCrash.class,
-          () -> pair.requester.post(Work.send().id(1).local(pair.local, 0, 8).signaled()),
+          () -> pair.requester.post(pair.send(1, 0, 8).signaled()),
           "seed " + seed);
     }
   }
@@ -210,12 +208,7 @@ final class SimulatedDeviceTest {
     for (long seed = 1; seed < 100; seed++) {
       Pair pair = new Pair(seed, PersistenceDomain.MEMORY_HIERARCHY);
       pair.fillLocal(0, 64, -1);
-      pair.requester.post(
-          Work.write()
-              .id(1)
-              .local(pair.local, 0, 512)
-              .remote(pair.remote.remoteKey(), 0)
-              .signaled());
+      pair.requester.post(pair.write(1, 0, 0, 512).signaled());
       do {
         int landed = 0;
         for (int i = 0; i < 64; i++) {
@@ -238,12 +231,7 @@ final class SimulatedDeviceTest {
     int torn = 0;
     for (long seed = 1; seed < 200; seed++) {
       Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
-      pair.requester.post(
-          Work.read()
-              .id(1)
-              .local(pair.local, 0, 256)
-              .remote(pair.remote.remoteKey(), 0)
-              .signaled());
+      pair.requester.post(pair.read(1, 0, 0, 256).signaled());
       long version = 0;
       while (pair.time.step()) {
         version++;
@@ -267,18 +255,8 @@ final class SimulatedDeviceTest {
         300,
         seed -> {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
-          pair.requester.post(
-              Work.read()
-                  .id(1)
-                  .local(pair.local, 0, 256)
-                  .remote(pair.remote.remoteKey(), 0)
-                  .signaled());
-          pair.requester.post(
-              Work.read()
-                  .id(2)
-                  .local(pair.local, 256, 256)
-                  .remote(pair.remote.remoteKey(), 0)
-                  .signaled());
+          pair.requester.post(pair.read(1, 0, 0, 256).signaled());
+          pair.requester.post(pair.read(2, 256, 0, 256).signaled());
           long version = 0;
           while (pair.time.step()) {
             version++;
@@ -305,14 +283,8 @@ final class SimulatedDeviceTest {
         seed -> {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
           pair.fillLocal(0, 64, 3);
-          pair.requester.post(
-              Work.write().id(1).local(pair.local, 0, 512).remote(pair.remote.remoteKey(), 0));
-          pair.requester.post(
-              Work.read()
-                  .id(2)
-                  .local(pair.local, 1024, 512)
-                  .remote(pair.remote.remoteKey(), 0)
-                  .signaled());
+          pair.requester.post(pair.write(1, 0, 0, 512));
+          pair.requester.post(pair.read(2, 1024, 0, 512).signaled());
           pair.settle();
           for (int i = 0; i < 64; i++) {
             assertEquals(3, pair.localWord(1024 + 8L * i));
@@ -327,13 +299,8 @@ final class SimulatedDeviceTest {
       for (int flags : new int[] {Flags.NONE, Flags.FENCE}) {
         Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
         pair.fillLocal(0, 1, 3);
-        pair.requester.post(
-            Work.read()
-                .id(1)
-                .local(pair.local, 1024, 512)
-                .remote(pair.remote.remoteKey(), 0)
-                .signaled());
-        Work write = Work.write().id(2).local(pair.local, 0, 8).remote(pair.remote.remoteKey(), 0);
+        pair.requester.post(pair.read(1, 1024, 0, 512).signaled());
+        Work write = pair.write(2, 0, 0, 8);
         write.flags = flags;
         pair.requester.post(write);
         pair.settle();
@@ -355,12 +322,7 @@ final class SimulatedDeviceTest {
       for (long seed = 1; seed < 100; seed++) {
         Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
         pair.fillLocal(0, 64, 3);
-        pair.requester.post(
-            Work.write()
-                .id(1)
-                .local(pair.local, 0, 512)
-                .remote(pair.remote.remoteKey(), 0)
-                .signaled());
+        pair.requester.post(pair.write(1, 0, 0, 512).signaled());
         pair.settle();
         if (flush) {
           pair.memory.flush(4096, 512);
@@ -379,12 +341,7 @@ final class SimulatedDeviceTest {
     for (long seed = 1; seed < 100; seed++) {
       Pair pair = new Pair(seed, PersistenceDomain.WHOLE_SYSTEM);
       pair.fillLocal(0, 64, -1);
-      pair.requester.post(
-          Work.write()
-              .id(1)
-              .local(pair.local, 0, 512)
-              .remote(pair.remote.remoteKey(), 0)
-              .signaled());
+      pair.requester.post(pair.write(1, 0, 0, 512).signaled());
       do {
         pair.poll();
       } while (pair.atClient.isEmpty() && pair.time.step());
@@ -418,19 +375,9 @@ final class SimulatedDeviceTest {
             Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER, slowPieces);
             pair.fillLocal(0, 128, 3);
             pair.responder.postReceive(1, pair.serverLocal, 0, 64);
-            pair.requester.post(
-                Work.write()
-                    .id(1)
-                    .local(pair.local, 0, 1024)
-                    .remote(pair.remote.remoteKey(), 0)
-                    .signaled());
-            pair.requester.post(
-                Work.read()
-                    .id(2)
-                    .local(pair.local, 2048, 1024)
-                    .remote(pair.remote.remoteKey(), 0)
-                    .signaled());
-            pair.requester.post(Work.send().id(3).local(pair.local, 0, 8).signaled());
+            pair.requester.post(pair.write(1, 0, 0, 1024).signaled());
+            pair.requester.post(pair.read(2, 2048, 0, 1024).signaled());
+            pair.requester.post(pair.send(3, 0, 8).signaled());
             for (int i = pair.random.nextInt(16); i > 0; i--) {
               pair.time.step();
             }
@@ -469,11 +416,10 @@ final class SimulatedDeviceTest {
       pair.fillLocal(0, 64, -1);
       pair.responder.postReceive(1, pair.serverLocal, 0, 64);
       for (int i = 0; i < 3; i++) {
-        pair.requester.post(
-            Work.write().id(i).local(pair.local, 0, 512).remote(pair.remote.remoteKey(), 512L * i));
+        pair.requester.post(pair.write(i, 0, 512L * i, 512));
       }
       if (seed % 2 == 0) {
-        pair.requester.post(Work.send().id(3).local(pair.local, 0, 8));
+        pair.requester.post(pair.send(3, 0, 8));
       } else {
         pair.requester.post(
             Work.writeImm()
@@ -522,12 +468,7 @@ final class SimulatedDeviceTest {
     for (long seed = 1; seed < 400; seed++) {
       Pair pair = new Pair(seed, PersistenceDomain.MEMORY_HIERARCHY);
       pair.fillLocal(0, 64, -1);
-      pair.requester.post(
-          Work.write()
-              .id(1)
-              .local(pair.local, 0, 512)
-              .remote(pair.remote.remoteKey(), 0)
-              .signaled());
+      pair.requester.post(pair.write(1, 0, 0, 512).signaled());
       for (int i = pair.random.nextInt(6); i > 0; i--) {
         pair.time.step();
       }
@@ -543,9 +484,7 @@ final class SimulatedDeviceTest {
       torn += words > 0 && words < 64 ? 1 : 0;
       assertEquals(Opcode.DISCONNECT, pair.atClient.getLast().opcode());
       assertEquals(2, pair.atClient.size());
-      assertTrue(
-          pair.requester.post(
-              Work.read().id(5).local(pair.local, 0, 8).remote(pair.remote.remoteKey(), 0)));
+      assertTrue(pair.requester.post(pair.read(5, 0, 0, 8)));
       pair.settle();
       assertEquals(new Event(5, Opcode.READ, Status.FLUSHED, 0, 0), pair.atClient.getLast());
     }
@@ -563,34 +502,14 @@ final class SimulatedDeviceTest {
                   PersistenceDomain.PAGE_CACHE,
                   NetworkModel.PAPERS.withReadsOutlivePeer(true));
           pair.memory.putLongRelease(4096, 11);
-          pair.requester.post(
-              Work.read()
-                  .id(1)
-                  .local(pair.local, 0, 8)
-                  .remote(pair.remote.remoteKey(), 0)
-                  .signaled());
-          pair.requester.post(
-              Work.write()
-                  .id(2)
-                  .local(pair.local, 64, 8)
-                  .remote(pair.remote.remoteKey(), 0)
-                  .signaled());
+          pair.requester.post(pair.read(1, 0, 0, 8).signaled());
+          pair.requester.post(pair.write(2, 64, 0, 8).signaled());
           pair.server.crash();
           pair.disk.processCrash();
           pair.settle();
           long before = pair.localWord(0);
-          pair.requester.post(
-              Work.read()
-                  .id(3)
-                  .local(pair.local, 8, 8)
-                  .remote(pair.remote.remoteKey(), 0)
-                  .signaled());
-          pair.requester.post(
-              Work.write()
-                  .id(4)
-                  .local(pair.local, 64, 8)
-                  .remote(pair.remote.remoteKey(), 0)
-                  .signaled());
+          pair.requester.post(pair.read(3, 8, 0, 8).signaled());
+          pair.requester.post(pair.write(4, 64, 0, 8).signaled());
           pair.settle();
           assertEquals(11, pair.localWord(8));
           assertTrue(before == 11 || before == 0);
@@ -609,29 +528,14 @@ final class SimulatedDeviceTest {
         seed -> {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_HIERARCHY);
           pair.fillLocal(0, 64, -1);
-          pair.requester.post(
-              Work.write()
-                  .id(1)
-                  .local(pair.local, 0, 512)
-                  .remote(pair.remote.remoteKey(), 0)
-                  .signaled());
-          pair.requester.post(
-              Work.read()
-                  .id(2)
-                  .local(pair.local, 1024, 512)
-                  .remote(pair.remote.remoteKey(), 4096)
-                  .signaled());
+          pair.requester.post(pair.write(1, 0, 0, 512).signaled());
+          pair.requester.post(pair.read(2, 1024, 4096, 512).signaled());
           for (int i = pair.random.nextInt(12); i > 0; i--) {
             pair.time.step();
           }
           assertTrue(pair.network.breakConnection(pair.random));
           assertFalse(pair.network.breakConnection(pair.random));
-          pair.requester.post(
-              Work.write()
-                  .id(3)
-                  .local(pair.local, 0, 512)
-                  .remote(pair.remote.remoteKey(), 8192)
-                  .signaled());
+          pair.requester.post(pair.write(3, 0, 8192, 512).signaled());
           pair.settle();
           assertEquals(0, pair.remoteWord(8192));
           assertEquals(List.of(1L, 2L, 3L, 0L), pair.atClient.stream().map(Event::wrId).toList());
@@ -664,8 +568,7 @@ final class SimulatedDeviceTest {
         IllegalArgumentException.class,
         () -> pair.requester.post(Work.send().id(1).local(pair.serverLocal, 0, 8)));
     assertThrows(
-        IndexOutOfBoundsException.class,
-        () -> pair.requester.post(Work.send().id(1).local(pair.local, 16380, 8)));
+        IndexOutOfBoundsException.class, () -> pair.requester.post(pair.send(1, 16380, 8)));
     assertThrows(UnsupportedOperationException.class, () -> pair.requester.await(1));
     assertThrows(UnsupportedOperationException.class, () -> pair.client.await(1));
 
@@ -695,7 +598,7 @@ final class SimulatedDeviceTest {
           pair.fillLocal(0, 8, 77);
           pair.requester.post(
               Work.writeImm().id(1).local(pair.local, 0, 64).remote(key, 0).imm(0x1234).signaled());
-          pair.requester.post(Work.send().id(2).local(pair.local, 0, 32).signaled());
+          pair.requester.post(pair.send(2, 0, 32).signaled());
           pair.requester.post(
               Work.compareAndSwap()
                   .id(3)
@@ -727,31 +630,14 @@ final class SimulatedDeviceTest {
   void aFullQueueRefusesUntilPolled() {
     Pair pair = new Pair(3, PersistenceDomain.MEMORY_CONTROLLER);
     int posted = 0;
-    while (pair.requester.post(
-        Work.read()
-            .id(posted)
-            .local(pair.local, 0, 8)
-            .remote(pair.remote.remoteKey(), 0)
-            .signaled())) {
+    while (pair.requester.post(pair.read(posted, 0, 0, 8).signaled())) {
       posted++;
     }
     assertEquals(pair.network.model().queueDepth(), posted);
     pair.time.runFor(1_000_000_000L);
-    assertFalse(
-        pair.requester.post(
-            Work.read()
-                .id(posted)
-                .local(pair.local, 0, 8)
-                .remote(pair.remote.remoteKey(), 0)
-                .signaled()));
+    assertFalse(pair.requester.post(pair.read(posted, 0, 0, 8).signaled()));
     pair.poll();
-    assertTrue(
-        pair.requester.post(
-            Work.read()
-                .id(posted)
-                .local(pair.local, 0, 8)
-                .remote(pair.remote.remoteKey(), 0)
-                .signaled()));
+    assertTrue(pair.requester.post(pair.read(posted, 0, 0, 8).signaled()));
   }
 
   @Test
@@ -765,14 +651,8 @@ final class SimulatedDeviceTest {
   private static List<Object> trace(long seed) {
     Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
     List<Object> trace = new ArrayList<>();
-    pair.requester.post(
-        Work.write()
-            .id(1)
-            .local(pair.local, 0, 1024)
-            .remote(pair.remote.remoteKey(), 0)
-            .signaled());
-    pair.requester.post(
-        Work.read().id(2).local(pair.local, 0, 1024).remote(pair.remote.remoteKey(), 0).signaled());
+    pair.requester.post(pair.write(1, 0, 0, 1024).signaled());
+    pair.requester.post(pair.read(2, 0, 0, 1024).signaled());
     while (pair.time.step()) {
       pair.poll();
       trace.add(pair.time.nowNs());

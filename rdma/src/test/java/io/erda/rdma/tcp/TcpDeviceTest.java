@@ -37,7 +37,7 @@ final class TcpDeviceTest extends DeviceContract {
     connect();
     for (int i = 0; i < 3; i++) {
       responder.postReceive(i, serverLocal, 64L * i, 64);
-      requester.post(Work.send().id(i).local(clientRegion, 0, 8));
+      requester.post(send(i, 8));
     }
     until(() -> atServer.of(Opcode.RECEIVE).size() == 3);
     assertTrue(responder.claims().claim());
@@ -54,7 +54,7 @@ final class TcpDeviceTest extends DeviceContract {
   void whatWasNotClaimedIsTakenBack() {
     connect();
     responder.postReceive(1, serverLocal, 0, 64);
-    requester.post(Work.send().id(1).local(clientRegion, 0, 8));
+    requester.post(send(1, 8));
     requester.claims().withdraw();
     for (int i = 0; requester.claims().claimed() != 0; i++) {
       assertTrue(i < 3_000_000);
