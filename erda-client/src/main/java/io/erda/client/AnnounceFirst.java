@@ -2,7 +2,6 @@ package io.erda.client;
 
 import io.erda.protocol.Message;
 import io.erda.protocol.Root;
-import io.erda.rdma.Flags;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -88,7 +87,7 @@ final class AnnounceFirst implements PutWay {
 
   private void write() {
     if (next == WRITE) {
-      if (!put.postWrite(Flags.NONE)) {
+      if (!put.postWrite()) {
         put.stall();
         return;
       }

@@ -7,6 +7,7 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.UncheckedMemory;
 import io.erda.protocol.Root;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 
 /**
  * The whole get in one call, where the device READs in the call and nothing is unusual: one table,
@@ -30,6 +31,9 @@ final class DirectGet {
   private final Counts counts;
   private final PrivateCopy copy;
   private final ObjectPlace place = new ObjectPlace();
+  private final Work readEntries = Work.read();
+  private final Work readRoot = Work.read();
+  private final Work readObject = Work.read();
 
   DirectGet(ClientContext context, Connections connections, PrivateCopy copy) {
     this.connections = connections;
@@ -55,10 +59,8 @@ final class DirectGet {
     QueuePair queuePair = current.queuePair;
     long bucketAt = now.entriesOffset + Entry.bucket(wanted, now.buckets) * Entry.BYTES;
     if (now.nextTableKey != RegionMap.NONE
-        || !queuePair.readNow(
-            copy.region, PrivateCopy.NEIGHBOURHOOD, now.tableKey, bucketAt, NEAR_BYTES)
-        || !queuePair.readNow(
-            copy.region, PrivateCopy.ROOT, current.rootKey, 0, Root.LOOK_UP_BYTES)) {
+        || !queuePair.readNow(entries(now, bucketAt))
+        || !queuePair.readNow(root(current))) {
       return UNDECIDED;
     }
     long root = copy.rootAt & UncheckedMemory.ADDRESS;
@@ -102,14 +104,24 @@ final class DirectGet {
 
   /** READs the first entries of a neighbourhood. Returns whether they are here. */
   boolean readEntries(Session current, RegionMap now, long bucketAt) {
-    return current.queuePair.readNow(
-        copy.region, PrivateCopy.NEIGHBOURHOOD, now.tableKey, bucketAt, NEAR_BYTES);
+    return current.queuePair.readNow(entries(now, bucketAt));
+  }
+
+  private Work entries(RegionMap now, long bucketAt) {
+    return readEntries
+        .local(copy.region, PrivateCopy.NEIGHBOURHOOD, NEAR_BYTES)
+        .remote(now.tableKey, bucketAt);
+  }
+
+  private Work root(Session current) {
+    return readRoot
+        .local(copy.region, PrivateCopy.ROOT, Root.LOOK_UP_BYTES)
+        .remote(current.rootKey, 0);
   }
 
   /** READs the root, behind all entries; whether the map is that of the store as it is now. */
   boolean readRoot(Session current, RegionMap now) {
-    if (!current.queuePair.readNow(
-        copy.region, PrivateCopy.ROOT, current.rootKey, 0, Root.LOOK_UP_BYTES)) {
+    if (!current.queuePair.readNow(root(current))) {
       return false;
     }
     long root = copy.rootAt & UncheckedMemory.ADDRESS;
@@ -127,8 +139,8 @@ final class DirectGet {
       return UNDECIDED;
     }
     int fetched = readSize.within(copy.objectCapacity, place.room);
-    if (!current.queuePair.readNow(
-        copy.region, PrivateCopy.OBJECT, place.remoteKey, place.place, fetched)) {
+    readObject.local(copy.region, PrivateCopy.OBJECT, fetched).remote(place.remoteKey, place.place);
+    if (!current.queuePair.readNow(readObject)) {
       return UNDECIDED;
     }
     long found = copy.objectAt & UncheckedMemory.ADDRESS;

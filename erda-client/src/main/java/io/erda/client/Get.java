@@ -9,8 +9,8 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import io.erda.protocol.Root;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -76,6 +76,7 @@ final class Get extends ReadOperation {
   private final DirectGet direct;
   private final PendingVersions pending = new PendingVersions();
   private final ObjectPlace place = new ObjectPlace();
+  private final Work readObject = Work.read().signaled();
   private final Counts counts;
   private final PlaceHints hints;
 
@@ -325,14 +326,11 @@ final class Get extends ReadOperation {
 
   /** READs bytes of the object; {@code then} is the step that waits for them. */
   private void postObjectPart(int from, int bytes, int then) {
-    if (session.queuePair.postRead(
-        WorkId.of(serial, slot),
-        copy.region,
-        PrivateCopy.OBJECT + from,
-        place.remoteKey,
-        place.place + from,
-        bytes,
-        Flags.SIGNALED)) {
+    readObject
+        .id(WorkId.of(serial, slot))
+        .local(copy.region, PrivateCopy.OBJECT + from, bytes)
+        .remote(place.remoteKey, place.place + from);
+    if (session.queuePair.post(readObject)) {
       step = then;
     } else {
       stall();

@@ -6,7 +6,7 @@ import io.erda.hashtable.VersionWord;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Root;
-import io.erda.rdma.Flags;
+import io.erda.rdma.Work;
 import java.lang.foreign.ValueLayout;
 
 /**
@@ -35,6 +35,10 @@ abstract class KeyWordLookUp extends ReadOperation {
   final ScanCopy copy;
   final Counts counts;
   final KeyWordGroup group = new KeyWordGroup();
+  private final Work readEntries = Work.read();
+
+  /** The root behind the entries, or the object: a READ that something waits for. */
+  private final Work readAwaited = Work.read().signaled();
 
   // The present attempt.
   private long counterBefore;
@@ -86,25 +90,24 @@ abstract class KeyWordLookUp extends ReadOperation {
   }
 
   final boolean postEntries(boolean old, long bucket, int to, int bytes) {
-    return session.queuePair.postRead(
-        WorkId.of(serial, slot),
-        copy.region,
-        to,
-        old ? map.tableKey : map.nextTableKey,
-        map.entriesOffset + bucket * Entry.BYTES,
-        bytes,
-        Flags.NONE);
+    return session.queuePair.post(
+        readEntries
+            .id(WorkId.of(serial, slot))
+            .local(copy.region, to, bytes)
+            .remote(
+                old ? map.tableKey : map.nextTableKey, map.entriesOffset + bucket * Entry.BYTES));
   }
 
   final void postRoot(int then) {
-    if (session.queuePair.postRead(
-        WorkId.of(serial, slot),
-        copy.region,
-        ScanCopy.ROOT,
-        session.rootKey,
-        0,
-        Root.LOOK_UP_BYTES,
-        Flags.SIGNALED)) {
+    post(
+        readAwaited
+            .local(copy.region, ScanCopy.ROOT, Root.LOOK_UP_BYTES)
+            .remote(session.rootKey, 0),
+        then);
+  }
+
+  private void post(Work read, int then) {
+    if (session.queuePair.post(read.id(WorkId.of(serial, slot)))) {
       step = then;
     } else {
       stall();
@@ -258,18 +261,11 @@ abstract class KeyWordLookUp extends ReadOperation {
 
   /** READs bytes of the object; {@code then} is the step that waits for them. */
   private void postObjectPart(int from, int bytes, int then) {
-    if (session.queuePair.postRead(
-        WorkId.of(serial, slot),
-        copy.region,
-        ScanCopy.OBJECTS + (long) from,
-        place.remoteKey,
-        place.place + from,
-        bytes,
-        Flags.SIGNALED)) {
-      step = then;
-    } else {
-      stall();
-    }
+    post(
+        readAwaited
+            .local(copy.region, ScanCopy.OBJECTS + (long) from, bytes)
+            .remote(place.remoteKey, place.place + from),
+        then);
   }
 
   final void onObject() {

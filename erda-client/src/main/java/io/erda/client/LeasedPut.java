@@ -5,8 +5,8 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -38,6 +38,9 @@ final class LeasedPut extends Put {
   private final PutOrder turns;
   private final PublishLast publishLast = new PublishLast(this);
   private final AnnounceFirst announceFirst = new AnnounceFirst(this);
+
+  private final Work write = Work.write();
+  private final Work readRoot = Work.read().signaled();
 
   /** The object that is published without a message. */
   private final LocalPublisher.Built built = new LocalPublisher.Built();
@@ -140,15 +143,18 @@ final class LeasedPut extends Put {
   }
 
   /** WRITEs the object to its place. Returns false when the queue is full. */
-  boolean postWrite(int flags) {
-    return session.queuePair.postWrite(
-        WorkId.of(serial, slot), region, OBJECT, remoteKey, place, padded, flags);
+  boolean postWrite() {
+    write.id(WorkId.of(serial, slot)).local(region, OBJECT, padded).remote(remoteKey, place);
+    return session.queuePair.post(write);
   }
 
   /** READs the root's first word behind the object. Returns false when the queue is full. */
   boolean postReadRoot() {
-    return session.queuePair.postRead(
-        WorkId.of(serial, slot), region, rootAt(), session.rootKey, 0, Long.BYTES, Flags.SIGNALED);
+    readRoot
+        .id(WorkId.of(serial, slot))
+        .local(region, rootAt(), Long.BYTES)
+        .remote(session.rootKey, 0);
+    return session.queuePair.post(readRoot);
   }
 
   /** The server knows of the place: the lease may be done with. */

@@ -3,8 +3,8 @@ package io.erda.client;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.protocol.Root;
-import io.erda.rdma.Flags;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 
 /**
  * The READs of one look-up, which are posted together: the key's neighbourhood; the object where it
@@ -19,6 +19,11 @@ final class LookUpReads {
   private static final int ROOT = 2;
 
   private final PrivateCopy copy;
+  private final Work readRoot = Work.read().signaled();
+
+  /** A neighbourhood, or the object. */
+  private final Work readOther = Work.read();
+
   private ObjectPlace guess;
   private int guessBytes;
   private int next;
@@ -55,14 +60,11 @@ final class LookUpReads {
       }
       next = ROOT;
     }
-    return queuePair.postRead(
-        wrId,
-        copy.region,
-        PrivateCopy.ROOT,
-        session.rootKey,
-        0,
-        Root.LOOK_UP_BYTES,
-        Flags.SIGNALED);
+    return queuePair.post(
+        readRoot
+            .id(wrId)
+            .local(copy.region, PrivateCopy.ROOT, Root.LOOK_UP_BYTES)
+            .remote(session.rootKey, 0));
   }
 
   private boolean postSecond(QueuePair queuePair, RegionMap map, long keyWord, long wrId) {
@@ -71,14 +73,11 @@ final class LookUpReads {
           queuePair, wrId, PrivateCopy.NEXT, map, map.nextTableKey, map.nextBuckets, keyWord);
     }
     return guess == null
-        || queuePair.postRead(
-            wrId,
-            copy.region,
-            PrivateCopy.OBJECT,
-            guess.remoteKey,
-            guess.place,
-            guessBytes,
-            Flags.NONE);
+        || queuePair.post(
+            readOther
+                .id(wrId)
+                .local(copy.region, PrivateCopy.OBJECT, guessBytes)
+                .remote(guess.remoteKey, guess.place));
   }
 
   private boolean postTable(
@@ -89,13 +88,10 @@ final class LookUpReads {
       long tableKey,
       long buckets,
       long keyWord) {
-    return queuePair.postRead(
-        wrId,
-        copy.region,
-        into,
-        tableKey,
-        map.entriesOffset + Entry.bucket(keyWord, buckets) * Entry.BYTES,
-        Neighbourhood.BYTES,
-        Flags.NONE);
+    return queuePair.post(
+        readOther
+            .id(wrId)
+            .local(copy.region, into, Neighbourhood.BYTES)
+            .remote(tableKey, map.entriesOffset + Entry.bucket(keyWord, buckets) * Entry.BYTES));
   }
 }

@@ -1,7 +1,6 @@
 package io.erda.client;
 
 import io.erda.protocol.Message;
-import io.erda.rdma.Flags;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -39,7 +38,7 @@ final class PublishLast implements PutWay {
 
   private void post() {
     if (next == WRITE) {
-      if (!put.postWrite(Flags.NONE)) {
+      if (!put.postWrite()) {
         put.stall();
         return;
       }

@@ -5,9 +5,9 @@ import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -35,6 +35,7 @@ final class Requests {
   private final Attention attention;
   private final RegisteredMemory registered;
   private final MemoryRegion region;
+  private final Work request = Work.send();
   private final FaultPoint faults = new FaultPoint();
   private final int operations;
   private final int receives;
@@ -154,7 +155,7 @@ final class Requests {
     long id = WorkId.of(++serial, slot);
     Message.putHeader(memory, base, type, 0, length, id, clientId, connectionEpoch);
     try {
-      if (!queuePair.postSend(id, region, base, length, Flags.NONE)) {
+      if (!queuePair.post(request.id(id).local(region, base, length))) {
         return false;
       }
       faults.surface();
@@ -164,7 +165,7 @@ final class Requests {
     }
     ids[slot] = id;
     types[slot] = type;
-    messages[slot] = queuePair.sent();
+    messages[slot] = queuePair.claims().sent();
     outstanding++;
     return true;
   }

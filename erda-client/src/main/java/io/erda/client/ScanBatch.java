@@ -8,6 +8,7 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 
 /**
  * The objects that a {@link Scan} READs at a time, those of the next entries of its stretch: where
@@ -28,6 +29,7 @@ final class ScanBatch {
   private final int[] lengths = new int[OBJECTS_MAX];
   private final int[] positionMixes = new int[OBJECTS_MAX];
   private final ObjectPlace place = new ObjectPlace();
+  private final Work read = Work.read();
   private int size;
   private int posted;
   private int stride;
@@ -130,14 +132,10 @@ final class ScanBatch {
    */
   boolean post(QueuePair queuePair, long workId, MemoryRegion into) {
     for (; posted < size; posted++) {
-      if (!queuePair.postRead(
-          workId,
-          into,
-          ScanCopy.OBJECTS + (long) posted * stride,
-          remoteKeys[posted],
-          places[posted],
-          lengths[posted],
-          posted == size - 1 ? Flags.SIGNALED : Flags.NONE)) {
+      read.flags = posted == size - 1 ? Flags.SIGNALED : Flags.NONE;
+      read.local(into, ScanCopy.OBJECTS + (long) posted * stride, lengths[posted])
+          .remote(remoteKeys[posted], places[posted]);
+      if (!queuePair.post(read.id(workId))) {
         return false;
       }
     }

@@ -202,10 +202,10 @@ final class Session implements CompletionHandler {
     if (newest == 0) {
       return false;
     }
-    // First what is settled, then what was answered: an answer is there before it is settled.
-    boolean settled = state.withdrawal().isSettled(newest);
+    // First what is finished, then what was answered: an answer is there before it is finished.
+    boolean finished = state.withdrawal().isFinished(newest);
     poll();
-    return !settled && listener.newestTaken(this) != 0 && state.withdrawal().isPatient();
+    return !finished && listener.newestTaken(this) != 0 && state.withdrawal().isPatient();
   }
 
   /** Whether the server provably never takes the request of a slot. REQUIRES: the session ended. */
@@ -220,7 +220,7 @@ final class Session implements CompletionHandler {
    */
   ErdaException.OutcomeUnknown unknown(int slot, String what, boolean decides) {
     Withdrawal withdrawal = state.withdrawal();
-    boolean last = decides && withdrawal.isSettled(requests.message(slot));
+    boolean last = decides && withdrawal.isFinished(requests.message(slot));
     return new ErdaException.OutcomeUnknown(
         what
             + " was sent when the connection ended: "

@@ -218,7 +218,7 @@ final class SessionState {
   /** Takes back what the server has not taken. */
   void withdraw() {
     if (withdrawal == null) {
-      withdrawal = new Withdrawal(queuePair, context.nanoTime());
+      withdrawal = new Withdrawal(queuePair.claims(), context.nanoTime());
     }
   }
 

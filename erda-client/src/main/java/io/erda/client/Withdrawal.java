@@ -1,6 +1,6 @@
 package io.erda.client;
 
-import io.erda.rdma.QueuePair;
+import io.erda.rdma.Claims;
 import java.util.function.LongSupplier;
 
 /**
@@ -12,29 +12,29 @@ final class Withdrawal {
   /** About how long a server that runs may take for what it has in its hands. */
   private static final long PATIENCE_NS = 200_000_000;
 
-  private final QueuePair queuePair;
+  private final Claims claims;
   private final LongSupplier nanoTime;
   private final long untilNs;
 
-  Withdrawal(QueuePair queuePair, LongSupplier nanoTime) {
-    this.queuePair = queuePair;
+  Withdrawal(Claims claims, LongSupplier nanoTime) {
+    this.claims = claims;
     this.nanoTime = nanoTime;
-    queuePair.withdraw();
+    claims.withdraw();
     this.untilNs = nanoTime.getAsLong() + PATIENCE_NS;
   }
 
   /** Whether the device knows what the server had taken; a cut network keeps that from it. */
   boolean isAnswered() {
-    return queuePair.claimed() != Long.MAX_VALUE;
+    return claims.claimed() != Long.MAX_VALUE;
   }
 
   boolean neverTaken(long message) {
-    return message > queuePair.claimed();
+    return message > claims.claimed();
   }
 
-  /** Whether the server is through with a message that it took. */
-  boolean isSettled(long message) {
-    return message <= queuePair.settled();
+  /** Whether the server has finished with a message that it took. */
+  boolean isFinished(long message) {
+    return message <= claims.finished();
   }
 
   /** Whether an answer is still worth waiting for. */

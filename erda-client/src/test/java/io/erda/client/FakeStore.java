@@ -24,12 +24,12 @@ import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -449,7 +449,7 @@ final class FakeStore implements LongSupplier {
       int type = Message.type(in, 0);
       requests.add(type);
       if (takes) {
-        queuePair.claim();
+        queuePair.claims().claim();
       }
       int result = answer.to(type, in);
       if (result == SILENCE) {
@@ -472,13 +472,17 @@ final class FakeStore implements LongSupplier {
           Message.connectionEpoch(in, 0));
       length = tamper.response(type, out, length);
       if (writesInstead != 0) {
-        queuePair.postWriteImm(
-            slot, region, (long) (SLOTS + slot) * BYTES, writesInstead, 0, 8, 1, Flags.NONE);
+        queuePair.post(
+            Work.writeImm()
+                .id(slot)
+                .local(region, (long) (SLOTS + slot) * BYTES, 8)
+                .remote(writesInstead, 0)
+                .imm(1));
         return;
       }
       if (peers.contains(this)) {
-        queuePair.postSend(slot, region, (long) (SLOTS + slot) * BYTES, length, Flags.NONE);
-        queuePair.settle();
+        queuePair.post(Work.send().id(slot).local(region, (long) (SLOTS + slot) * BYTES, length));
+        queuePair.claims().finish();
       }
     }
   }

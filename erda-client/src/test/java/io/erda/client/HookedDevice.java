@@ -2,10 +2,10 @@ package io.erda.client;
 
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
-import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import io.erda.rdma.testing.ForwardingDevice;
 import io.erda.rdma.testing.ForwardingQueuePair;
 import java.lang.foreign.MemorySegment;
@@ -71,50 +71,16 @@ final class HookedDevice extends ForwardingDevice {
       made.add(new Made(wrId, opcode, status));
     }
 
-    private boolean handled(int decision, long wrId, int opcode) {
-      if (decision >= 0) {
-        complete(wrId, opcode, decision);
+    @Override
+    public boolean post(Work work) {
+      if (work.opcode != Opcode.READ && work.opcode != Opcode.WRITE && work.opcode != Opcode.SEND) {
+        return super.post(work);
       }
-      return decision != GO;
-    }
-
-    @Override
-    public boolean postRead(
-        long wrId,
-        MemoryRegion local,
-        long localOffset,
-        long key,
-        long offset,
-        int length,
-        int flags) {
-      int decision = hook.before(Opcode.READ, key, offset, length);
-      return handled(decision, wrId, Opcode.READ)
-          ? decision != REFUSE
-          : super.postRead(wrId, local, localOffset, key, offset, length, flags);
-    }
-
-    @Override
-    public boolean postWrite(
-        long wrId,
-        MemoryRegion local,
-        long localOffset,
-        long key,
-        long offset,
-        int length,
-        int flags) {
-      int decision = hook.before(Opcode.WRITE, key, offset, length);
-      return handled(decision, wrId, Opcode.WRITE)
-          ? decision != REFUSE
-          : super.postWrite(wrId, local, localOffset, key, offset, length, flags);
-    }
-
-    @Override
-    public boolean postSend(
-        long wrId, MemoryRegion local, long localOffset, int length, int flags) {
-      int decision = hook.before(Opcode.SEND, 0, 0, length);
-      return handled(decision, wrId, Opcode.SEND)
-          ? decision != REFUSE
-          : super.postSend(wrId, local, localOffset, length, flags);
+      int decision = hook.before(work.opcode, work.remoteKey, work.remoteOffset, work.length);
+      if (decision >= 0) {
+        complete(work.wrId, work.opcode, decision);
+      }
+      return decision == GO ? super.post(work) : decision != REFUSE;
     }
 
     @Override

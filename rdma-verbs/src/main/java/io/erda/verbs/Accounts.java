@@ -17,11 +17,11 @@ final class Accounts {
 
   // The end of messages.
   long claimed;
-  long settled;
+  long finished;
   boolean withdrawn;
   boolean peerWithdrew;
   long claimedByPeer = Long.MAX_VALUE;
-  long settledByPeer;
+  long finishedByPeer;
 
   /** How many messages the peer has room for. */
   boolean hasCredit() {
@@ -36,13 +36,13 @@ final class Accounts {
   /** Writes what this end tells into the header of a message that goes out. */
   void tell(MemorySegment to, long at) {
     consumedTold = consumed;
-    Header.setState(to, at, consumed, settled, moved);
+    Header.setState(to, at, consumed, finished, moved);
   }
 
   /** Takes what the peer tells from the header of a message that came in. */
   void hear(MemorySegment from, long at) {
     consumedByPeer = Header.consumed(from, at);
-    settledByPeer = Header.settled(from, at);
+    finishedByPeer = Header.finished(from, at);
     Header.moved(from, at, peerMoved);
   }
 }

@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
  *
  * <pre>
  *   0 kind       4 length     8 immediate data   12 consumed
- *  16 argument              24 settled
+ *  16 argument              24 finished
  *  32 READs                 40 bytes READ
  *  48 WRITEs                56 bytes WRITTEN
  * </pre>
@@ -26,7 +26,7 @@ final class Header {
   static final int CREDIT = 6;
   static final int WITHDRAW = 7;
   static final int WITHDRAWN = 8;
-  static final int SETTLED = 9;
+  static final int FINISHED = 9;
   static final int RESYNC = 10;
   static final int RESYNCED = 11;
 
@@ -38,7 +38,7 @@ final class Header {
   private static final int IMM = 8;
   private static final int CONSUMED = 12;
   private static final int ARGUMENT = 16;
-  private static final int SETTLED_COUNT = 24;
+  private static final int FINISHED_COUNT = 24;
   private static final int READS = 32;
   private static final int BYTES_READ = 40;
   private static final int WRITES = 48;
@@ -52,9 +52,9 @@ final class Header {
   }
 
   /** What every message tells of the end that sends it. */
-  static void setState(MemorySegment to, long at, int consumed, long settled, Moved moved) {
+  static void setState(MemorySegment to, long at, int consumed, long finished, Moved moved) {
     to.set(INT, at + CONSUMED, consumed);
-    to.set(LONG, at + SETTLED_COUNT, settled);
+    to.set(LONG, at + FINISHED_COUNT, finished);
     to.set(LONG, at + READS, moved.reads);
     to.set(LONG, at + BYTES_READ, moved.bytesRead);
     to.set(LONG, at + WRITES, moved.writes);
@@ -81,8 +81,8 @@ final class Header {
     return from.get(INT, at + CONSUMED);
   }
 
-  static long settled(MemorySegment from, long at) {
-    return from.get(LONG, at + SETTLED_COUNT);
+  static long finished(MemorySegment from, long at) {
+    return from.get(LONG, at + FINISHED_COUNT);
   }
 
   static void moved(MemorySegment from, long at, Moved to) {

@@ -5,6 +5,7 @@ import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Flags;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
@@ -43,65 +44,60 @@ final class Outgoing {
 
   // Posting. Callers have made sure that there is room, and of messages that one may be sent.
 
-  void read(long wrId, VerbsRegion to, long offset, long key, long remote, int length, int flags) {
-    accounts.moved.reads++;
-    accounts.moved.bytesRead += length;
-    long work = works.add(wrId, Opcode.READ, flags, -1, false, length);
-    oneSided(work, to, offset, key, remote, length);
+  /**
+   * @param local the memory that it names; null where it uses none
+   */
+  void post(Work posted, VerbsRegion local) {
+    switch (posted.opcode) {
+      case Opcode.READ -> {
+        accounts.moved.reads++;
+        accounts.moved.bytesRead += posted.length;
+        oneSided(works.add(posted, posted.flags, -1, false), posted, local);
+      }
+      case Opcode.WRITE -> write(posted, posted.flags, local);
+      case Opcode.WRITE_IMM -> writeImm(posted, local);
+      case Opcode.SEND -> send(posted, local);
+      case Opcode.FLUSH -> flush(posted);
+      case Opcode.ATOMIC_WRITE -> {
+        accounts.moved.writes++;
+        accounts.moved.bytesWritten += 8;
+        word(posted, null);
+      }
+      case Opcode.COMPARE_AND_SWAP -> word(posted, local);
+      default -> throw new IllegalArgumentException(posted.toString());
+    }
   }
 
-  void write(
-      long wrId, VerbsRegion from, long offset, long key, long remote, int length, int flags) {
-    write(wrId, Opcode.WRITE, from, offset, key, remote, length, flags);
-  }
-
-  private void write(
-      long wrId,
-      int opcode,
-      VerbsRegion from,
-      long offset,
-      long key,
-      long remote,
-      int length,
-      int flags) {
+  private void write(Work posted, int flags, VerbsRegion from) {
     accounts.moved.writes++;
-    accounts.moved.bytesWritten += length;
-    long work = works.add(wrId, opcode, flags, -1, true, length);
-    oneSided(work, from, offset, key, remote, length);
+    accounts.moved.bytesWritten += posted.length;
+    oneSided(works.add(posted, flags, -1, true), posted, from);
   }
 
   /** A WRITE of which only a failure is reported, and a message that tells of it. */
-  void writeImm(
-      long wrId,
-      VerbsRegion from,
-      long offset,
-      long key,
-      long remote,
-      int length,
-      int imm,
-      int flags) {
+  private void writeImm(Work posted, VerbsRegion from) {
     if (!connection.isConnected()) {
-      flushed(wrId, Opcode.WRITE_IMM, flags, length);
+      end(posted, Status.FLUSHED);
       return;
     }
-    write(wrId, Opcode.WRITE_IMM, from, offset, key, remote, length, flags & ~Flags.SIGNALED);
+    write(posted, posted.flags & ~Flags.SIGNALED, from);
     if (!connection.isConnected()) {
       return;
     }
-    int slot = message(Header.WRITTEN, length, imm);
-    works.follow(works.add(wrId, Opcode.WRITE_IMM, flags, slot, false, length));
+    int slot = message(Header.WRITTEN, posted.length, posted.imm);
+    works.follow(works.add(posted, posted.flags, slot, false));
     start();
   }
 
-  void send(long wrId, VerbsRegion from, long offset, int length, int flags) {
+  private void send(Work posted, VerbsRegion from) {
     if (!connection.isConnected()) {
-      flushed(wrId, Opcode.SEND, flags, length);
+      end(posted, Status.FLUSHED);
       return;
     }
-    int slot = message(Header.MESSAGE, length, 0);
-    MemorySegment.copy(
-        from.memory(), offset, messages.memory(), MessageQueue.sentAt(slot) + Header.BYTES, length);
-    works.add(wrId, Opcode.SEND, flags, slot, false, length);
+    int slot = message(Header.MESSAGE, posted.length, 0);
+    long to = MessageQueue.sentAt(slot) + Header.BYTES;
+    MemorySegment.copy(from.memory(), posted.localOffset, messages.memory(), to, posted.length);
+    works.add(posted, posted.flags, slot, false);
     start();
   }
 
@@ -117,73 +113,52 @@ final class Outgoing {
     return !connection.isConnected() || messages.hasSlot() && accounts.hasCredit();
   }
 
-  void unsupported(long wrId, int opcode, int flags, int length) {
-    long work = works.add(wrId, opcode, flags, -1, false, length);
-    works.end(work, connection.isConnected() ? Status.UNSUPPORTED : Status.FLUSHED);
-  }
-
-  private void flushed(long wrId, int opcode, int flags, int length) {
-    works.end(works.add(wrId, opcode, flags, -1, false, length), Status.FLUSHED);
+  /** It is over as soon as it is posted. */
+  private void end(Work posted, int status) {
+    works.end(works.add(posted, posted.flags, -1, false), status);
   }
 
   /** Changes nothing that is READ; a message says more when it has been done, and waits too. */
-  void flush(long wrId, long key, long remote, int length, int flags) {
-    long work = works.add(wrId, Opcode.FLUSH, flags, -1, true, length);
-    if (length < 0 && connection.isConnected()) {
+  private void flush(Work posted) {
+    if (!connection.device.flushes()) {
+      end(posted, connection.isConnected() ? Status.UNSUPPORTED : Status.FLUSHED);
+      return;
+    }
+    long work = works.add(posted, posted.flags, -1, true);
+    if (posted.length < 0 && connection.isConnected()) {
       works.end(work, Status.REMOTE_ACCESS);
       return;
     }
-    works.value[Works.at(work)] = VerbsRegion.flushType(key);
-    oneSided(work, null, 0, key, remote, length);
+    works.value[Works.at(work)] = VerbsRegion.flushType(posted.remoteKey);
+    oneSided(work, posted, null);
   }
 
-  void atomicWrite(long wrId, long key, long remote, long value, int flags) {
-    long work = works.add(wrId, Opcode.ATOMIC_WRITE, flags, -1, true, 8);
-    works.value[Works.at(work)] = value;
-    accounts.moved.writes++;
-    accounts.moved.bytesWritten += 8;
-    word(work, null, 0, key, remote);
-  }
-
-  void compareAndSwap(
-      long wrId,
-      VerbsRegion to,
-      long offset,
-      long key,
-      long remote,
-      long expected,
-      long value,
-      int flags) {
-    long work = works.add(wrId, Opcode.COMPARE_AND_SWAP, flags, -1, true, 8);
-    works.expected[Works.at(work)] = expected;
-    works.value[Works.at(work)] = value;
-    word(work, to, offset, key, remote);
-  }
-
-  private void word(long work, VerbsRegion region, long offset, long key, long remote) {
-    if ((VerbsRegion.remoteAddress(key, remote, 8) & 7) != 0) {
+  private void word(Work posted, VerbsRegion local) {
+    long work = works.add(posted, posted.flags, -1, true);
+    works.expected[Works.at(work)] = posted.expected;
+    works.value[Works.at(work)] = posted.value;
+    if ((VerbsRegion.remoteAddress(posted.remoteKey, posted.remoteOffset, 8) & 7) != 0) {
       works.end(work, connection.isConnected() ? Status.REMOTE_ACCESS : Status.FLUSHED);
     } else {
-      oneSided(work, region, offset, key, remote, 8);
+      oneSided(work, posted, local);
     }
   }
 
-  private void oneSided(
-      long work, VerbsRegion region, long offset, long key, long remote, int length) {
-    long address = VerbsRegion.remoteAddress(key, remote, length);
+  private void oneSided(long work, Work posted, VerbsRegion local) {
+    long address = VerbsRegion.remoteAddress(posted.remoteKey, posted.remoteOffset, posted.length);
     if (!connection.isConnected()) {
       works.end(work, Status.FLUSHED);
     } else if (address < 0) {
       works.end(work, Status.REMOTE_ACCESS);
-    } else if (length == 0) {
+    } else if (posted.length == 0) {
       works.end(work, Status.SUCCESS);
     } else {
       int at = Works.at(work);
       works.remoteAddress[at] = address;
-      works.rkey[at] = VerbsRegion.rkey(key);
-      if (region != null) {
-        works.localAddress[at] = region.iova + offset;
-        works.lkey[at] = region.lkey;
+      works.rkey[at] = VerbsRegion.rkey(posted.remoteKey);
+      if (local != null) {
+        works.localAddress[at] = local.iova + posted.localOffset;
+        works.lkey[at] = local.lkey;
       }
       start();
     }

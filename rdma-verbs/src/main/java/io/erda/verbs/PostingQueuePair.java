@@ -3,6 +3,7 @@ package io.erda.verbs;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 import java.io.IOException;
 
 /**
@@ -39,68 +40,20 @@ abstract class PostingQueuePair implements QueuePair {
   abstract void failed(IOException why);
 
   @Override
-  public boolean postRead(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    VerbsRegion region = VerbsRegion.of(local, device, localOffset, length);
-    if (!mayPost(1)) {
-      return false;
-    }
-    outgoing.read(wrId, region, localOffset, remoteKey, remoteOffset, length, flags);
-    return true;
-  }
-
-  @Override
-  public boolean postWrite(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    VerbsRegion region = VerbsRegion.of(local, device, localOffset, length);
-    if (!mayPost(1)) {
-      return false;
-    }
-    outgoing.write(wrId, region, localOffset, remoteKey, remoteOffset, length, flags);
-    return true;
-  }
-
-  @Override
-  public boolean postWriteImm(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int imm,
-      int flags) {
-    VerbsRegion region = VerbsRegion.of(local, device, localOffset, length);
-    if (!mayPost(2) || !outgoing.maySend()) {
-      return false;
-    }
-    outgoing.writeImm(wrId, region, localOffset, remoteKey, remoteOffset, length, imm, flags);
-    return true;
-  }
-
-  @Override
-  public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
-    if (length > MessageQueue.MESSAGE_BYTES_MAX) {
+  public boolean post(Work work) {
+    assert work.isWellFormed() : work;
+    if (work.opcode == Opcode.SEND && work.length > MessageQueue.MESSAGE_BYTES_MAX) {
       throw new IllegalArgumentException(
-          "a message of " + length + " bytes; at most " + MessageQueue.MESSAGE_BYTES_MAX);
+          "a message of " + work.length + " bytes; at most " + MessageQueue.MESSAGE_BYTES_MAX);
     }
-    VerbsRegion region = VerbsRegion.of(local, device, localOffset, length);
-    if (!mayPost(1) || !outgoing.maySend()) {
+    VerbsRegion local =
+        work.hasLocal() ? VerbsRegion.of(work.local, device, work.localOffset, work.length) : null;
+    // A WRITE with immediate data is a WRITE and a message.
+    if (!mayPost(work.opcode == Opcode.WRITE_IMM ? 2 : 1)
+        || work.isMessage() && !outgoing.maySend()) {
       return false;
     }
-    outgoing.send(wrId, region, localOffset, length, flags);
+    outgoing.post(work, local);
     return true;
   }
 
@@ -109,47 +62,5 @@ abstract class PostingQueuePair implements QueuePair {
     VerbsRegion region = VerbsRegion.of(local, device, localOffset, length);
     requireOpen();
     return receives.add(wrId, region, localOffset, length);
-  }
-
-  @Override
-  public boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
-    if (!mayPost(1)) {
-      return false;
-    }
-    if (device.flushes()) {
-      outgoing.flush(wrId, remoteKey, remoteOffset, length, flags);
-    } else {
-      outgoing.unsupported(wrId, Opcode.FLUSH, flags, length);
-    }
-    return true;
-  }
-
-  @Override
-  public boolean postAtomicWrite(
-      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
-    if (!mayPost(1)) {
-      return false;
-    }
-    outgoing.atomicWrite(wrId, remoteKey, remoteOffset, value, flags);
-    return true;
-  }
-
-  @Override
-  public boolean postCompareAndSwap(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      long expected,
-      long value,
-      int flags) {
-    VerbsRegion region = VerbsRegion.of(local, device, localOffset, 8);
-    if (!mayPost(1)) {
-      return false;
-    }
-    outgoing.compareAndSwap(
-        wrId, region, localOffset, remoteKey, remoteOffset, expected, value, flags);
-    return true;
   }
 }

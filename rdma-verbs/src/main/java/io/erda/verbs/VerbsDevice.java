@@ -253,7 +253,7 @@ public final class VerbsDevice implements Device {
     if (queuePairs.remove(queuePair.id(), queuePair)) {
       closedMoved.add(queuePair.accounts().moved);
       closedPeerMoved.add(queuePair.accounts().peerMoved);
-      closedSends += queuePair.sent();
+      closedSends += queuePair.claims().sent();
     }
   }
 
@@ -453,7 +453,7 @@ public final class VerbsDevice implements Device {
     for (VerbsQueuePair each : queuePairs.values()) {
       own.add(each.accounts().moved);
       own.add(each.accounts().peerMoved);
-      sends += each.sent();
+      sends += each.claims().sent();
     }
     return new DeviceStatistics(
         own.reads, own.bytesRead, own.writes, own.bytesWritten, -1, sends, receives);

@@ -2,6 +2,7 @@ package io.erda.verbs;
 
 import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.RdmaCmId;
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
 import io.erda.rdma.Opcode;
@@ -37,6 +38,7 @@ final class VerbsQueuePair extends PostingQueuePair {
   /** How this end asks for the connection; null where the peer does. */
   private final Asking asking;
 
+  private final VerbsClaims claims = new VerbsClaims(this, accounts);
   private RdmaCmId id;
   private Link link;
   private MessageQueue messages;
@@ -325,7 +327,7 @@ final class VerbsQueuePair extends PostingQueuePair {
       case Header.WITHDRAW -> peerWithdraws();
       case Header.WITHDRAWN -> accounts.claimedByPeer = Header.argument(memory, at);
       case Header.RESYNC, Header.RESYNCED -> renewed(kind, Header.argument(memory, at));
-      case Header.CREDIT, Header.SETTLED -> {}
+      case Header.CREDIT, Header.FINISHED -> {}
       default -> {
         incompatible();
         return;
@@ -504,59 +506,16 @@ final class VerbsQueuePair extends PostingQueuePair {
   // The end.
 
   @Override
-  public long sent() {
-    return accounts.sent;
+  public Claims claims() {
+    return claims;
   }
 
-  @Override
-  public boolean claim() {
-    if (!isPeerThere()) {
-      return false;
-    }
-    accounts.claimed = accounts.consumed;
-    return true;
-  }
-
-  @Override
-  public boolean isPeerThere() {
-    return isConnected() && !closed;
-  }
-
-  @Override
-  public void settle() {
-    accounts.settled = accounts.claimed;
-    if (accounts.peerWithdrew && mayStart() && !closed) {
-      tryToSay(Header.SETTLED);
-    }
-  }
-
-  @Override
-  public void withdraw() {
-    if (accounts.withdrawn || closed) {
-      return;
-    }
-    accounts.withdrawn = true;
-    if (mayStart()) {
-      tryToSay(Header.WITHDRAW);
-    }
-  }
-
-  private void tryToSay(int kind) {
+  void tryToSay(int kind) {
     try {
       messages.say(kind, 0);
     } catch (IOException e) {
       failed(e);
     }
-  }
-
-  @Override
-  public long claimed() {
-    return accounts.claimedByPeer;
-  }
-
-  @Override
-  public long settled() {
-    return accounts.settledByPeer;
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.erda.verbs;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Flags;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 
 /**
  * What was posted to a queue pair and not reported yet, in the order posted: a ring. One thread;
@@ -59,17 +60,17 @@ final class Works {
   }
 
   /** Adds work that is pending; the caller fills in the rest. */
-  long add(long wrId, int opcode, int workFlags, int slot, boolean change, int bytes) {
+  long add(Work work, int workFlags, int slot, boolean change) {
     int at = at(tail);
-    wrIds[at] = wrId;
-    opcodes[at] = opcode;
+    wrIds[at] = work.wrId;
+    opcodes[at] = work.opcode;
     flags[at] = workFlags;
     statuses[at] = PENDING;
     started[at] = false;
     changes[at] = change;
     follows[at] = false;
     slots[at] = slot;
-    length[at] = bytes;
+    length[at] = work.length;
     return tail++;
   }
 

@@ -6,13 +6,13 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
 import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Recorder;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -112,10 +112,10 @@ final class PersistentEnds {
       for (long round = 1; round <= ROUNDS; round++) {
         readBehindWrite(memory, local, key, round);
         flushBehindWrite(memory, local, key, round);
-        end.postAtomicWrite(4, key, WORD_AT, round, Flags.SIGNALED);
+        end.post(Work.atomicWrite().id(4).remote(key, WORD_AT).value(round).signaled());
         expect(Opcode.ATOMIC_WRITE, Status.SUCCESS);
         if (round % 25 == 0) {
-          end.postFlush(5, key, BYTES - 8, 16, Flags.SIGNALED);
+          end.post(Work.flush().id(5).remote(key, BYTES - 8, 16).signaled());
           expect(Opcode.FLUSH, Status.REMOTE_ACCESS);
         }
       }
@@ -131,8 +131,8 @@ final class PersistentEnds {
 
   private void readBehindWrite(MemorySegment memory, MemoryRegion local, long key, long round) {
     memory.set(LONG, 0, round);
-    end.postWrite(1, local, 0, key, READ_AT, 8, Flags.NONE);
-    end.postRead(2, local, 8, key, READ_AT, 8, Flags.SIGNALED);
+    end.post(Work.write().id(1).local(local, 0, 8).remote(key, READ_AT));
+    end.post(Work.read().id(2).local(local, 8, 8).remote(key, READ_AT).signaled());
     expect(Opcode.READ, Status.SUCCESS);
     require(memory.get(LONG, 8) == round, "READ what was WRITTEN");
   }
@@ -141,8 +141,8 @@ final class PersistentEnds {
     for (int at = 0; at < FLUSHED_BYTES; at += 8) {
       memory.set(LONG, at, round);
     }
-    end.postWrite(1, local, 0, key, FLUSH_AT, FLUSHED_BYTES, Flags.NONE);
-    end.postFlush(3, key, FLUSH_AT, FLUSHED_BYTES, Flags.SIGNALED);
+    end.post(Work.write().id(1).local(local, 0, FLUSHED_BYTES).remote(key, FLUSH_AT));
+    end.post(Work.flush().id(3).remote(key, FLUSH_AT, FLUSHED_BYTES).signaled());
     expect(Opcode.FLUSH, Status.SUCCESS);
   }
 

@@ -6,13 +6,13 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.ConnectionRequest;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Recorder;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import io.erda.verbs.ffm.PostSend;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -138,10 +138,11 @@ final class ReadLatency implements CompletionHandler {
   }
 
   private void measure() {
+    Work read = Work.read().local(local, 0, READ_BYTES).remote(key, 0).signaled();
     for (int i = 0; i < tookNs.length; i++) {
       int until = done + 1;
       long began = rest();
-      end.postRead(i, local, 0, key, 0, READ_BYTES, Flags.SIGNALED);
+      end.post(read.id(i));
       while (done < until) {
         end.poll(this, 1);
       }

@@ -4,13 +4,13 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.Device;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Recorder;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -68,7 +68,7 @@ final class TwoEnds {
               && recorder.last().status() == Status.SUCCESS) {
             memory.set(LONG, 0, memory.get(LONG, 0) + 1);
             end.postReceive(0, region, 0, 8);
-            end.postSend(0, region, 0, 8, Flags.NONE);
+            end.post(Work.send().local(region, 0, 8));
           }
         }
       }
@@ -85,20 +85,27 @@ final class TwoEnds {
       long key = end.privateData().get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
       for (int round = 1; round <= ROUNDS; round++) {
         memory.set(LONG, 4096, round);
-        end.postWrite(1, local, 4096, key, 4096, 1000, Flags.NONE);
-        end.postRead(2, local, 8192, key, 4096, 1000, Flags.SIGNALED);
+        end.post(Work.write().id(1).local(local, 4096, 1000).remote(key, 4096));
+        end.post(Work.read().id(2).local(local, 8192, 1000).remote(key, 4096).signaled());
         expect(device, end, recorder, Opcode.READ, Status.SUCCESS);
         require(memory.get(LONG, 8192) == round, "READ what was WRITTEN");
-        end.postCompareAndSwap(3, local, 16, key, 4096, round, -round, Flags.SIGNALED);
+        end.post(
+            Work.compareAndSwap()
+                .id(3)
+                .local(local, 16, Long.BYTES)
+                .remote(key, 4096)
+                .expected(round)
+                .value(-round)
+                .signaled());
         expect(device, end, recorder, Opcode.COMPARE_AND_SWAP, Status.SUCCESS);
         require(memory.get(LONG, 16) == round, "swapped");
         end.postReceive(4, local, 24, 8);
         memory.set(LONG, 32, round);
-        end.postSend(5, local, 32, 8, Flags.NONE);
+        end.post(Work.send().id(5).local(local, 32, 8));
         expect(device, end, recorder, Opcode.RECEIVE, Status.SUCCESS);
         require(memory.get(LONG, 24) == round + 1, "answered");
         if (round % 50 == 0) {
-          end.postRead(6, local, 8192, key + 1, 0, 8, Flags.SIGNALED);
+          end.post(Work.read().id(6).local(local, 8192, 8).remote(key + 1, 0).signaled());
           expect(device, end, recorder, Opcode.READ, Status.REMOTE_ACCESS);
         }
       }

@@ -8,6 +8,7 @@ import io.erda.rdma.Flags;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.Recorder;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import org.junit.jupiter.api.Test;
 
 /** What is reported of work, and in which order. */
@@ -17,8 +18,8 @@ class WorksTest {
 
   @Test
   void workIsReportedInTheOrderPosted() {
-    long first = works.add(1, Opcode.READ, Flags.SIGNALED, -1, false, 8);
-    long second = works.add(2, Opcode.WRITE, Flags.SIGNALED, -1, true, 16);
+    long first = works.add(Work.read().id(1).local(null, 0, 8), Flags.SIGNALED, -1, false);
+    long second = works.add(Work.write().id(2).local(null, 0, 16), Flags.SIGNALED, -1, true);
     works.end(second, Status.SUCCESS);
     assertFalse(works.hasReport());
 
@@ -68,15 +69,16 @@ class WorksTest {
 
   @Test
   void whatIsNotSignaledIsNotReportedWhenItEndsWell() {
-    works.end(works.add(1, Opcode.WRITE, Flags.NONE, -1, true, 8), Status.SUCCESS);
+    works.end(
+        works.add(Work.write().id(1).local(null, 0, 8), Flags.NONE, -1, true), Status.SUCCESS);
 
     assertFalse(works.hasReport());
     assertTrue(works.hasRoom(Works.CAPACITY));
   }
 
   private long addPair() {
-    long write = works.add(7, Opcode.WRITE_IMM, Flags.NONE, -1, true, 8);
-    works.follow(works.add(7, Opcode.WRITE_IMM, Flags.SIGNALED, 3, false, 8));
+    long write = works.add(Work.writeImm().id(7).local(null, 0, 8), Flags.NONE, -1, true);
+    works.follow(works.add(Work.writeImm().id(7).local(null, 0, 8), Flags.SIGNALED, 3, false));
     return write;
   }
 

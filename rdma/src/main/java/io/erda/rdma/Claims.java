@@ -1,92 +1,64 @@
 package io.erda.rdma;
 
-import java.lang.invoke.VarHandle;
-
 /**
- * Which messages of a requester may take effect: two words that the responder stores and that a
- * requester looks at when it withdraws.
+ * Which messages of a requester take effect when one end of the connection has gone. A responder
+ * claims messages, and finishes with them; a requester that gives up withdraws, and learns what
+ * becomes of the messages that it sent. Belongs to its queue pair ({@link QueuePair#claims}), and
+ * to its thread.
  *
- * <p>The responder claims what it received before any of it takes effect: it stores how many
- * messages that are, then looks at the requester's state. A requester that withdraws stores its
- * state, then looks at that number. A full fence stands between the store and the load on both
- * sides, so not both can miss the other: a message that was not claimed then never takes effect.
- * When the effects are there, and the answers posted, the responder stores the same number as
- * settled.
- *
- * <p>The other end may be hostile: these words say what the responder wants to be believed of its
- * own messages, and nothing else depends on them.
+ * <p>Messages are numbered from 1 in the order posted. Of a requester that has withdrawn, those
+ * above {@link #claimed()} never take effect; those up to {@link #finished()} have, or never will;
+ * those in between may, as long as the responder is at work on them.
  */
-final class Claims {
-  // Absolute addresses; used only while the queue pair is not closed.
-  private final long claimedWord;
-  private final long settledWord;
-
-  /** The number that this responder claimed last. */
-  private long claimed;
-
-  /** Whether this requester has withdrawn. */
-  private boolean withdrawn;
-
-  /** Whether the words are gone, and zeros in their place. */
-  private boolean lost;
-
-  private long claimedThen;
-  private long settledThen;
+public interface Claims {
+  // The responder.
 
   /**
-   * @param queue address of the memory that both ends share
+   * Claims all that was received, before anything of it takes effect. Returns false when the
+   * requester withdrew, closed or is known to have died; then nothing of it may take effect. A
+   * device that can't tell exactly says what it knows, and its requesters say so in {@link
+   * #claimed()}.
    */
-  Claims(long queue) {
-    claimedWord = queue + QueueLayout.CLAIMED_OFFSET;
-    settledWord = queue + QueueLayout.SETTLED_OFFSET;
+  default boolean claim() {
+    return true;
   }
 
-  /** A responder calls it, and looks at the requester's state after it. */
-  void claim(long received) {
-    assert received >= claimed : "what was claimed stays claimed: " + claimed;
-    claimed = received;
-    Words.release(claimedWord, received);
-    VarHandle.fullFence();
+  /** Whether {@link #claim()} would find the requester there; claims nothing, and is cheap. */
+  default boolean isPeerThere() {
+    return true;
   }
 
-  /** A responder calls it when everything that was claimed has been dealt with. */
-  void settle() {
-    Words.release(settledWord, claimed);
-  }
+  /** Says that what was claimed has taken effect or never will, and that the answers are posted. */
+  default void finish() {}
 
-  /** A requester calls it after it stored its state, behind a full fence. */
-  void withdraw() {
-    withdrawn = true;
-    if (!lost) {
-      claimedThen = Words.acquire(claimedWord);
-      settledThen = Words.acquire(settledWord);
-    }
+  // The requester.
+
+  /** The number of the message that was posted last; 0 before the first. */
+  default long sent() {
+    return 0;
   }
 
   /**
-   * The words are gone. A requester that had not withdrawn before must take everything for claimed,
-   * and nothing more for settled.
+   * Takes back whatever the responder did not claim. Work that is posted from now on completes in
+   * error, and READs behave as after the peer's end. Answers still arrive. Idempotent; {@link
+   * QueuePair#close()} does it too.
    */
-  void lose() {
-    if (!lost && !withdrawn) {
-      claimedThen = Long.MAX_VALUE;
-    }
-    lost = true;
+  default void withdraw() {}
+
+  /**
+   * After {@link #withdraw}: the number of the last message that may take effect; {@link
+   * Long#MAX_VALUE} where the device can't know. A device that has to ask the other end says so
+   * too, until a poll has heard the answer.
+   */
+  default long claimed() {
+    return Long.MAX_VALUE;
   }
 
-  boolean isWithdrawn() {
-    return withdrawn;
-  }
-
-  long claimedThen() {
-    return claimedThen;
-  }
-
-  /** The newest figure, or, of memory that was {@code released}, the last that was seen. */
-  long settled(boolean released) {
-    if (!released && !lost) {
-      settledThen = Words.acquire(settledWord);
-    }
-    return settledThen;
+  /**
+   * The number of the last message that the responder has finished with. What it answered has
+   * arrived when this says so, as far as there was room for answers.
+   */
+  default long finished() {
+    return 0;
   }
 }

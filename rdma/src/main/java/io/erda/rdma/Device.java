@@ -75,7 +75,7 @@ public interface Device extends AutoCloseable {
   }
 
   /**
-   * Whether {@link QueuePair#postFlush} works on the queue pairs that this device connects: the
+   * Whether {@link Work#flush FLUSH} works on the queue pairs that this device connects: the
    * responder flushes and drains, as its {@link PersistentMemory} does it, before the work
    * completes. Hardware refuses a region, as {@link Status#REMOTE_ACCESS}, whose memory takes more
    * than hardware can do (files that are synchronised). Where false, it completes with {@link

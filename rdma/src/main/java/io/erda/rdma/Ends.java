@@ -15,7 +15,7 @@ final class Ends {
   private final long peer;
 
   private final boolean requester;
-  private final Claims claims;
+  private final ClaimWords claims;
 
   /** The peer died or broke the protocol: noticed outside the shared memory. */
   private boolean broken;
@@ -23,7 +23,7 @@ final class Ends {
   /**
    * @param claims of the same connection: a requester that has withdrawn sends nothing more
    */
-  Ends(MemorySegment queue, boolean requester, Claims claims) {
+  Ends(MemorySegment queue, boolean requester, ClaimWords claims) {
     long first = queue.address() + QueueLayout.REQUESTER_STATE_OFFSET;
     long second = queue.address() + QueueLayout.RESPONDER_STATE_OFFSET;
     this.own = requester ? first : second;

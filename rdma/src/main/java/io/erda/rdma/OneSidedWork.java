@@ -83,16 +83,20 @@ final class OneSidedWork {
 
   // READ.
 
-  int read(LocalRegion to, long localOffset, long remoteKey, long remoteOffset, int length) {
-    RemoteRegion from = regions.get(remoteKey, false);
+  /**
+   * @param to the local memory of {@code work}, which was looked at
+   */
+  int read(LocalRegion to, Work work) {
+    RemoteRegion from = regions.get(work.remoteKey, false);
     if (from == null) {
       return unreached();
     }
-    if ((from.access() & Access.REMOTE_READ) == 0 || !from.contains(remoteOffset, length)) {
+    if ((from.access() & Access.REMOTE_READ) == 0
+        || !from.contains(work.remoteOffset, work.length)) {
       return refusal();
     }
     try {
-      int status = load(to, localOffset, from, remoteOffset, length);
+      int status = load(to, work.localOffset, from, work.remoteOffset, work.length);
       faults.surface();
       return status;
     } catch (InternalError e) {
@@ -105,15 +109,17 @@ final class OneSidedWork {
    *
    * @return whether it was done; otherwise {@link #read} finds out why not
    */
-  boolean readNow(LocalRegion to, long localOffset, long remoteKey, long remoteOffset, int length) {
-    RemoteRegion from = regions.known(remoteKey);
+  boolean readNow(LocalRegion to, Work work) {
+    long remoteOffset = work.remoteOffset;
+    int length = work.length;
+    RemoteRegion from = regions.known(work.remoteKey);
     if (from == null
         || (from.access() & Access.REMOTE_READ) == 0
         || !from.contains(remoteOffset, length)) {
       return false;
     }
     long remote = from.address() + remoteOffset;
-    long own = to.address + localOffset;
+    long own = to.address + work.localOffset;
     if (((remote | own | length) & 7) != 0) {
       return false;
     }
@@ -238,20 +244,23 @@ final class OneSidedWork {
 
   // WRITE.
 
-  int write(LocalRegion from, long localOffset, long remoteKey, long remoteOffset, int length) {
+  /**
+   * @param from the local memory of {@code work}, which was looked at
+   */
+  int write(LocalRegion from, Work work) {
     RemoteRegion to = null;
     try {
       int status = ends.sendable();
       if (status != Status.SUCCESS) {
         return status;
       }
-      to = regions.get(remoteKey, true);
+      to = regions.get(work.remoteKey, true);
       if (to == null) {
         return unreached();
       }
       status =
-          isAllowed(to, Access.REMOTE_WRITE, remoteOffset, length)
-              ? store(from, localOffset, to, remoteOffset, length)
+          isAllowed(to, Access.REMOTE_WRITE, work.remoteOffset, work.length)
+              ? store(from, work.localOffset, to, work.remoteOffset, work.length)
               : Status.REMOTE_ACCESS;
       faults.surface();
       return status;
@@ -307,17 +316,23 @@ final class OneSidedWork {
 
   // Atomic WRITE and compare-and-swap.
 
-  int atomicWrite(long remoteKey, long remoteOffset, long value) {
+  int atomicWrite(Work work) {
     int status = ends.sendable();
     if (status != Status.SUCCESS) {
       return status;
     }
-    RemoteRegion to = regions.get(remoteKey, true);
+    RemoteRegion to = word(work, Access.REMOTE_WRITE);
+    return to == null ? Status.REMOTE_ACCESS : storeWord(to, work.remoteOffset, work.value);
+  }
+
+  /** The region whose word the work may change; null where there is none. */
+  private RemoteRegion word(Work work, int access) {
+    RemoteRegion to = regions.get(work.remoteKey, true);
     return to != null
-            && isWord(to, remoteOffset)
-            && isAllowed(to, Access.REMOTE_WRITE, remoteOffset, Long.BYTES)
-        ? storeWord(to, remoteOffset, value)
-        : Status.REMOTE_ACCESS;
+            && (to.address() + work.remoteOffset & 7) == 0
+            && isAllowed(to, access, work.remoteOffset, Long.BYTES)
+        ? to
+        : null;
   }
 
   private int storeWord(RemoteRegion to, long remoteOffset, long value) {
@@ -339,55 +354,38 @@ final class OneSidedWork {
   /**
    * @param old where the word that was there goes
    */
-  int compareAndSwap(
-      LocalRegion old,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      long expected,
-      long value) {
+  int compareAndSwap(LocalRegion old, Work work) {
     int status = ends.sendable();
     if (status != Status.SUCCESS) {
       return status;
     }
-    RemoteRegion to = regions.get(remoteKey, true);
-    return to != null
-            && isWord(to, remoteOffset)
-            && isAllowed(to, Access.REMOTE_ATOMIC, remoteOffset, Long.BYTES)
-        ? swapWord(old, localOffset, to, remoteOffset, expected, value)
-        : Status.REMOTE_ACCESS;
+    RemoteRegion to = word(work, Access.REMOTE_ATOMIC);
+    return to == null ? Status.REMOTE_ACCESS : swapWord(old, to, work);
   }
 
-  private int swapWord(
-      LocalRegion old,
-      long localOffset,
-      RemoteRegion to,
-      long remoteOffset,
-      long expected,
-      long value) {
+  private int swapWord(LocalRegion old, RemoteRegion to, Work work) {
     long was;
     try {
       // Where memory is missing the interpreter's compare-and-swap ends the process, and a load
       // does not.
-      was = (long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset);
+      was = (long) QueueLayout.WORD.getOpaque(to.memory(), work.remoteOffset);
       faults.surface();
-      was = (long) QueueLayout.WORD.compareAndExchange(to.memory(), remoteOffset, expected, value);
+      was =
+          (long)
+              QueueLayout.WORD.compareAndExchange(
+                  to.memory(), work.remoteOffset, work.expected, work.value);
       faults.surface();
     } catch (InternalError e) {
       return afterFault(to, true, e);
     }
-    if (was == expected) {
+    if (was == work.expected) {
       counters.write(Long.BYTES);
       if (counted) {
-        counters.differing(differing(was, value));
+        counters.differing(differing(was, work.value));
       }
     }
-    old.memory.set(QueueLayout.LONG.withByteAlignment(1), localOffset, was);
+    old.memory.set(QueueLayout.LONG.withByteAlignment(1), work.localOffset, was);
     return afterWrite(to);
-  }
-
-  private static boolean isWord(RemoteRegion region, long offset) {
-    return (region.address() + offset & 7) == 0;
   }
 
   private static int differing(long old, long value) {

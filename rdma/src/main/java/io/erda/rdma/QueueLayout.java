@@ -16,7 +16,7 @@ import java.nio.ByteOrder;
  *    384  requester's bell: 1 while it sleeps (8)                                           both
  *    512  responder's bell (8)                                                              both
  *    640  consumer position of the ring to the responder (8)                                responder
- *    648  messages claimed (8) · messages settled (8)                                       responder
+ *    648  messages claimed (8) · messages finished (8)                                      responder
  *    768  consumer position of the ring to the requester (8)                                requester
  *    896  counters of the requester: READs, bytes, WRITEs, bytes, bytes that differ (5 × 8) requester
  *   1024  counters of the responder, the same                                               responder
@@ -60,7 +60,7 @@ final class QueueLayout {
   static final long RESPONDER_BELL_OFFSET = 512;
   static final long TO_RESPONDER_CONSUMED_OFFSET = 640;
   static final long CLAIMED_OFFSET = 648;
-  static final long SETTLED_OFFSET = 656;
+  static final long FINISHED_OFFSET = 656;
   static final long TO_REQUESTER_CONSUMED_OFFSET = 768;
   static final long REQUESTER_COUNTERS_OFFSET = 896;
   static final long RESPONDER_COUNTERS_OFFSET = 1024;

@@ -12,31 +12,31 @@ import java.lang.foreign.MemorySegment;
  * Device#readsOutlivePeer()} is true. Closing makes outstanding work complete in error with nobody
  * to hear it.
  *
- * <p><b>Messages at the end.</b> A responder that acts on messages calls {@link #claim()} before
- * any of them takes effect, and {@link #settle()} after. A requester that gives up calls {@link
- * #withdraw()} and learns what of its messages was claimed. Messages are numbered from 1 in the
- * order posted; those that were not claimed never take effect.
+ * <p>{@link #claims} tells which messages take effect when an end has gone.
  */
 public interface QueuePair extends AutoCloseable {
-  /** READs {@code length} bytes at {@code remoteOffset} of the peer's region into local memory. */
-  boolean postRead(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags);
+  /**
+   * Posts work. The device has read all that it needs of the {@link Work} when this returns, and
+   * keeps none of it: it may be changed and posted again at once. The local memory that it names is
+   * another matter: that is used until the work completes.
+   *
+   * @return false when the queue is full; nothing was posted then
+   * @throws IllegalArgumentException when the local memory is no region of this device, or a
+   *     message is longer than {@link Device#messageBytesMax()}
+   * @throws IndexOutOfBoundsException when the local memory does not lie in its region
+   * @throws IllegalStateException when the queue pair is closed
+   */
+  boolean post(Work work);
 
   /**
    * READs in the call itself, where the device's READs are loads of the caller: no completion
    * follows. Executes after all READs posted before.
    *
+   * @param read a READ; its ID and flags are not used
    * @return whether the bytes are there; false, for whatever reason, says nothing about the local
    *     memory: post the READ, and its completion tells
    */
-  default boolean readNow(
-      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
+  default boolean readNow(Work read) {
     return false;
   }
 
@@ -50,33 +50,6 @@ public interface QueuePair extends AutoCloseable {
    * @param remoteOffsets one for each
    */
   default void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {}
-
-  /** WRITEs local memory into the peer's region. */
-  boolean postWrite(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags);
-
-  /**
-   * WRITEs, then consumes a receive of the peer's, which sees {@code imm}. A peer with whom this
-   * was not agreed ends the connection: its receive is gone, and no message came.
-   */
-  boolean postWriteImm(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int imm,
-      int flags);
-
-  /** SENDs local memory into a receive of the peer's; at most {@link Device#messageBytesMax()}. */
-  boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags);
 
   /**
    * A responder lets this peer, and no other, WRITE to a range of a region that it may otherwise
@@ -98,30 +71,12 @@ public interface QueuePair extends AutoCloseable {
    */
   default void revoke(long grantedKey) {}
 
-  /** Offers a receive buffer. */
+  /**
+   * Offers a buffer for one message of the peer's.
+   *
+   * @return false when as many wait as there is room for
+   */
   boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length);
-
-  /**
-   * Flushes the peer's region range to its persistence domain, behind all posted before. Completes
-   * with {@link Status#UNSUPPORTED} where {@link Device#flushes()} is false.
-   */
-  boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags);
-
-  /** Stores one 8-aligned word, after all posted before. Every device can. */
-  boolean postAtomicWrite(long wrId, long remoteKey, long remoteOffset, long value, int flags);
-
-  /**
-   * Compares and swaps one 8-aligned word; the old value lands in local memory. Every device can.
-   */
-  boolean postCompareAndSwap(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      long expected,
-      long value,
-      int flags);
 
   /**
    * Reports at most {@code limit} completions. Returns how many. Does not block, and is cheap when
@@ -157,55 +112,8 @@ public interface QueuePair extends AutoCloseable {
     return true;
   }
 
-  /** A requester asks for the number of the message that it posted last; 0 before the first. */
-  default long sent() {
-    return 0;
-  }
-
-  /**
-   * A responder claims all that it received, before anything of it takes effect. Returns false when
-   * the requester withdrew, closed or is known to have died; then nothing of it may take effect. A
-   * device that can't tell exactly says what it knows, and its requesters say so in {@link
-   * #claimed()}.
-   */
-  default boolean claim() {
-    return true;
-  }
-
-  /** Whether {@link #claim()} would find the requester there; claims nothing, and is cheap. */
-  default boolean isPeerThere() {
-    return true;
-  }
-
-  /**
-   * A responder says that what it claimed has taken effect or never will, and that the answers were
-   * posted.
-   */
-  default void settle() {}
-
-  /**
-   * A requester takes back whatever the responder did not claim. Work that is posted from now on
-   * completes in error, and READs behave as after the peer's end. Answers still arrive. Idempotent;
-   * {@link #close()} does it too.
-   */
-  default void withdraw() {}
-
-  /**
-   * A requester that withdrew asks for the number of the last message that may take effect; {@link
-   * Long#MAX_VALUE} where the device can't know. A device that has to ask the other end says so
-   * too, until a poll has heard the answer.
-   */
-  default long claimed() {
-    return Long.MAX_VALUE;
-  }
-
-  /**
-   * A requester asks for the number of the last message that the responder is through with. What it
-   * answered has arrived when this says so, as far as there was room for answers.
-   */
-  default long settled() {
-    return 0;
-  }
+  /** Which messages take effect when an end of the connection has gone. */
+  Claims claims();
 
   /**
    * To be asked after an {@link InternalError} by one who does not know whose memory it was that

@@ -17,12 +17,11 @@ import java.util.function.LongSupplier;
  * work that meets that state fails ({@link OneSidedWork}).
  *
  * <p><b>Messages at the end.</b> What a requester had posted takes no effect once it has closed or
- * withdrawn, but for what the responder had claimed: see {@link Claims}.
+ * withdrawn, but for what the responder had claimed: see {@link ClaimWords}.
  *
  * <p>{@link Bells} says how an end that sleeps is woken.
  *
- * <p>The class is long because it is all of the verbs: their signatures take a third of it. What
- * they do lies in {@link OneSidedWork} and {@link Messages}.
+ * <p>What posted work does lies in {@link OneSidedWork} and {@link Messages}.
  */
 abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private static final int QUEUE_DEPTH = 1024;
@@ -49,10 +48,11 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final Bells bells;
   private final Messages messages;
   private final Counters counters;
-  private final Claims claims;
+  private final ClaimWords claimWords;
+  private final RingClaims claims;
   private final Ends ends;
   private final RemoteRegions regions = new RemoteRegions(this);
-  private final OneSidedWork work;
+  private final OneSidedWork oneSided;
   private final CompletionQueue completions = new CompletionQueue(QUEUE_DEPTH);
   private final long connectDeadline;
   private final FaultPoint faults = new FaultPoint();
@@ -63,9 +63,6 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
 
   private int polls;
   private long drainUntil;
-
-  /** Messages that were posted, those too that the peer's end kept from being published. */
-  private long posted;
 
   /**
    * @param connectTimeoutNs of a requester; unused by a responder, which begins connected
@@ -86,15 +83,16 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     this.phase = requester ? Phase.CONNECTING : Phase.CONNECTED;
     bells = new Bells(queue, requester);
     messages = new Messages(queue, requester, QUEUE_DEPTH);
-    claims = new Claims(queue.address());
-    ends = new Ends(queue, requester, claims);
+    claimWords = new ClaimWords(queue.address());
+    ends = new Ends(queue, requester, claimWords);
+    claims = new RingClaims(this, claimWords, ends, messages);
     counters =
         new Counters(
             queue,
             requester
                 ? QueueLayout.REQUESTER_COUNTERS_OFFSET
                 : QueueLayout.RESPONDER_COUNTERS_OFFSET);
-    work =
+    oneSided =
         new OneSidedWork(
             device,
             this,
@@ -153,42 +151,82 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     // Memory without a file is as long as it was.
   }
 
-  // One-sided work.
+  // Posting.
 
   @Override
-  public final boolean postRead(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
+  public final boolean post(Work work) {
+    assert work.isWellFormed() : work;
     if (isNotReady()) {
       return false;
     }
-    LocalRegion to = LocalRegion.of(local, device, localOffset, length);
-    int status = work.read(to, localOffset, remoteKey, remoteOffset, length);
-    complete(wrId, Opcode.READ, status, length, flags);
+    return switch (work.opcode) {
+      case Opcode.READ -> complete(work, oneSided.read(local(work), work));
+      case Opcode.WRITE -> complete(work, oneSided.write(local(work), work));
+      case Opcode.WRITE_IMM -> postWriteImm(work);
+      case Opcode.SEND -> postSend(work);
+      // The stores behind it are the responder's as much as ours: it is asked by a message.
+      case Opcode.FLUSH -> complete(work, Status.UNSUPPORTED);
+      case Opcode.ATOMIC_WRITE -> complete(work, oneSided.atomicWrite(work));
+      case Opcode.COMPARE_AND_SWAP -> complete(work, oneSided.compareAndSwap(local(work), work));
+      default -> throw new IllegalArgumentException(work.toString());
+    };
+  }
+
+  private LocalRegion local(Work work) {
+    return LocalRegion.of(work.local, device, work.localOffset, work.length);
+  }
+
+  /** Work has ended with this status; returns that it was posted. */
+  private boolean complete(Work work, int status) {
+    if (status != Status.SUCCESS || (work.flags & Flags.SIGNALED) != 0) {
+      int length = status == Status.SUCCESS ? work.length : 0;
+      completions.add(work.wrId, work.opcode, status, length);
+    }
     return true;
   }
 
+  private boolean postWriteImm(Work work) {
+    LocalRegion from = local(work);
+    // The room for the notice is there before the WRITE is done, and only we take it.
+    if (!messages.hasRoom(Integer.BYTES)) {
+      return false;
+    }
+    int status = oneSided.write(from, work);
+    if (status == Status.SUCCESS) {
+      immediate.set(QueueLayout.INT, 0, work.length);
+      status = publish(Ring.TYPE_WRITE_IMM, work.imm, immediate, 0, Integer.BYTES);
+      claims.onPosted();
+    }
+    return complete(work, status);
+  }
+
+  private boolean postSend(Work work) {
+    if (work.length > QueueLayout.MESSAGE_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "message of " + work.length + " bytes; at most " + QueueLayout.MESSAGE_BYTES_MAX);
+    }
+    LocalRegion from = local(work);
+    int status = ends.sendable();
+    if (status == Status.SUCCESS || mayAnswer()) {
+      status = publish(Ring.TYPE_SEND, 0, from.memory, work.localOffset, work.length);
+      if (status < 0) {
+        return false;
+      }
+    }
+    claims.onPosted();
+    return complete(work, status);
+  }
+
   @Override
-  public final boolean readNow(
-      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
-    return phase == Phase.CONNECTED
-        && work.readNow(
-            LocalRegion.of(local, device, localOffset, length),
-            localOffset,
-            remoteKey,
-            remoteOffset,
-            length);
+  public final boolean readNow(Work read) {
+    assert read.isWellFormed() && read.opcode == Opcode.READ : read;
+    return phase == Phase.CONNECTED && oneSided.readNow(local(read), read);
   }
 
   @Override
   public final void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {
     if (phase == Phase.CONNECTED) {
-      work.readSoon(remoteKeys, remoteOffsets, length, count);
+      oneSided.readSoon(remoteKeys, remoteOffsets, length, count);
     }
   }
 
@@ -198,124 +236,12 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   final void lostRegion(String description) {
-    work.lostRegion(description);
+    oneSided.lostRegion(description);
   }
 
   @Override
   public final String lostRegion() {
-    return work.lostRegion();
-  }
-
-  @Override
-  public final boolean postWrite(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    if (isNotReady()) {
-      return false;
-    }
-    LocalRegion from = LocalRegion.of(local, device, localOffset, length);
-    int status = work.write(from, localOffset, remoteKey, remoteOffset, length);
-    complete(wrId, Opcode.WRITE, status, length, flags);
-    return true;
-  }
-
-  @Override
-  public final boolean postWriteImm(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int imm,
-      int flags) {
-    if (isNotReady()) {
-      return false;
-    }
-    LocalRegion from = LocalRegion.of(local, device, localOffset, length);
-    // The room for the notice is there before the WRITE is done, and only we take it.
-    if (!messages.hasRoom(Integer.BYTES)) {
-      return false;
-    }
-    int status = work.write(from, localOffset, remoteKey, remoteOffset, length);
-    if (status == Status.SUCCESS) {
-      immediate.set(QueueLayout.INT, 0, length);
-      status = publish(Ring.TYPE_WRITE_IMM, imm, immediate, 0, Integer.BYTES);
-      posted++;
-    }
-    complete(wrId, Opcode.WRITE_IMM, status, length, flags);
-    return true;
-  }
-
-  @Override
-  public final boolean postAtomicWrite(
-      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
-    if (isNotReady()) {
-      return false;
-    }
-    int status = work.atomicWrite(remoteKey, remoteOffset, value);
-    complete(wrId, Opcode.ATOMIC_WRITE, status, Long.BYTES, flags);
-    return true;
-  }
-
-  @Override
-  public final boolean postCompareAndSwap(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      long expected,
-      long value,
-      int flags) {
-    if (isNotReady()) {
-      return false;
-    }
-    LocalRegion old = LocalRegion.of(local, device, localOffset, Long.BYTES);
-    int status = work.compareAndSwap(old, localOffset, remoteKey, remoteOffset, expected, value);
-    complete(wrId, Opcode.COMPARE_AND_SWAP, status, Long.BYTES, flags);
-    return true;
-  }
-
-  @Override
-  public final boolean postFlush(
-      long wrId, long remoteKey, long remoteOffset, int length, int flags) {
-    if (isNotReady()) {
-      return false;
-    }
-    // The stores behind it are the responder's as much as ours: it is asked by a message.
-    complete(wrId, Opcode.FLUSH, Status.UNSUPPORTED, length, flags);
-    return true;
-  }
-
-  // Messages.
-
-  @Override
-  public final boolean postSend(
-      long wrId, MemoryRegion local, long localOffset, int length, int flags) {
-    if (length > QueueLayout.MESSAGE_BYTES_MAX) {
-      throw new IllegalArgumentException(
-          "message of " + length + " bytes; at most " + QueueLayout.MESSAGE_BYTES_MAX);
-    }
-    if (isNotReady()) {
-      return false;
-    }
-    LocalRegion from = LocalRegion.of(local, device, localOffset, length);
-    int status = ends.sendable();
-    if (status == Status.SUCCESS || mayAnswer()) {
-      status = publish(Ring.TYPE_SEND, 0, from.memory, localOffset, length);
-      if (status < 0) {
-        return false;
-      }
-    }
-    posted++;
-    complete(wrId, Opcode.SEND, status, length, flags);
-    return true;
+    return oneSided.lostRegion();
   }
 
   /** A requester that has withdrawn may still wait for the answers to what was claimed before. */
@@ -475,12 +401,6 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     }
   }
 
-  private void complete(long wrId, int opcode, int status, int length, int flags) {
-    if (status != Status.SUCCESS || (flags & Flags.SIGNALED) != 0) {
-      completions.add(wrId, opcode, status, status == Status.SUCCESS ? length : 0);
-    }
-  }
-
   // Life.
 
   /**
@@ -494,62 +414,9 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     return phase == Phase.CONNECTING || completions.isFull();
   }
 
-  // What may still take effect at the end.
-
   @Override
-  public final long sent() {
-    return posted;
-  }
-
-  @Override
-  public final boolean claim() {
-    if (phase != Phase.CONNECTED || requester) {
-      return false;
-    }
-    checkPeer();
-    claims.claim(messages.received());
-    return !ends.hasPeerEnded();
-  }
-
-  @Override
-  public final boolean isPeerThere() {
-    return phase == Phase.CONNECTED && !ends.hasPeerEnded();
-  }
-
-  @Override
-  public final void settle() {
-    if (phase != Phase.CLOSED && !requester) {
-      claims.settle();
-    }
-  }
-
-  @Override
-  public final void withdraw() {
-    if (phase == Phase.CLOSED || claims.isWithdrawn() || !requester) {
-      return;
-    }
-    lookForShortening();
-    try {
-      ends.end(QueueLayout.FENCED);
-      ringIfAsleep();
-      faults.surface();
-    } catch (InternalError e) {
-      // The responder may not see that this end withdrew: it may claim what is in the ring.
-      claims.lose();
-      isMemoryLost();
-      breakOff();
-    }
-    claims.withdraw();
-  }
-
-  @Override
-  public final long claimed() {
-    return claims.isWithdrawn() ? claims.claimedThen() : Long.MAX_VALUE;
-  }
-
-  @Override
-  public final long settled() {
-    return claims.settled(phase == Phase.CLOSED);
+  public final Claims claims() {
+    return claims;
   }
 
   /**
@@ -557,7 +424,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
    * responder did.
    */
   final void onMemoryLost() {
-    claims.lose();
+    claimWords.lose();
     breakOff();
   }
 
@@ -635,7 +502,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     }
     // Nothing of the closing is left out because the memory went away a moment ago.
     lookForShortening();
-    withdraw();
+    claims.withdraw();
     try {
       showEnd(state);
       faults.surface();
@@ -649,7 +516,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   private void showEnd(long state) {
-    settled();
+    claims.finished();
     counters.show();
     ends.end(state);
     ringIfAsleep();

@@ -141,7 +141,7 @@ public abstract class DeviceContract {
     requester = client.connect(fixture.deadAddress(), NOTHING, PATIENCE);
     until(() -> atClient.has(Opcode.CONNECT));
     assertEquals(Status.UNREACHABLE, atClient.last().status());
-    requester.postSend(1, clientRegion, 0, 8, Flags.NONE);
+    requester.post(send(1, 8));
     until(() -> atClient.has(Opcode.SEND));
     assertEquals(Status.FLUSHED, atClient.last().status());
     requester.close();
@@ -183,7 +183,7 @@ public abstract class DeviceContract {
       answers[i].postReceive(i, serverLocal, 64L * i, 64);
       int before = i;
       until(() -> atClient.of(Opcode.CONNECT).size() > before);
-      assertTrue(ends[i].postSend(0, clientRegion, 0, 8, Flags.NONE));
+      assertTrue(ends[i].post(Work.send().local(clientRegion, 0, 8)));
       ends[i].poll(atClient, 1);
     }
     for (QueuePair answer : answers) {
@@ -216,7 +216,7 @@ public abstract class DeviceContract {
       int burst = random.nextInt(40);
       for (int i = 0; i < burst && sent < messages; i++) {
         MemorySegment.copy(next, 0, clientMemory, ValueLayout.JAVA_BYTE, 0, next.length);
-        if (!requester.postSend(sent, clientRegion, 0, next.length, Flags.NONE)) {
+        if (!requester.post(send(sent, next.length))) {
           refused++;
           break;
         }
@@ -272,7 +272,8 @@ public abstract class DeviceContract {
     connect();
     for (int i = 0; i < 256; i++) {
       clientMemory.set(ValueLayout.JAVA_LONG, 64L * i, i);
-      assertTrue(requester.postSend(i, clientRegion, 64L * i, 64, Flags.NONE), "message " + i);
+      assertTrue(
+          requester.post(Work.send().id(i).local(clientRegion, 64L * i, 64)), "message " + i);
     }
     steps(200);
     assertTrue(atServer.all.isEmpty());
@@ -292,7 +293,7 @@ public abstract class DeviceContract {
     connect();
     clientMemory.fill((byte) 7);
     responder.postReceive(1, serverLocal, 0, 16);
-    requester.postSend(2, clientRegion, 0, 24, Flags.NONE);
+    requester.post(send(2, 24));
     until(() -> atServer.has(Opcode.RECEIVE));
     assertEquals(Status.LENGTH, atServer.first(Opcode.RECEIVE).status());
     assertEquals(0, serverLocalMemory.get(ValueLayout.JAVA_LONG, 16));
@@ -303,7 +304,7 @@ public abstract class DeviceContract {
     connect();
     assertThrows(
         IllegalArgumentException.class,
-        () -> requester.postSend(1, clientRegion, 0, client.messageBytesMax() + 1, Flags.NONE));
+        () -> requester.post(send(1, client.messageBytesMax() + 1)));
   }
 
   @Test
@@ -313,8 +314,8 @@ public abstract class DeviceContract {
     assertTrue(responder.postReceive(2, serverLocal, 0, 64));
     clientMemory.set(ValueLayout.JAVA_LONG, 128, 11);
     serverLocalMemory.set(ValueLayout.JAVA_LONG, 128, 22);
-    assertTrue(requester.postSend(3, clientRegion, 128, 8, Flags.SIGNALED));
-    assertTrue(responder.postSend(4, serverLocal, 128, 8, Flags.SIGNALED));
+    assertTrue(requester.post(Work.send().id(3).local(clientRegion, 128, 8).signaled()));
+    assertTrue(responder.post(Work.send().id(4).local(serverLocal, 128, 8).signaled()));
     until(() -> atClient.all.size() == 3 && atServer.all.size() == 2);
     assertEquals(
         new Recorder.Completion(3, Opcode.SEND, Status.SUCCESS, 8, 0), atClient.first(Opcode.SEND));
@@ -342,8 +343,12 @@ public abstract class DeviceContract {
       random.nextBytes(bytes);
       MemorySegment.copy(bytes, 0, clientMemory, ValueLayout.JAVA_BYTE, local, length);
       assertTrue(
-          requester.postWrite(
-              2L * i, clientRegion, local, region.remoteKey(), remote, length, Flags.SIGNALED));
+          requester.post(
+              Work.write()
+                  .id(2L * i)
+                  .local(clientRegion, local, length)
+                  .remote(region.remoteKey(), remote)
+                  .signaled()));
       clientCompletes(2L * i, Opcode.WRITE, Status.SUCCESS);
       System.arraycopy(bytes, 0, model, remote, length);
       assertEquals(-1, memory.segment().mismatch(MemorySegment.ofArray(model)), "seed " + seed);
@@ -351,14 +356,12 @@ public abstract class DeviceContract {
       int readRemote = random.nextInt(10_000 - readLength + 1);
       long readLocal = 20_000 + random.nextInt(64);
       assertTrue(
-          requester.postRead(
-              2L * i + 1,
-              clientRegion,
-              readLocal,
-              region.remoteKey(),
-              readRemote,
-              readLength,
-              Flags.SIGNALED));
+          requester.post(
+              Work.read()
+                  .id(2L * i + 1)
+                  .local(clientRegion, readLocal, readLength)
+                  .remote(region.remoteKey(), readRemote)
+                  .signaled()));
       clientCompletes(2L * i + 1, Opcode.READ, Status.SUCCESS);
       assertEquals(readLength, atClient.last().byteLength());
       assertEquals(
@@ -380,8 +383,8 @@ public abstract class DeviceContract {
     MemoryRegion region = register(4096, Access.REMOTE_WRITE);
     for (int i = 1; i <= 300; i++) {
       clientMemory.asSlice(0, 1000).fill((byte) i);
-      requester.postWrite(i, clientRegion, 0, region.remoteKey(), 0, 1000, Flags.NONE);
-      requester.postSend(i, clientRegion, 0, 8, Flags.SIGNALED);
+      requester.post(Work.write().id(i).local(clientRegion, 0, 1000).remote(region.remoteKey(), 0));
+      requester.post(Work.send().id(i).local(clientRegion, 0, 8).signaled());
       responder.postReceive(i, serverLocal, 0, 8);
       int expected = i;
       until(() -> atServer.of(Opcode.RECEIVE).size() == expected);
@@ -399,8 +402,13 @@ public abstract class DeviceContract {
     clientMemory.fill((byte) 9);
     responder.postReceive(71, serverLocal, 0, 64);
     assertTrue(
-        requester.postWriteImm(
-            1, clientRegion, 0, region.remoteKey(), 8, 24, 0xcafe_babe, Flags.SIGNALED));
+        requester.post(
+            Work.writeImm()
+                .id(1)
+                .local(clientRegion, 0, 24)
+                .remote(region.remoteKey(), 8)
+                .imm(0xcafe_babe)
+                .signaled()));
     until(() -> atServer.has(Opcode.RECEIVE_IMM) && atClient.has(Opcode.WRITE_IMM));
     assertEquals(
         new Recorder.Completion(71, Opcode.RECEIVE_IMM, Status.SUCCESS, 24, 0xcafe_babe),
@@ -416,15 +424,31 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
     long key = region.remoteKey();
-    assertTrue(requester.postAtomicWrite(1, key, 8, 7, Flags.SIGNALED));
-    assertTrue(requester.postCompareAndSwap(2, clientRegion, 0, key, 8, 7, 9, Flags.SIGNALED));
-    assertTrue(requester.postCompareAndSwap(3, clientRegion, 8, key, 8, 7, 11, Flags.SIGNALED));
+    assertTrue(requester.post(Work.atomicWrite().id(1).remote(key, 8).value(7).signaled()));
+    assertTrue(
+        requester.post(
+            Work.compareAndSwap()
+                .id(2)
+                .local(clientRegion, 0, Long.BYTES)
+                .remote(key, 8)
+                .expected(7)
+                .value(9)
+                .signaled()));
+    assertTrue(
+        requester.post(
+            Work.compareAndSwap()
+                .id(3)
+                .local(clientRegion, 8, Long.BYTES)
+                .remote(key, 8)
+                .expected(7)
+                .value(11)
+                .signaled()));
     until(() -> atClient.of(Opcode.COMPARE_AND_SWAP).size() == 2);
     assertEquals(Status.SUCCESS, atClient.first(Opcode.ATOMIC_WRITE).status());
     assertEquals(9, region.memory().get(ValueLayout.JAVA_LONG, 8));
     assertEquals(7, clientMemory.get(ValueLayout.JAVA_LONG, 0));
     assertEquals(9, clientMemory.get(ValueLayout.JAVA_LONG, 8), "it was no 7, and stayed");
-    requester.postAtomicWrite(4, key, 12, 42, Flags.NONE);
+    requester.post(Work.atomicWrite().id(4).remote(key, 12).value(42));
     until(() -> atClient.of(Opcode.ATOMIC_WRITE).size() == 2);
     assertEquals(Status.REMOTE_ACCESS, atClient.last().status(), "a word is 8-aligned");
     assertEquals(9, region.memory().get(ValueLayout.JAVA_LONG, 8));
@@ -472,12 +496,12 @@ public abstract class DeviceContract {
         server.register(
             new UnflushedMemory(memory.segment(), memory.backing()),
             Access.REMOTE_READ | Access.REMOTE_WRITE);
-    assertTrue(requester.postFlush(1, region.remoteKey(), 0, 64, Flags.SIGNALED));
+    assertTrue(requester.post(Work.flush().id(1).remote(region.remoteKey(), 0, 64).signaled()));
     until(() -> atClient.has(Opcode.FLUSH));
     assertEquals(
         client.flushes() ? Status.SUCCESS : Status.UNSUPPORTED,
         atClient.first(Opcode.FLUSH).status());
-    requester.postAtomicWrite(2, region.remoteKey(), 8, 7, Flags.SIGNALED);
+    requester.post(Work.atomicWrite().id(2).remote(region.remoteKey(), 8).value(7).signaled());
     until(() -> atClient.has(Opcode.ATOMIC_WRITE));
     assertEquals(Status.SUCCESS, atClient.last().status(), "the connection goes on");
   }
@@ -495,8 +519,13 @@ public abstract class DeviceContract {
           QueueLayout.WORD.setRelease(shared, 0L, i);
         },
         round -> {
-          requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
-          requester.postRead(2, clientRegion, 8, region.remoteKey(), 4096, 8, Flags.SIGNALED);
+          requester.post(Work.read().id(1).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
+          requester.post(
+              Work.read()
+                  .id(2)
+                  .local(clientRegion, 8, 8)
+                  .remote(region.remoteKey(), 4096)
+                  .signaled());
           clientCompletes(2, Opcode.READ, Status.SUCCESS);
           long a = clientMemory.get(QueueLayout.LONG, 0);
           long b = clientMemory.get(QueueLayout.LONG, 8);
@@ -521,8 +550,12 @@ public abstract class DeviceContract {
         round -> {
           int skew = random.nextInt(8);
           int length = 8 + random.nextInt(2000);
-          requester.postRead(
-              1, clientRegion, skew, region.remoteKey(), skew, length, Flags.SIGNALED);
+          requester.post(
+              Work.read()
+                  .id(1)
+                  .local(clientRegion, skew, length)
+                  .remote(region.remoteKey(), skew)
+                  .signaled());
           clientCompletes(1, Opcode.READ, Status.SUCCESS);
           for (long at = skew + 7 & ~7; at + 8 <= skew + length; at += 8) {
             long word = clientMemory.get(QueueLayout.LONG, at);
@@ -584,7 +617,8 @@ public abstract class DeviceContract {
     long wrId = 1;
     for (long[] read : reads) {
       assertTrue(
-          requester.postRead(wrId, clientRegion, 0, read[0], read[1], (int) read[2], Flags.NONE));
+          requester.post(
+              Work.read().id(wrId).local(clientRegion, 0, (int) read[2]).remote(read[0], read[1])));
       clientCompletes(wrId++, Opcode.READ, Status.REMOTE_ACCESS);
     }
     long[][] writes = {
@@ -596,8 +630,11 @@ public abstract class DeviceContract {
     };
     for (long[] write : writes) {
       assertTrue(
-          requester.postWrite(
-              wrId, clientRegion, 0, write[0], write[1], (int) write[2], Flags.NONE));
+          requester.post(
+              Work.write()
+                  .id(wrId)
+                  .local(clientRegion, 0, (int) write[2])
+                  .remote(write[0], write[1])));
       clientCompletes(wrId++, Opcode.WRITE, Status.REMOTE_ACCESS);
     }
     for (long at = 0; at < 4096; at += 8) {
@@ -613,10 +650,23 @@ public abstract class DeviceContract {
     long end = clientMemory.byteSize();
     assertThrows(
         IndexOutOfBoundsException.class,
-        () -> requester.postRead(1, clientRegion, end - 7, region.remoteKey(), 0, 8, Flags.NONE));
+        () ->
+            requester.post(
+                Work.read().id(1).local(clientRegion, end - 7, 8).remote(region.remoteKey(), 0)));
     assertThrows(
         IllegalArgumentException.class,
-        () -> requester.postRead(1, serverLocal, 0, region.remoteKey(), 0, 8, Flags.NONE));
+        () ->
+            requester.post(
+                Work.read().id(1).local(serverLocal, 0, 8).remote(region.remoteKey(), 0)));
+  }
+
+  @Test
+  void whatIsNoWorkIsAsserted() {
+    connect();
+    long key = register(4096, Access.REMOTE_WRITE).remoteKey();
+    assertThrows(AssertionError.class, () -> requester.post(Work.read().remote(key, 0)));
+    assertThrows(AssertionError.class, () -> requester.post(Work.atomicWrite().remote(key, 0, 16)));
+    assertThrows(AssertionError.class, () -> responder.post(Work.write().remote(key, 0)));
   }
 
   @Test
@@ -624,20 +674,20 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
     long key = region.remoteKey();
-    requester.postRead(1, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
+    requester.post(read(1, key, 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     server.deregister(region);
     steps(10);
-    requester.postRead(2, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
+    requester.post(read(2, key, 0, 8));
     clientCompletes(2, Opcode.READ, Status.REMOTE_ACCESS);
     clientMemory.fill((byte) 6);
-    requester.postWrite(3, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
+    requester.post(write(3, key, 0, 8));
     clientCompletes(3, Opcode.WRITE, Status.REMOTE_ACCESS);
     assertEquals(0, region.memory().get(ValueLayout.JAVA_LONG, 0), "nothing was written");
     for (int i = 0; i < 20; i++) {
       MemoryRegion other = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
       assertNotEquals(key, other.remoteKey());
-      requester.postRead(4, clientRegion, 0, other.remoteKey(), 0, 8, Flags.SIGNALED);
+      requester.post(read(4, other.remoteKey(), 0, 8));
       clientCompletes(4, Opcode.READ, Status.SUCCESS);
       server.deregister(other);
     }
@@ -650,19 +700,19 @@ public abstract class DeviceContract {
     MemoryRegion region = register(4096, Access.REMOTE_READ | (limits ? 0 : Access.REMOTE_WRITE));
     long key = responder.grant(region, 512, 64);
     clientMemory.fill((byte) 4);
-    requester.postWrite(1, clientRegion, 0, key, 512, 64, Flags.SIGNALED);
+    requester.post(write(1, key, 512, 64));
     clientCompletes(1, Opcode.WRITE, Status.SUCCESS);
     assertEquals(0x0404_0404_0404_0404L, region.memory().get(ValueLayout.JAVA_LONG, 568));
     int beyond = limits ? Status.REMOTE_ACCESS : Status.SUCCESS;
-    requester.postWrite(2, clientRegion, 0, key, 520, 64, Flags.SIGNALED);
+    requester.post(write(2, key, 520, 64));
     clientCompletes(2, Opcode.WRITE, beyond);
-    requester.postWrite(3, clientRegion, 0, region.remoteKey(), 512, 64, Flags.SIGNALED);
+    requester.post(write(3, region.remoteKey(), 512, 64));
     clientCompletes(3, Opcode.WRITE, beyond);
     responder.revoke(key);
     responder.revoke(key);
-    requester.postWrite(4, clientRegion, 0, key, 512, 64, Flags.SIGNALED);
+    requester.post(write(4, key, 512, 64));
     clientCompletes(4, Opcode.WRITE, beyond);
-    requester.postRead(5, clientRegion, 0, region.remoteKey(), 0, 64, Flags.SIGNALED);
+    requester.post(read(5, region.remoteKey(), 0, 64));
     clientCompletes(5, Opcode.READ, Status.SUCCESS);
   }
 
@@ -676,7 +726,7 @@ public abstract class DeviceContract {
     random.nextBytes(bytes);
     MemorySegment.copy(bytes, 0, region.memory(), ValueLayout.JAVA_BYTE, 0, bytes.length);
     long key = region.remoteKey();
-    requester.postRead(1, clientRegion, 0, key, 0, 8, Flags.SIGNALED);
+    requester.post(read(1, key, 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     int completions = atClient.all.size();
     int done = 0;
@@ -685,7 +735,7 @@ public abstract class DeviceContract {
       int from = 8 * random.nextInt((4096 - length) / 8 + 1);
       int to = 8 * random.nextInt(100);
       clientMemory.fill((byte) 0x33);
-      if (requester.readNow(clientRegion, to, key, from, length)) {
+      if (requester.readNow(Work.read().local(clientRegion, to, length).remote(key, from))) {
         done++;
         assertEquals(
             -1,
@@ -697,41 +747,112 @@ public abstract class DeviceContract {
       }
     }
     assertTrue(done == 300 || !readsInTheCall(), done + " of 300");
-    assertTrue(!requester.readNow(clientRegion, 0, key, 4096, 8), "out of range");
-    assertTrue(!requester.readNow(clientRegion, 0, key, -8, 8), "before the beginning");
-    assertTrue(!requester.readNow(clientRegion, 0, key, 4088, 16), "over the end");
-    assertTrue(!requester.readNow(clientRegion, 0, key + 1, 0, 8), "another key");
-    requester.postWrite(2, clientRegion, 0, writable.remoteKey(), 0, 8, Flags.SIGNALED);
+    assertTrue(
+        !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(key, 4096)),
+        "out of range");
+    assertTrue(
+        !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(key, -8)),
+        "before the beginning");
+    assertTrue(
+        !requester.readNow(Work.read().local(clientRegion, 0, 16).remote(key, 4088)),
+        "over the end");
+    assertTrue(
+        !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(key + 1, 0)),
+        "another key");
+    requester.post(write(2, writable.remoteKey(), 0, 8));
     clientCompletes(2, Opcode.WRITE, Status.SUCCESS);
     assertTrue(
-        !requester.readNow(clientRegion, 0, writable.remoteKey(), 0, 8), "not allowed to READ");
+        !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(writable.remoteKey(), 0)),
+        "not allowed to READ");
     steps(20);
     assertEquals(completions + 1, atClient.all.size(), "READs in the call complete nowhere");
     server.deregister(region);
     steps(10);
-    assertTrue(!requester.readNow(clientRegion, 0, key, 0, 8), "the key was revoked");
+    assertTrue(
+        !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(key, 0)),
+        "the key was revoked");
   }
 
   @Test
   void noReadInTheCallAfterThePeerClosed() {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ);
-    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(read(1, region.remoteKey(), 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     responder.close();
     steps(10);
-    assertTrue(!requester.readNow(clientRegion, 0, region.remoteKey(), 0, 8));
+    assertTrue(
+        !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(region.remoteKey(), 0)));
     requester.close();
-    assertTrue(!requester.readNow(clientRegion, 0, region.remoteKey(), 0, 8));
+    assertTrue(
+        !requester.readNow(Work.read().local(clientRegion, 0, 8).remote(region.remoteKey(), 0)));
+  }
+
+  /** A device has read all that it needs of a work request when its post returns. */
+  @Test
+  void whatWasPostedMayBeChangedAtOnce() {
+    connect();
+    // More than goes out at once where bytes go through a socket.
+    int large = 8 << 20;
+    MemorySegment source = fixture.clientMemory(large);
+    MemoryRegion sources = client.register(source, Backing.none(large), Access.LOCAL);
+    source.fill((byte) 3);
+    int access = Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC;
+    MemoryRegion region = register(large + 64, access);
+    long key = region.remoteKey();
+    region.memory().set(ValueLayout.JAVA_LONG, 0, 11);
+    for (int i = 0; i < 2; i++) {
+      responder.postReceive(i, serverLocal, 64L * i, 64);
+    }
+    atClient.all.clear();
+    Work work = Work.write().local(sources, 0, large).remote(key, 64);
+    postAndSpoil(work, 1);
+    postAndSpoil(work.set(Work.send().local(clientRegion, 0, 24)), 2);
+    postAndSpoil(work.set(Work.writeImm().local(clientRegion, 0, 40).remote(key, 8).imm(77)), 3);
+    postAndSpoil(work.set(Work.read().local(clientRegion, 64, 8).remote(key, 0)), 4);
+    postAndSpoil(work.set(Work.atomicWrite().remote(key, 8).value(22)), 5);
+    Work swap = Work.compareAndSwap().local(clientRegion, 72, 8).remote(key, 8);
+    postAndSpoil(work.set(swap.expected(22).value(33)), 6);
+    until(() -> atClient.all.size() == 6 && atServer.all.size() == 2);
+    int[] opcodes = {
+      Opcode.WRITE,
+      Opcode.SEND,
+      Opcode.WRITE_IMM,
+      Opcode.READ,
+      Opcode.ATOMIC_WRITE,
+      Opcode.COMPARE_AND_SWAP
+    };
+    int[] lengths = {large, 24, 40, 8, 8, 8};
+    for (int i = 0; i < opcodes.length; i++) {
+      assertEquals(
+          new Recorder.Completion(i + 1, opcodes[i], Status.SUCCESS, lengths[i], 0),
+          atClient.all.get(i));
+    }
+    assertEquals(
+        new Recorder.Completion(0, Opcode.RECEIVE, Status.SUCCESS, 24, 0), atServer.all.get(0));
+    assertEquals(
+        new Recorder.Completion(1, Opcode.RECEIVE_IMM, Status.SUCCESS, 40, 77),
+        atServer.all.get(1));
+    assertEquals(11, clientMemory.get(ValueLayout.JAVA_LONG, 64), "what was READ");
+    assertEquals(22, clientMemory.get(ValueLayout.JAVA_LONG, 72), "what was swapped");
+    assertEquals(33, region.memory().get(ValueLayout.JAVA_LONG, 8));
+    assertEquals(
+        0x0303_0303_0303_0303L, region.memory().get(ValueLayout.JAVA_LONG, large + 56), "the last");
+  }
+
+  private void postAndSpoil(Work work, long wrId) {
+    work.id(wrId).signaled();
+    until(() -> requester.post(work));
+    work.set(Work.flush().id(-1).remote(-1, -1, -1).imm(-1).expected(-1).value(-1));
   }
 
   @Test
   void unsignaledWorkReportsOnlyFailures() {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ);
-    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
-    requester.postRead(2, clientRegion, 0, region.remoteKey(), 4096, 8, Flags.NONE);
-    requester.postRead(3, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(Work.read().id(1).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
+    requester.post(Work.read().id(2).local(clientRegion, 0, 8).remote(region.remoteKey(), 4096));
+    requester.post(read(3, region.remoteKey(), 0, 8));
     until(() -> atClient.all.size() >= 3);
     steps(50);
     assertEquals(3, atClient.all.size(), "CONNECT and two READs");
@@ -745,8 +866,7 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ);
     int posted = 0;
-    while (posted < 100_000
-        && requester.postRead(posted, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED)) {
+    while (posted < 100_000 && requester.post(read(posted, region.remoteKey(), 0, 8))) {
       posted++;
     }
     assertTrue(posted >= 64 && posted < 100_000, "posted " + posted);
@@ -758,8 +878,7 @@ public abstract class DeviceContract {
         break;
       }
     }
-    assertTrue(
-        requester.postRead(posted, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
+    assertTrue(requester.post(read(posted, region.remoteKey(), 0, 8)));
   }
 
   @Test
@@ -767,7 +886,7 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ);
     for (int i = 0; i < 10; i++) {
-      requester.postRead(i, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+      requester.post(read(i, region.remoteKey(), 0, 8));
     }
     steps(0);
     atClient.all.clear();
@@ -789,12 +908,12 @@ public abstract class DeviceContract {
     CompletionHandler chain =
         (wrId, opcode, status, byteLength, imm) -> {
           if (++hops[0] < 5) {
-            assertTrue(
-                requester.postRead(
-                    wrId + 1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
+            assertTrue(requester.post(read(wrId + 1, region.remoteKey(), 0, 8)));
           }
         };
-    assertTrue(requester.postRead(0, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED));
+    assertTrue(
+        requester.post(
+            Work.read().local(clientRegion, 0, 8).remote(region.remoteKey(), 0).signaled()));
     for (int i = 0; i < STEPS_MAX && hops[0] < 5; i++) {
       requester.poll(chain, 4);
       fixture.step();
@@ -814,7 +933,7 @@ public abstract class DeviceContract {
     responder = null;
     clientMemory.fill((byte) 5);
     long before = region.memory().get(ValueLayout.JAVA_LONG, 0);
-    requester.postWrite(3, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(write(3, region.remoteKey(), 0, 8));
     until(() -> atClient.has(Opcode.WRITE));
     assertNotEquals(Status.SUCCESS, atClient.first(Opcode.WRITE).status());
     assertEquals(before, region.memory().get(ValueLayout.JAVA_LONG, 0));
@@ -822,7 +941,7 @@ public abstract class DeviceContract {
     assertEquals(Opcode.DISCONNECT, atClient.last().opcode(), "after all that was outstanding");
     assertEquals(
         2, atClient.of(Opcode.RECEIVE).stream().filter(c -> c.status() == Status.FLUSHED).count());
-    requester.postSend(4, clientRegion, 0, 8, Flags.NONE);
+    requester.post(send(4, 8));
     requester.postReceive(5, clientRegion, 0, 8);
     until(() -> atClient.has(Opcode.SEND) && atClient.of(Opcode.RECEIVE).size() == 3);
     assertNotEquals(Status.SUCCESS, atClient.first(Opcode.SEND).status());
@@ -835,7 +954,7 @@ public abstract class DeviceContract {
     connect();
     responder.postReceive(1, serverLocal, 0, 64);
     responder.postReceive(2, serverLocal, 64, 64);
-    requester.postSend(3, clientRegion, 0, 8, Flags.SIGNALED);
+    requester.post(Work.send().id(3).local(clientRegion, 0, 8).signaled());
     clientCompletes(3, Opcode.SEND, Status.SUCCESS);
     until(() -> atServer.has(Opcode.RECEIVE));
     requester.close();
@@ -848,7 +967,7 @@ public abstract class DeviceContract {
         "sent before the end");
     assertEquals(
         new Recorder.Completion(2, Opcode.RECEIVE, Status.FLUSHED, 0, 0), atServer.all.get(1));
-    responder.postSend(4, serverLocal, 0, 8, Flags.NONE);
+    responder.post(Work.send().id(4).local(serverLocal, 0, 8));
     until(() -> atServer.has(Opcode.SEND));
     assertNotEquals(Status.SUCCESS, atServer.first(Opcode.SEND).status());
   }
@@ -858,11 +977,11 @@ public abstract class DeviceContract {
     connect();
     for (int i = 0; i < 5; i++) {
       responder.postReceive(i, serverLocal, 64L * i, 64);
-      assertTrue(requester.postSend(i, clientRegion, 0, 8, Flags.SIGNALED));
+      assertTrue(requester.post(Work.send().id(i).local(clientRegion, 0, 8).signaled()));
     }
     steps(0);
     requester.close();
-    long claimed = requester.claimed();
+    long claimed = requester.claims().claimed();
     requester = null;
     int[] effects = new int[1];
     for (int i = 0; i < STEPS_MAX && !atServer.has(Opcode.DISCONNECT); i++) {
@@ -871,7 +990,7 @@ public abstract class DeviceContract {
     }
     assertEquals(6, atServer.all.size(), "each receive, and the end");
     assertTrue(effects[0] == 0 || claimed == Long.MAX_VALUE, effects[0] + " took effect");
-    responder.postSend(1, serverLocal, 0, 8, Flags.NONE);
+    responder.post(Work.send().id(1).local(serverLocal, 0, 8));
     until(() -> atServer.has(Opcode.SEND));
     assertNotEquals(Status.SUCCESS, atServer.first(Opcode.SEND).status());
   }
@@ -880,9 +999,9 @@ public abstract class DeviceContract {
   private CompletionHandler acting(QueuePair end, int[] effects) {
     return (wrId, opcode, status, byteLength, imm) -> {
       atServer.onCompletion(wrId, opcode, status, byteLength, imm);
-      if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claim()) {
+      if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claims().claim()) {
         effects[0]++;
-        end.settle();
+        end.claims().finish();
       }
     };
   }
@@ -896,19 +1015,19 @@ public abstract class DeviceContract {
       responder.postReceive(i, serverLocal, 64L * i, 64);
     }
     for (int i = 0; i < 3; i++) {
-      assertEquals(i, requester.sent());
-      assertTrue(requester.postSend(i, clientRegion, 0, 8, Flags.SIGNALED));
+      assertEquals(i, requester.claims().sent());
+      assertTrue(requester.post(Work.send().id(i).local(clientRegion, 0, 8).signaled()));
     }
     for (int i = 0; i < STEPS_MAX && effects[0] < 2; i++) {
       responder.poll(acting, 1);
       fixture.step();
     }
-    requester.withdraw();
-    requester.withdraw();
-    long claimed = requester.claimed();
+    requester.claims().withdraw();
+    requester.claims().withdraw();
+    long claimed = requester.claims().claimed();
     assertTrue(claimed == 2 || claimed == Long.MAX_VALUE, "claimed " + claimed);
-    assertTrue(requester.settled() == 2 || claimed == Long.MAX_VALUE);
-    assertTrue(requester.postSend(9, clientRegion, 0, 8, Flags.NONE));
+    assertTrue(requester.claims().finished() == 2 || claimed == Long.MAX_VALUE);
+    assertTrue(requester.post(send(9, 8)));
     until(() -> atClient.of(Opcode.SEND).stream().anyMatch(send -> send.wrId() == 9));
     assertNotEquals(
         Status.SUCCESS,
@@ -922,10 +1041,10 @@ public abstract class DeviceContract {
       fixture.step();
     }
     assertTrue(effects[0] == 2 || claimed == Long.MAX_VALUE, effects[0] + " took effect");
-    assertTrue(!responder.claim());
+    assertTrue(!responder.claims().claim());
     requester.close();
     // A device that has to ask the other end knew nothing at first.
-    assertTrue(claimed == requester.claimed() || claimed == Long.MAX_VALUE);
+    assertTrue(claimed == requester.claims().claimed() || claimed == Long.MAX_VALUE);
     requester = null;
   }
 
@@ -934,19 +1053,20 @@ public abstract class DeviceContract {
     connect();
     responder.postReceive(1, serverLocal, 0, 64);
     requester.postReceive(2, clientRegion, 64, 64);
-    requester.postSend(3, clientRegion, 0, 8, Flags.NONE);
+    requester.post(send(3, 8));
     until(() -> atServer.has(Opcode.RECEIVE));
-    assertTrue(responder.claim());
-    requester.withdraw();
-    assertTrue(requester.claimed() >= 1);
-    assertEquals(0, requester.settled());
+    assertTrue(responder.claims().claim());
+    requester.claims().withdraw();
+    assertTrue(requester.claims().claimed() >= 1);
+    assertEquals(0, requester.claims().finished());
     serverLocalMemory.set(ValueLayout.JAVA_LONG, 128, 77);
-    responder.postSend(4, serverLocal, 128, 8, Flags.NONE);
-    responder.settle();
+    responder.post(Work.send().id(4).local(serverLocal, 128, 8));
+    responder.claims().finish();
     until(() -> atClient.has(Opcode.RECEIVE));
     assertEquals(Status.SUCCESS, atClient.first(Opcode.RECEIVE).status());
     assertEquals(77, clientMemory.get(ValueLayout.JAVA_LONG, 64));
-    until(() -> requester.settled() == 1 || requester.claimed() == Long.MAX_VALUE);
+    until(
+        () -> requester.claims().finished() == 1 || requester.claims().claimed() == Long.MAX_VALUE);
   }
 
   /** Both ends at once: whatever took effect was claimed, as the requester saw it. */
@@ -970,13 +1090,13 @@ public abstract class DeviceContract {
       while (!ready.get()) {
         Thread.onSpinWait();
       }
-      here.postSend(0, clientRegion, 0, 8, Flags.NONE);
+      here.post(Work.send().local(clientRegion, 0, 8));
       for (int spins = random.nextInt(400); spins > 0; spins--) {
         Thread.onSpinWait();
       }
-      here.withdraw();
+      here.claims().withdraw();
       int done = effects.get(20, TimeUnit.SECONDS);
-      assertTrue(done <= here.claimed(), "an effect that was not claimed; seed " + seed);
+      assertTrue(done <= here.claims().claimed(), "an effect that was not claimed; seed " + seed);
       here.close();
       there.close();
     }
@@ -989,7 +1109,7 @@ public abstract class DeviceContract {
     while (ends[1] == 0) {
       end.poll(
           (wrId, opcode, status, byteLength, imm) -> {
-            if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claim()) {
+            if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && end.claims().claim()) {
               ends[0]++;
             }
             ends[1]++;
@@ -1005,8 +1125,7 @@ public abstract class DeviceContract {
     requester.close();
     requester.close();
     assertEquals(0, requester.poll(atClient, 10));
-    assertThrows(
-        IllegalStateException.class, () -> requester.postSend(1, clientRegion, 0, 8, Flags.NONE));
+    assertThrows(IllegalStateException.class, () -> requester.post(send(1, 8)));
     assertThrows(IllegalStateException.class, () -> requester.postReceive(1, clientRegion, 0, 8));
     requester = null;
   }
@@ -1016,7 +1135,7 @@ public abstract class DeviceContract {
     connect();
     for (int i = 0; i < 5; i++) {
       responder.postReceive(i, serverLocal, 0, 64);
-      requester.postSend(i, clientRegion, 0, 8, Flags.NONE);
+      requester.post(send(i, 8));
     }
     int[] seen = new int[1];
     QueuePair closing = responder;
@@ -1041,10 +1160,10 @@ public abstract class DeviceContract {
     connect();
     MemoryRegion region = register(4096, Access.REMOTE_READ | Access.REMOTE_WRITE);
     responder.postReceive(1, serverLocal, 0, 64);
-    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 100, Flags.NONE);
-    requester.postWrite(2, clientRegion, 0, region.remoteKey(), 0, 60, Flags.NONE);
-    requester.postWrite(3, clientRegion, 0, region.remoteKey(), 0, 4, Flags.NONE);
-    requester.postSend(4, clientRegion, 0, 8, Flags.SIGNALED);
+    requester.post(Work.read().id(1).local(clientRegion, 0, 100).remote(region.remoteKey(), 0));
+    requester.post(Work.write().id(2).local(clientRegion, 0, 60).remote(region.remoteKey(), 0));
+    requester.post(Work.write().id(3).local(clientRegion, 0, 4).remote(region.remoteKey(), 0));
+    requester.post(Work.send().id(4).local(clientRegion, 0, 8).signaled());
     until(() -> atClient.has(Opcode.SEND) && atServer.has(Opcode.RECEIVE));
     checkStatistics();
     requester.close();
@@ -1078,7 +1197,7 @@ public abstract class DeviceContract {
     assertTrue(responder.arm());
     // Nothing is there; but a sleep may end early.
     responder.await(1_000_000);
-    requester.postSend(1, clientRegion, 0, 8, Flags.NONE);
+    requester.post(send(1, 8));
     for (int i = 0; i < STEPS_MAX && responder.arm(); i++) {
       requester.poll(atClient, 16);
       fixture.step();
@@ -1189,7 +1308,7 @@ public abstract class DeviceContract {
     Recorder recorder = new Recorder();
     queuePair.postReceive(0, region, 64, 8);
     if (begins) {
-      queuePair.postSend(0, region, 0, 8, Flags.NONE);
+      queuePair.post(Work.send().local(region, 0, 8));
     }
     int played = 0;
     while (played < rounds) {
@@ -1213,7 +1332,7 @@ public abstract class DeviceContract {
         played++;
         queuePair.postReceive(0, region, 64, 8);
         if (!begins || played < rounds) {
-          queuePair.postSend(0, region, 0, 8, Flags.NONE);
+          queuePair.post(Work.send().local(region, 0, 8));
         }
       }
     }
@@ -1248,7 +1367,7 @@ public abstract class DeviceContract {
         CompletableFuture.supplyAsync(
             () -> {
               for (QueuePair each : here) {
-                each.postSend(0, clientRegion, 8, 8, Flags.NONE);
+                each.post(Work.send().local(clientRegion, 8, 8));
               }
               return throwBack(client, here, clientRegion, rounds, rounds - 1);
             },
@@ -1269,7 +1388,7 @@ public abstract class DeviceContract {
           int ball = (int) wrId;
           if (opcode == Opcode.RECEIVE && status == Status.SUCCESS && came[ball]++ < thrown) {
             queuePairs[ball].postReceive(ball, region, 64L * ball, 8);
-            queuePairs[ball].postSend(0, region, 8, 8, Flags.NONE);
+            queuePairs[ball].post(Work.send().local(region, 8, 8));
           }
         };
     while (Arrays.stream(came).sum() < queuePairs.length * rounds) {
@@ -1297,6 +1416,21 @@ public abstract class DeviceContract {
     responder = nextRequest().accept(NOTHING);
     until(() -> atClient.has(Opcode.CONNECT));
     assertEquals(Status.SUCCESS, atClient.last().status());
+  }
+
+  /** A signaled READ into the beginning of the client's memory. */
+  protected Work read(long wrId, long key, long offset, int length) {
+    return Work.read().id(wrId).local(clientRegion, 0, length).remote(key, offset).signaled();
+  }
+
+  /** A signaled WRITE from the beginning of the client's memory. */
+  protected Work write(long wrId, long key, long offset, int length) {
+    return Work.write().id(wrId).local(clientRegion, 0, length).remote(key, offset).signaled();
+  }
+
+  /** A SEND from the beginning of the client's memory. */
+  protected Work send(long wrId, int length) {
+    return Work.send().id(wrId).local(clientRegion, 0, length);
   }
 
   protected MemoryRegion register(long bytes, int access) {

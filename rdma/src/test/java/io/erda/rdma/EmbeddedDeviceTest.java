@@ -23,12 +23,15 @@ final class EmbeddedDeviceTest extends DeviceContract {
     Arena ofOwner = Arena.ofShared();
     MemorySegment memory = ofOwner.allocate(64, 8);
     MemoryRegion region = server.register(memory, Backing.none(64), Access.REMOTE_READ);
-    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 24, Flags.SIGNALED);
+    requester.post(read(1, region.remoteKey(), 0, 24));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
-    assertTrue(requester.readNow(clientRegion, 0, region.remoteKey(), 0, 24));
+    assertTrue(
+        requester.readNow(Work.read().local(clientRegion, 0, 24).remote(region.remoteKey(), 0)));
     ofOwner.close();
-    assertFalse(requester.readNow(clientRegion, 0, region.remoteKey(), 0, 24));
-    assertFalse(requester.readNow(clientRegion, 0, region.remoteKey(), 0, 64));
+    assertFalse(
+        requester.readNow(Work.read().local(clientRegion, 0, 24).remote(region.remoteKey(), 0)));
+    assertFalse(
+        requester.readNow(Work.read().local(clientRegion, 0, 64).remote(region.remoteKey(), 0)));
   }
 
   @Override

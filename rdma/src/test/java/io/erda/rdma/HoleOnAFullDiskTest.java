@@ -210,12 +210,16 @@ final class HoleOnAFullDiskTest {
       own.asSlice(BYTES).fill((byte) 2);
       MemoryRegion local = device.register(own, Backing.none(own.byteSize()), Access.LOCAL);
       for (int turn = 0; statuses.getLast() == Status.SUCCESS; turn++) {
-        queuePair.postWrite(
-            turn, local, (turn & 1) * (long) BYTES, keys[0], 0, BYTES, Flags.SIGNALED);
+        queuePair.post(
+            Work.write()
+                .id(turn)
+                .local(local, (turn & 1) * (long) BYTES, BYTES)
+                .remote(keys[0], 0)
+                .signaled());
         queuePair.poll(handler, 1);
       }
       int ended = statuses.getLast();
-      queuePair.postWrite(0, local, 0, keys[1], 0, 4096, Flags.SIGNALED);
+      queuePair.post(Work.write().local(local, 0, 4096).remote(keys[1], 0).signaled());
       queuePair.poll(handler, 1);
       System.out.println(
           "WRITE: " + Status.name(ended) + ", another region: " + Status.name(statuses.getLast()));

@@ -91,7 +91,7 @@ final class LostMemoryTest {
     }
   }
 
-  private interface Work {
+  private interface Posting {
     /** Posts it, to a key; what it completes with. */
     int on(long key);
   }
@@ -103,7 +103,7 @@ final class LostMemoryTest {
   }
 
   /** Ends well, then with the file named, and well again when the file is whole. */
-  private void isToldOfTheLoss(Work work) {
+  private void isToldOfTheLoss(Posting work) {
     for (int round = 0; round < ROUNDS; round++) {
       for (int i = round < COMPILED ? 1 : 2_000; i > 0; i--) {
         assertEquals(Status.SUCCESS, work.on(lost));
@@ -124,31 +124,46 @@ final class LostMemoryTest {
   @Test
   void ofARead() {
     isToldOfTheLoss(key ->
-        completed(requester.postRead(1, local, 0, key, PAGE + 64, 2 * PAGE, Flags.SIGNALED)));
+        completed(
+            requester.post(
+                Work.read().id(1).local(local, 0, 2 * PAGE).remote(key, PAGE + 64).signaled())));
   }
 
   @Test
   void ofAReadOfPlacesThatDisagree() {
-    isToldOfTheLoss(
-        key -> completed(requester.postRead(1, local, 3, key, PAGE + 64, 100, Flags.SIGNALED)));
+    isToldOfTheLoss(key ->
+        completed(
+            requester.post(
+                Work.read().id(1).local(local, 3, 100).remote(key, PAGE + 64).signaled())));
   }
 
   @Test
   void ofAWrite() {
     isToldOfTheLoss(key ->
-        completed(requester.postWrite(1, local, 0, key, PAGE - 64, 2 * PAGE, Flags.SIGNALED)));
+        completed(
+            requester.post(
+                Work.write().id(1).local(local, 0, 2 * PAGE).remote(key, PAGE - 64).signaled())));
   }
 
   @Test
   void ofAWordThatIsWritten() {
-    isToldOfTheLoss(
-        key -> completed(requester.postAtomicWrite(1, key, 2 * PAGE, 7, Flags.SIGNALED)));
+    isToldOfTheLoss(key ->
+        completed(
+            requester.post(Work.atomicWrite().id(1).remote(key, 2 * PAGE).value(7).signaled())));
   }
 
   @Test
   void ofAWordThatIsSwapped() {
     isToldOfTheLoss(key ->
-        completed(requester.postCompareAndSwap(1, local, 0, key, 2 * PAGE, 0, 0, Flags.SIGNALED)));
+        completed(
+            requester.post(
+                Work.compareAndSwap()
+                    .id(1)
+                    .local(local, 0, Long.BYTES)
+                    .remote(key, 2 * PAGE)
+                    .expected(0)
+                    .value(0)
+                    .signaled())));
   }
 
   /** Also of three words, for which there is a way of its own. */
@@ -156,15 +171,21 @@ final class LostMemoryTest {
   void aReadInTheCallThatMeetsNothingDidNotHappen() {
     for (int length : new int[] {24, 2 * PAGE}) {
       // The first READ of a region is none in the call.
-      completed(requester.postRead(1, local, 0, lost, PAGE, length, Flags.SIGNALED));
-      completed(requester.postRead(1, local, 0, whole, PAGE, length, Flags.SIGNALED));
+      completed(
+          requester.post(Work.read().id(1).local(local, 0, length).remote(lost, PAGE).signaled()));
+      completed(
+          requester.post(Work.read().id(1).local(local, 0, length).remote(whole, PAGE).signaled()));
       for (int round = 0; round < ROUNDS; round++) {
         for (int i = round < COMPILED ? 1 : 20_000; i > 0; i--) {
-          assertTrue(requester.readNow(local, 0, lost, PAGE, length));
+          assertTrue(requester.readNow(Work.read().local(local, 0, length).remote(lost, PAGE)));
         }
         resize(PAGE);
-        assertFalse(requester.readNow(local, 0, lost, PAGE, length), "round " + round);
-        assertTrue(requester.readNow(local, 0, whole, PAGE, length), "what is there is read on");
+        assertFalse(
+            requester.readNow(Work.read().local(local, 0, length).remote(lost, PAGE)),
+            "round " + round);
+        assertTrue(
+            requester.readNow(Work.read().local(local, 0, length).remote(whole, PAGE)),
+            "what is there is read on");
         resize(BYTES);
       }
     }
@@ -176,27 +197,31 @@ final class LostMemoryTest {
     resize(PAGE);
     assertEquals(
         Status.MEMORY_LOST,
-        completed(requester.postRead(1, local, 0, lost, 0, 64, Flags.SIGNALED)));
+        completed(
+            requester.post(Work.read().id(1).local(local, 0, 64).remote(lost, 0).signaled())));
     assertTrue(requester.lostRegion().contains("4096 of 65536 bytes"), requester.lostRegion());
     assertEquals(
         Status.MEMORY_LOST,
-        completed(requester.postWrite(1, local, 0, lost, 0, 64, Flags.SIGNALED)));
+        completed(
+            requester.post(Work.write().id(1).local(local, 0, 64).remote(lost, 0).signaled())));
   }
 
   /** Then nobody knows any more what of the messages the responder had taken. */
   @Test
   void ofAConnectionsFileEverythingCountsAsTaken() throws IOException {
-    assertTrue(requester.postSend(1, local, 0, 64, Flags.NONE));
+    assertTrue(requester.post(Work.send().id(1).local(local, 0, 64)));
     Path queue = queueFile();
     try (FileChannel file = FileChannel.open(queue, StandardOpenOption.WRITE)) {
       file.truncate(0);
     }
-    assertFalse(requester.readNow(local, 0, whole, 0, 64));
+    assertFalse(requester.readNow(Work.read().local(local, 0, 64).remote(whole, 0)));
     assertEquals(
-        Status.FENCED, completed(requester.postRead(1, local, 0, whole, 0, 64, Flags.SIGNALED)));
-    requester.withdraw();
-    assertEquals(Long.MAX_VALUE, requester.claimed());
-    assertEquals(0, requester.settled());
+        Status.FENCED,
+        completed(
+            requester.post(Work.read().id(1).local(local, 0, 64).remote(whole, 0).signaled())));
+    requester.claims().withdraw();
+    assertEquals(Long.MAX_VALUE, requester.claims().claimed());
+    assertEquals(0, requester.claims().finished());
     assertEquals(0, local.memory().get(ValueLayout.JAVA_LONG, 0));
   }
 

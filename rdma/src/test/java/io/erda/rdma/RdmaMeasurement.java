@@ -107,9 +107,10 @@ final class RdmaMeasurement {
     double read(int length, int count) {
       long begin = System.nanoTime();
       long at = 0;
+      Work read = Work.read().local(local, 0, length).signaled();
       for (int i = 0; i < count; i++) {
         at = at + 4096 + 64 & REGION_BYTES / 2 - 1 & ~63;
-        queuePair.postRead(i, local, 0, key, at, length, Flags.SIGNALED);
+        queuePair.post(read.id(i).remote(key, at));
         while (queuePair.poll(this, 8) == 0) {}
       }
       return (double) (System.nanoTime() - begin) / count;
@@ -118,9 +119,10 @@ final class RdmaMeasurement {
     double write(int length, int count) {
       long begin = System.nanoTime();
       long at = 0;
+      Work write = Work.write().local(local, 0, length).signaled();
       for (int i = 0; i < count; i++) {
         at = at + 4096 + 64 & REGION_BYTES / 2 - 1 & ~63;
-        queuePair.postWrite(i, local, 0, key, at, length, Flags.SIGNALED);
+        queuePair.post(write.id(i).remote(key, at));
         while (queuePair.poll(this, 8) == 0) {}
       }
       return (double) (System.nanoTime() - begin) / count;
@@ -163,11 +165,12 @@ final class RdmaMeasurement {
       boolean sleep,
       boolean begins) {
     int[] received = new int[1];
+    Work send = Work.send().local(region, 0, 64);
     CompletionHandler handler = (wrId, opcode, status, byteLength, imm) -> received[0]++;
     for (int i = 0; i < count; i++) {
       queuePair.postReceive(i, region, 64, 64);
       if (begins) {
-        queuePair.postSend(i, region, 0, 64, Flags.NONE);
+        queuePair.post(send.id(i));
       }
       while (received[0] <= i) {
         if (queuePair.poll(handler, 4) == 0 && sleep && queuePair.arm()) {
@@ -177,7 +180,7 @@ final class RdmaMeasurement {
         }
       }
       if (!begins) {
-        queuePair.postSend(i, region, 0, 64, Flags.NONE);
+        queuePair.post(send.id(i));
       }
     }
   }

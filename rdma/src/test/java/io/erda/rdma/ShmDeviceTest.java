@@ -153,10 +153,10 @@ final class ShmDeviceTest extends DeviceContract {
     responder = null;
     server.close();
     until(() -> atClient.has(Opcode.DISCONNECT));
-    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(read(1, region.remoteKey(), 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     assertEquals(0x0404_0404_0404_0404L, clientMemory.get(QueueLayout.LONG, 0));
-    requester.postWrite(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    requester.post(Work.write().id(2).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
     clientCompletes(2, Opcode.WRITE, Status.FENCED);
   }
 
@@ -174,7 +174,7 @@ final class ShmDeviceTest extends DeviceContract {
         () -> {
           if (sends[0]) {
             sends[0] = false;
-            requester.postSend(1, message[0], 0, 8, Flags.NONE);
+            requester.post(Work.send().id(1).local(message[0], 0, 8));
           }
           ns[0] += 10_000_000;
           return ns[0];
@@ -213,7 +213,7 @@ final class ShmDeviceTest extends DeviceContract {
       responder.postReceive(2, into, 0, 64);
       assertTrue(responder.arm());
       assertFalse(server.await(20_000_000), "woken by nobody in round " + round);
-      requester.postSend(1, message, 0, 8, Flags.NONE);
+      requester.post(Work.send().id(1).local(message, 0, 8));
       assertTrue(server.await(5_000_000_000L), "slept over a message in round " + round);
       assertEquals(1, responder.poll(atServer, 4));
     }
@@ -240,10 +240,11 @@ final class ShmDeviceTest extends DeviceContract {
       requester = slow.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
       responder = nextRequest().accept(NOTHING);
       until(() -> atClient.has(Opcode.CONNECT));
-      requester.postWrite(1, local, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+      requester.post(
+          Work.write().id(1).local(local, 0, 8).remote(region.remoteKey(), 0).signaled());
       clientCompletes(1, Opcode.WRITE, Status.SUCCESS);
       closes[0] = true;
-      requester.postWrite(2, local, 0, region.remoteKey(), 0, 8, Flags.NONE);
+      requester.post(Work.write().id(2).local(local, 0, 8).remote(region.remoteKey(), 0));
       closes[0] = false;
       requester.poll(atClient, 1);
       assertEquals(new Recorder.Completion(2, Opcode.WRITE, Status.FENCED, 0, 0), atClient.last());
@@ -271,7 +272,7 @@ final class ShmDeviceTest extends DeviceContract {
       responder = nextRequest().accept(NOTHING);
       until(() -> atClient.has(Opcode.CONNECT));
       revokes[0] = true;
-      requester.postWrite(2, local, 0, region.remoteKey(), 0, 8, Flags.NONE);
+      requester.post(Work.write().id(2).local(local, 0, 8).remote(region.remoteKey(), 0));
       revokes[0] = false;
       clientCompletes(2, Opcode.WRITE, Status.REMOTE_ACCESS);
       requester.close();
@@ -283,11 +284,11 @@ final class ShmDeviceTest extends DeviceContract {
   void readsOfAClosedQueuePairAreFenced() {
     connect();
     MemoryRegion region = register(64, Access.REMOTE_READ);
-    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(read(1, region.remoteKey(), 0, 8));
     responder.close();
     responder = null;
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
-    requester.postRead(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    requester.post(Work.read().id(2).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
     requester.poll(atClient, 1);
     assertEquals(Status.FENCED, atClient.last().status());
   }
@@ -298,10 +299,10 @@ final class ShmDeviceTest extends DeviceContract {
     MemoryRegion region = register(1 << 16, Access.REMOTE_READ | Access.REMOTE_WRITE);
     String file = "memory-1";
     assertEquals(0, mappings(file, "r--s"));
-    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(read(1, region.remoteKey(), 0, 8));
     clientCompletes(1, Opcode.READ, Status.SUCCESS);
     assertEquals(1, mappings(file, "r--s"));
-    requester.postWrite(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(write(2, region.remoteKey(), 0, 8));
     clientCompletes(2, Opcode.WRITE, Status.SUCCESS);
     assertEquals(2, mappings(file, "rw-s"), "the server's and the client's");
     requester.close();
@@ -327,19 +328,19 @@ final class ShmDeviceTest extends DeviceContract {
     // Shorter: a load past its end would kill the process.
     Path elsewhere = directory.resolve("elsewhere");
     Files.move(file, elsewhere);
-    requester.postRead(1, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    requester.post(Work.read().id(1).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
     clientCompletes(1, Opcode.READ, Status.REMOTE_ACCESS);
     Files.write(file, new byte[4096]);
-    requester.postRead(2, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    requester.post(Work.read().id(2).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
     clientCompletes(2, Opcode.READ, Status.REMOTE_ACCESS);
     Files.write(file, new byte[4095]);
-    requester.postRead(3, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    requester.post(Work.read().id(3).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
     clientCompletes(3, Opcode.READ, Status.REMOTE_ACCESS);
-    requester.postWrite(5, clientRegion, 0, region.remoteKey(), 0, 8, Flags.NONE);
+    requester.post(Work.write().id(5).local(clientRegion, 0, 8).remote(region.remoteKey(), 0));
     clientCompletes(5, Opcode.WRITE, Status.REMOTE_ACCESS);
     assertEquals(4095, Files.size(file), "a mapping to write must not extend it");
     Files.move(elsewhere, file, StandardCopyOption.ATOMIC_MOVE);
-    requester.postRead(4, clientRegion, 0, region.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(read(4, region.remoteKey(), 0, 8));
     clientCompletes(4, Opcode.READ, Status.SUCCESS);
   }
 
@@ -365,11 +366,14 @@ final class ShmDeviceTest extends DeviceContract {
       responder = nextRequest().accept(NOTHING);
       until(() -> atClient.has(Opcode.CONNECT));
       memory.set(QueueLayout.LONG, 0, 0x0001_0002);
-      requester.postWrite(1, local, 0, region.remoteKey(), 0, 64, Flags.SIGNALED);
+      requester.post(
+          Work.write().id(1).local(local, 0, 64).remote(region.remoteKey(), 0).signaled());
       clientCompletes(1, Opcode.WRITE, Status.SUCCESS);
-      requester.postWrite(2, local, 0, region.remoteKey(), 0, 64, Flags.SIGNALED);
+      requester.post(
+          Work.write().id(2).local(local, 0, 64).remote(region.remoteKey(), 0).signaled());
       clientCompletes(2, Opcode.WRITE, Status.SUCCESS);
-      requester.postAtomicWrite(3, region.remoteKey(), 0, 0x0001_0003, Flags.SIGNALED);
+      requester.post(
+          Work.atomicWrite().id(3).remote(region.remoteKey(), 0).value(0x0001_0003).signaled());
       clientCompletes(3, Opcode.ATOMIC_WRITE, Status.SUCCESS);
       assertEquals(3, server.statistics().bytesDiffering());
       assertEquals(136, server.statistics().bytesWritten());

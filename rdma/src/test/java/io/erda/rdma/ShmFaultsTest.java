@@ -172,7 +172,7 @@ final class ShmFaultsTest {
       memory.fill((byte) 9);
       MemoryRegion local = fixture.client().register(memory, Backing.none(64), Access.LOCAL);
       recorder.all.clear();
-      assertTrue(queuePair.postWrite(1, local, 0, key, 0, 64, Flags.SIGNALED));
+      assertTrue(queuePair.post(Work.write().id(1).local(local, 0, 64).remote(key, 0).signaled()));
       await(queuePair, Opcode.WRITE);
       assertArrayEquals(new byte[PRECIOUS_BYTES], Files.readAllBytes(file));
       assertEquals(Status.UNTRUSTED, recorder.last().status());

@@ -208,9 +208,10 @@ final class ShmFuzzTest {
         MemorySegment.copy(input, 0, queue, ValueLayout.JAVA_BYTE, 0, length);
       }
       requester.postReceive(round, local, 0, 4096);
-      requester.postSend(9, local, 0, random.nextInt(4096), Flags.NONE);
-      requester.postRead(10, local, 4096, there.remoteKey(), 0, 8, Flags.SIGNALED);
-      requester.postWrite(11, local, 4096, there.remoteKey(), 8, 0, Flags.NONE);
+      requester.post(Work.send().id(9).local(local, 0, random.nextInt(4096)));
+      requester.post(
+          Work.read().id(10).local(local, 4096, 8).remote(there.remoteKey(), 0).signaled());
+      requester.post(Work.write().id(11).local(local, 4096, 0).remote(there.remoteKey(), 8));
       requester.poll(handler, 8);
       if (requester.arm()) {
         requester.await(0);

@@ -72,7 +72,7 @@ final class ShmHostilePeerTest {
     void stillWorks() {
       responder.postReceive(7, there, 0, 64);
       local.memory().set(ValueLayout.JAVA_LONG, 0, ++rounds);
-      assertTrue(requester.postSend(1, local, 0, 8, Flags.NONE));
+      assertTrue(requester.post(Work.send().id(1).local(local, 0, 8)));
       Recorder recorder = new Recorder();
       assertEquals(1, responder.poll(recorder, 4), "seed " + seed);
       assertEquals(Status.SUCCESS, recorder.last().status());
@@ -193,8 +193,9 @@ final class ShmHostilePeerTest {
       }
       for (int j = 0; j < 4; j++) {
         responder.postReceive(j, region, 4096L * j, 4096);
-        responder.postSend(j, region, 0, random.nextInt(QueueLayout.MESSAGE_BYTES_MAX), Flags.NONE);
-        responder.postRead(j, region, 0, random.nextLong(), 0, 8, Flags.NONE);
+        responder.post(
+            Work.send().id(j).local(region, 0, random.nextInt(QueueLayout.MESSAGE_BYTES_MAX)));
+        responder.post(Work.read().id(j).local(region, 0, 8).remote(random.nextLong(), 0));
       }
       responder.poll(handler, random.nextInt(40));
       if (responder.arm()) {

@@ -93,7 +93,7 @@ final class ShmMovedDirectoryTest {
       memory.putLongRelease(8, 77);
       MemoryRegion region = server.register(memory.segment(), memory.backing(), Access.REMOTE_READ);
       MemoryRegion local = client.register(arena.allocate(64, 8), null, Access.LOCAL);
-      queuePair.postRead(1, local, 0, region.remoteKey(), 8, 8, Flags.SIGNALED);
+      queuePair.post(Work.read().id(1).local(local, 0, 8).remote(region.remoteKey(), 8).signaled());
       await(queuePair, Opcode.READ);
       assertEquals(Status.SUCCESS, recorder.last().status());
       assertEquals(77, local.memory().get(QueueLayout.LONG, 0));

@@ -119,7 +119,7 @@ final class ShmPeer {
     long value = 0;
     do {
       local.set(QueueLayout.LONG, 0, ++value);
-      queuePair.postWrite(value, region, 0, key, 0, 8, Flags.SIGNALED);
+      queuePair.post(Work.write().id(value).local(region, 0, 8).remote(key, 0).signaled());
       next(queuePair);
       if (value == 1000) {
         say("writing");
@@ -128,9 +128,9 @@ final class ShmPeer {
     int ended = lastStatus;
     for (int i = 0; i < 100; i++) {
       local.set(QueueLayout.LONG, 0, MARKER);
-      queuePair.postWrite(value, region, 0, key, 0, 8, Flags.SIGNALED);
+      queuePair.post(Work.write().id(value).local(region, 0, 8).remote(key, 0).signaled());
     }
-    queuePair.postRead(value, region, 8, key, 0, 8, Flags.SIGNALED);
+    queuePair.post(Work.read().id(value).local(region, 8, 8).remote(key, 0).signaled());
     do {
       next(queuePair);
       if (lastOpcode == Opcode.WRITE && lastStatus == Status.SUCCESS) {

@@ -89,14 +89,14 @@ final class ShmProcessTest {
       long key = ShmPeer.keyFromData(queuePair);
       MemorySegment local = arena.allocate(64, 8);
       MemoryRegion region = device.register(local, Backing.none(64), Access.LOCAL);
-      queuePair.postWrite(1, region, 0, key, 64, 8, Flags.SIGNALED);
+      queuePair.post(Work.write().id(1).local(region, 0, 8).remote(key, 64).signaled());
       await(device, false, queuePair, () -> recorder.has(Opcode.WRITE));
       assertEquals(Status.SUCCESS, recorder.last().status());
       peer.process.destroyForcibly();
       await(device, true, queuePair, () -> recorder.has(Opcode.DISCONNECT));
       readsOn(device, queuePair, region, key);
-      queuePair.postWrite(2, region, 0, key, 64, 8, Flags.NONE);
-      queuePair.postSend(3, region, 0, 8, Flags.NONE);
+      queuePair.post(Work.write().id(2).local(region, 0, 8).remote(key, 64));
+      queuePair.post(Work.send().id(3).local(region, 0, 8));
       await(device, false, queuePair, () -> recorder.has(Opcode.SEND));
       assertEquals(Status.FLUSHED, recorder.of(Opcode.WRITE).getLast().status());
       assertEquals(Status.FLUSHED, recorder.last().status());
@@ -128,7 +128,7 @@ final class ShmProcessTest {
       assertNotEquals(key, fresh.remoteKey(), "keys are not reused over a restart");
       Listener listener = server.listen(served.toString());
       readsOn(device, old, region, key);
-      old.postWrite(4, region, 0, key, 64, 8, Flags.NONE);
+      old.post(Work.write().id(4).local(region, 0, 8).remote(key, 64));
       old.poll(recorder, 10);
       assertEquals(Status.FENCED, recorder.last().status());
       recorder.all.clear();
@@ -149,7 +149,7 @@ final class ShmProcessTest {
     recorder.all.clear();
     for (int i = 0; i < 100; i++) {
       region.memory().set(QueueLayout.LONG, 8, 0);
-      queuePair.postRead(5, region, 8, key, 0, 8, Flags.SIGNALED);
+      queuePair.post(Work.read().id(5).local(region, 8, 8).remote(key, 0).signaled());
       await(device, false, queuePair, () -> recorder.has(Opcode.READ));
       assertEquals(Status.SUCCESS, recorder.first(Opcode.READ).status());
       assertEquals(0x0303_0303_0303_0303L, region.memory().get(QueueLayout.LONG, 8));

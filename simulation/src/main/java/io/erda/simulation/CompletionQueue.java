@@ -27,8 +27,8 @@ final class CompletionQueue {
     this.activity = activity;
   }
 
-  /** Work that this end posted has ended. */
-  void workEnded(Work work, int status) {
+  /** PostedWork that this end posted has ended. */
+  void workEnded(PostedWork work, int status) {
     ownWork++;
     int length = status == Status.SUCCESS ? work.length : 0;
     push(new Completion(work.wrId, work.opcode, status, length, 0, true, 0));
@@ -44,7 +44,7 @@ final class CompletionQueue {
   }
 
   /** A message of the other end's has come into a receive. */
-  void received(long wrId, int status, Work message) {
+  void received(long wrId, int status, PostedWork message) {
     int opcode = message.opcode == Opcode.WRITE_IMM ? Opcode.RECEIVE_IMM : Opcode.RECEIVE;
     push(new Completion(wrId, opcode, status, message.length, message.imm, false, message.message));
   }

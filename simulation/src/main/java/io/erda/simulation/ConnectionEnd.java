@@ -19,7 +19,7 @@ final class ConnectionEnd {
   final Traffic traffic;
   final CompletionQueue completions;
   final ReceiveQueue receives;
-  final Claims claims = new Claims();
+  final ClaimCounts claims = new ClaimCounts();
   private Phase phase = Phase.CONNECTING;
   private boolean crashed;
 

@@ -12,7 +12,7 @@ final class LateStores {
   private static final int STOPPED_ODDS_OFTEN = 32;
 
   /** Stores that go on though nobody waits for them any more. */
-  private final List<Work> begun = new ArrayList<>();
+  private final List<PostedWork> begun = new ArrayList<>();
 
   private int stoppedOdds = STOPPED_ODDS;
   private long unfenced;
@@ -28,7 +28,7 @@ final class LateStores {
   }
 
   /** A store goes on, and nobody waits for it. */
-  void goesOn(Work work) {
+  void goesOn(PostedWork work) {
     assert work.isStore() && work.region != null : "only what has begun to store goes on";
     begun.add(work);
   }
@@ -46,7 +46,7 @@ final class LateStores {
   int count(List<SimulatedDisk> disks) {
     begun.removeIf(work -> work.isMoved() || work.isStopped());
     int count = 0;
-    for (Work work : begun) {
+    for (PostedWork work : begun) {
       count += work.region.isOn(disks) ? 1 : 0;
     }
     return count;
@@ -54,7 +54,7 @@ final class LateStores {
 
   /** The power of the host with these disks fails, and who stores there fails with it. */
   void stop(List<SimulatedDisk> disks) {
-    for (Work work : begun) {
+    for (PostedWork work : begun) {
       if (work.region.isOn(disks)) {
         work.stop();
       }

@@ -15,7 +15,7 @@ final class MessageDelivery {
   private final Reach reach;
   private final Traffic traffic;
   private final SendQueue sends;
-  private final ArrayDeque<Work> waiting = new ArrayDeque<>();
+  private final ArrayDeque<PostedWork> waiting = new ArrayDeque<>();
   private long lastReadyNs;
 
   MessageDelivery(Hops hops, Reach reach, Traffic traffic, SendQueue sends) {
@@ -26,7 +26,7 @@ final class MessageDelivery {
   }
 
   /** A message arrived. What was stored before it has landed at that time. */
-  void arrive(Work message, long allLandedNs) {
+  void arrive(PostedWork message, long allLandedNs) {
     // Ready in the order posted: so one that is dropped holds up nothing that is ready.
     lastReadyNs = Math.max(hops.landsAtNs(), Math.max(allLandedNs, lastReadyNs) + 1);
     waiting.add(message);
@@ -41,7 +41,7 @@ final class MessageDelivery {
   /** Delivers what is ready and has a receive: one without holds up the others. */
   void deliver() {
     while (!waiting.isEmpty() && reach.isFarConnected()) {
-      Work message = waiting.peek();
+      PostedWork message = waiting.peek();
       if (message.isDropped()) {
         waiting.poll();
         continue;
@@ -57,12 +57,12 @@ final class MessageDelivery {
   }
 
   /** The SENDs that have arrived and were not delivered. */
-  List<Work> waitingSends() {
+  List<PostedWork> waitingSends() {
     return waiting.stream().filter(message -> message.opcode == Opcode.SEND).toList();
   }
 
   /** No other message is delivered. */
-  void keepOnly(Collection<Work> kept) {
+  void keepOnly(Collection<PostedWork> kept) {
     waiting.retainAll(kept);
   }
 }

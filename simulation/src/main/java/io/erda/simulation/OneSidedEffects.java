@@ -15,7 +15,7 @@ final class OneSidedEffects {
   /**
    * Moves the words of one piece of a READ or WRITE. Returns how many bytes changed in the region.
    */
-  static int move(Work work, int piece) {
+  static int move(PostedWork work, int piece) {
     Pieces pieces = work.pieces();
     pieces.moved(piece);
     int length = work.length;
@@ -39,7 +39,7 @@ final class OneSidedEffects {
     return changed;
   }
 
-  private static void load(Work work, int from, int to) {
+  private static void load(PostedWork work, int from, int to) {
     MemorySegment target = work.region.target;
     long source = work.region.base + work.remoteOffset + from;
     if (to - from == 8) {
@@ -49,7 +49,7 @@ final class OneSidedEffects {
     }
   }
 
-  private static int store(Work work, int from, int to, int wordStart) {
+  private static int store(PostedWork work, int from, int to, int wordStart) {
     long value = 0;
     long mask = 0;
     if (to - from == 8) {
@@ -67,22 +67,22 @@ final class OneSidedEffects {
   }
 
   /** Stores the word of an ATOMIC_WRITE. Returns how many bytes changed. */
-  static int storeWord(Work work) {
+  static int storeWord(PostedWork work) {
     return work.region.storeWord(work.region.base + work.remoteOffset, work.value, -1);
   }
 
   /** Loads the word that a COMPARE_AND_SWAP is about. */
-  static long loadWord(Work work) {
+  static long loadWord(PostedWork work) {
     return work.region.target.get(SimulatedFile.WORD, work.region.base + work.remoteOffset);
   }
 
   /** The poster of a COMPARE_AND_SWAP gets the word that was there. */
-  static void returnWord(Work work, long was) {
+  static void returnWord(PostedWork work, long was) {
     work.local().set(LOCAL_WORD, work.localOffset(), was);
   }
 
   /** With DDIO a FLUSH ends in the cache, which is durable or is not. */
-  static void flush(Work work, boolean ddio) {
+  static void flush(PostedWork work, boolean ddio) {
     SimulatedFile file = work.region.file;
     if (file != null && !ddio && file.disk.domain() == PersistenceDomain.MEMORY_CONTROLLER) {
       file.settle(work.region.base + work.remoteOffset, work.length);

@@ -72,11 +72,11 @@ final class Reach {
   }
 
   /** Whether work that comes to the other end now arrives. */
-  boolean reaches(Work work) {
+  boolean reaches(PostedWork work) {
     return !lost && isFarConnected() || work.mayArriveYet() || reachesTheDead(work);
   }
 
-  private boolean reachesTheDead(Work work) {
+  private boolean reachesTheDead(PostedWork work) {
     return switch (work.opcode) {
       case Opcode.READ -> readsOutlive;
       case Opcode.WRITE -> unfenced && near.isConnected();

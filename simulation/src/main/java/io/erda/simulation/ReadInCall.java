@@ -41,7 +41,7 @@ final class ReadInCall {
   }
 
   /** Returns whether the bytes are there. */
-  boolean read(Work work) {
+  boolean read(PostedWork work) {
     assert work.opcode == Opcode.READ : work.opcode;
     work.region = keys.resolve(work, reach.far().device);
     if (work.region == null) {
@@ -60,7 +60,7 @@ final class ReadInCall {
     return isReachable(work);
   }
 
-  private boolean isReachable(Work work) {
+  private boolean isReachable(PostedWork work) {
     return reach.isWhole() && work.region.registered;
   }
 

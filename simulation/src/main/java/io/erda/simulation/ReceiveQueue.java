@@ -34,14 +34,14 @@ final class ReceiveQueue {
   }
 
   /** A message comes into the receive that waits longest. */
-  void take(Work message) {
+  void take(PostedWork message) {
     assert message.isReady() : "a message is received when what came before it has landed";
     Receive receive = waiting.remove();
     traffic.received();
     completions.received(receive.wrId, deliver(message, receive), message);
   }
 
-  private static int deliver(Work message, Receive receive) {
+  private static int deliver(PostedWork message, Receive receive) {
     if (message.opcode == Opcode.WRITE_IMM) {
       return Status.SUCCESS;
     }

@@ -40,7 +40,7 @@ final class RemoteKeys {
   }
 
   /** The region of a device that work reaches with its key; null where it is refused. */
-  SimulatedRegion resolve(Work work, Device owner) {
+  SimulatedRegion resolve(PostedWork work, Device owner) {
     SimulatedRegion region = regions.get(work.remoteKey);
     if (region == null
         || region.device != owner

@@ -24,7 +24,7 @@ final class Responder {
   private final MessageDelivery messages;
 
   /** Stores that have begun to land, in the order in which they arrived. */
-  private final List<Work> landing = new ArrayList<>();
+  private final List<PostedWork> landing = new ArrayList<>();
 
   private long allLandedNs;
   private long lastNonPostedNs;
@@ -50,7 +50,7 @@ final class Responder {
     this.messages = messages;
   }
 
-  void arrive(Work work) {
+  void arrive(PostedWork work) {
     if (work.isStopped() || !reach.reaches(work)) {
       work.stop();
       return;
@@ -70,7 +70,7 @@ final class Responder {
 
   // WRITE
 
-  private void land(Work work) {
+  private void land(PostedWork work) {
     if (reach.isUnfenced()) {
       lateStores.countUnfenced();
     }
@@ -80,7 +80,7 @@ final class Responder {
       return;
     }
     long startNs = hops.landsAtNs();
-    for (Work earlier : landing) {
+    for (PostedWork earlier : landing) {
       if (earlier.overlaps(work)) {
         startNs = Math.max(startNs, allLandedNs + 1);
       }
@@ -101,16 +101,16 @@ final class Responder {
     sends.completeAt(doneNs + hops.backNs(), work, Status.SUCCESS);
   }
 
-  private static boolean isLanding(Work work) {
+  private static boolean isLanding(PostedWork work) {
     return !work.isMoved() && !work.isStopped();
   }
 
-  private void resolve(Work work) {
+  private void resolve(PostedWork work) {
     work.region = keys.resolve(work, reach.far().device);
   }
 
   /** Returns when the last piece moves. */
-  private long schedulePieces(Work work, long startNs) {
+  private long schedulePieces(PostedWork work, long startNs) {
     // Half of them in one piece: a run in which everything is torn hides what needs something
     // whole.
     int count = hops.random.nextBoolean() ? 1 : hops.random.nextInt(1, hops.model.piecesMax() + 1);
@@ -133,7 +133,7 @@ final class Responder {
     return endNs;
   }
 
-  private void move(Work work, int piece) {
+  private void move(PostedWork work, int piece) {
     if (work.isStopped() || !work.pieces().isLeft(piece)) {
       return;
     }
@@ -146,14 +146,14 @@ final class Responder {
     count(work, OneSidedEffects.move(work, piece));
   }
 
-  private void count(Work work, int changed) {
+  private void count(PostedWork work, int changed) {
     traffic.moved(work, changed);
     reach.far().traffic.moved(work, changed);
   }
 
   // READ, FLUSH, atomics: one after the other
 
-  private void execute(Work work) {
+  private void execute(PostedWork work) {
     long startNs = Math.max(hops.landsAtNs(), Math.max(lastNonPostedNs, allLandedNs) + 1);
     if (work.opcode == Opcode.FLUSH) {
       startNs += hops.ns(hops.model.persistNs());
@@ -167,7 +167,7 @@ final class Responder {
   }
 
   /** Returns when it has ended. */
-  private long read(Work work, long startNs) {
+  private long read(PostedWork work, long startNs) {
     resolve(work);
     if (work.region == null) {
       work.refuse();
@@ -176,7 +176,7 @@ final class Responder {
     return schedulePieces(work, startNs);
   }
 
-  private void executeWhole(Work work) {
+  private void executeWhole(PostedWork work) {
     if (work.isStopped()) {
       return;
     }
@@ -202,13 +202,13 @@ final class Responder {
   // The end
 
   /** The stores that have begun to land and have not ended. */
-  List<Work> landing() {
+  List<PostedWork> landing() {
     return landing.stream().filter(Responder::isLanding).toList();
   }
 
   /** These pieces of what is landing, as bits, land now. */
   void landNow(int pieces) {
-    for (Work work : landing) {
+    for (PostedWork work : landing) {
       for (int piece = 0; piece < work.pieces().count; piece++) {
         if ((pieces >>> piece & 1) != 0) {
           move(work, piece);
@@ -218,8 +218,8 @@ final class Responder {
   }
 
   /** Of what has begun to land only this goes on, and nothing that comes later waits for it. */
-  void stopAllBut(Set<Work> spared) {
-    for (Work work : landing) {
+  void stopAllBut(Set<PostedWork> spared) {
+    for (PostedWork work : landing) {
       if (!spared.contains(work)) {
         work.stop();
       }

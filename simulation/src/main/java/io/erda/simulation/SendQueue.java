@@ -16,9 +16,9 @@ import java.util.function.Consumer;
 final class SendQueue {
   private final Hops hops;
   private final CompletionQueue completions;
-  private final Consumer<Work> arrival;
-  private final ArrayDeque<Work> unissued = new ArrayDeque<>();
-  private final ArrayDeque<Work> outstanding = new ArrayDeque<>();
+  private final Consumer<PostedWork> arrival;
+  private final ArrayDeque<PostedWork> unissued = new ArrayDeque<>();
+  private final ArrayDeque<PostedWork> outstanding = new ArrayDeque<>();
   private int nonPostedOutstanding;
   private long lastArrivalNs;
   private long messages;
@@ -26,7 +26,7 @@ final class SendQueue {
   /**
    * @param arrival is called with work that comes to the other end
    */
-  SendQueue(Hops hops, CompletionQueue completions, Consumer<Work> arrival) {
+  SendQueue(Hops hops, CompletionQueue completions, Consumer<PostedWork> arrival) {
     this.hops = hops;
     this.completions = completions;
     this.arrival = arrival;
@@ -44,7 +44,7 @@ final class SendQueue {
   }
 
   /** Gives a message its number. */
-  void number(Work message) {
+  void number(PostedWork message) {
     assert message.isMessage() && message.message == 0 : "a message has one number";
     message.message = ++messages;
   }
@@ -54,13 +54,13 @@ final class SendQueue {
     return messages;
   }
 
-  /** Work that is posted arrives no sooner than at this time. */
+  /** PostedWork that is posted arrives no sooner than at this time. */
   void arriveAfter(long ns) {
     assert lastArrivalNs == 0 : "something was issued already";
     lastArrivalNs = ns;
   }
 
-  void post(Work work) {
+  void post(PostedWork work) {
     outstanding.add(work);
     unissued.add(work);
     issue();
@@ -68,7 +68,7 @@ final class SendQueue {
 
   private void issue() {
     while (!unissued.isEmpty()) {
-      Work work = unissued.peek();
+      PostedWork work = unissued.peek();
       if (work.isFenced() && nonPostedOutstanding > 0) {
         return;
       }
@@ -88,12 +88,14 @@ final class SendQueue {
 
   // Completion
 
-  /** Work completes then, if it is not stopped before and its poster is still to hear of it. */
-  void completeAt(long atNs, Work work, int status) {
+  /**
+   * PostedWork completes then, if it is not stopped before and its poster is still to hear of it.
+   */
+  void completeAt(long atNs, PostedWork work, int status) {
     hops.time.at(atNs, () -> complete(work, status));
   }
 
-  private void complete(Work work, int status) {
+  private void complete(PostedWork work, int status) {
     if (!work.isAwaited()) {
       return;
     }
@@ -108,7 +110,7 @@ final class SendQueue {
     }
   }
 
-  private void report(Work work) {
+  private void report(PostedWork work) {
     int status = work.status();
     if (work.isSignaled() || status != Status.SUCCESS) {
       completions.workEnded(work, status);
@@ -118,7 +120,7 @@ final class SendQueue {
   // The end
 
   /** What is outstanding in the order posted, what is held among it. */
-  Iterable<Work> outstanding() {
+  Iterable<PostedWork> outstanding() {
     return outstanding;
   }
 
@@ -127,14 +129,14 @@ final class SendQueue {
   }
 
   /** Reports all that is outstanding: as it is done, or else as flushed. Returns it. */
-  List<Work> flush() {
+  List<PostedWork> flush() {
     outstanding.forEach(this::report);
     return drain();
   }
 
   /** Forgets all that is outstanding, and returns it. */
-  List<Work> drain() {
-    List<Work> drained = new ArrayList<>(outstanding);
+  List<PostedWork> drain() {
+    List<PostedWork> drained = new ArrayList<>(outstanding);
     outstanding.clear();
     unissued.clear();
     nonPostedOutstanding = 0;
@@ -143,15 +145,15 @@ final class SendQueue {
 
   /** Drops the work that was not issued yet. */
   void stopUnissued() {
-    unissued.forEach(Work::stop);
+    unissued.forEach(PostedWork::stop);
     unissued.clear();
   }
 
   /**
    * Nothing but this takes effect from now on. What is outstanding stays so until it is flushed.
    */
-  void stopAllBut(Set<Work> spared) {
-    for (Work work : outstanding) {
+  void stopAllBut(Set<PostedWork> spared) {
+    for (PostedWork work : outstanding) {
       if (!spared.contains(work)) {
         work.stop();
       }
@@ -161,7 +163,7 @@ final class SendQueue {
 
   /** No store that has not arrived begins any more. */
   void stopStoresOnTheWay() {
-    for (Work work : outstanding) {
+    for (PostedWork work : outstanding) {
       if (isStoreOnTheWay(work)) {
         work.stop();
       }
@@ -170,12 +172,12 @@ final class SendQueue {
   }
 
   /** Whether it is a WRITE that has not begun to store. */
-  static boolean isStoreOnTheWay(Work work) {
+  static boolean isStoreOnTheWay(PostedWork work) {
     return work.opcode == Opcode.WRITE && work.region == null;
   }
 
   private void forgetStopped() {
-    Iterator<Work> held = unissued.iterator();
+    Iterator<PostedWork> held = unissued.iterator();
     while (held.hasNext()) {
       if (held.next().isStopped()) {
         held.remove();

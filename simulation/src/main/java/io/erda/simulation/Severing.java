@@ -19,7 +19,7 @@ final class Severing {
   private final LateStores lateStores;
 
   /** Reported as flushed, or nobody is left to report to, and yet on the way. */
-  private final List<Work> stragglers = new ArrayList<>();
+  private final List<PostedWork> stragglers = new ArrayList<>();
 
   Severing(
       Hops hops,
@@ -42,10 +42,10 @@ final class Severing {
     messages.keepOnly(List.of());
   }
 
-  private void stopAllBut(Set<Work> spared) {
+  private void stopAllBut(Set<PostedWork> spared) {
     sends.stopAllBut(spared);
     responder.stopAllBut(spared);
-    for (Work work : stragglers) {
+    for (PostedWork work : stragglers) {
       if (!spared.contains(work)) {
         work.stop();
       }
@@ -61,13 +61,13 @@ final class Severing {
     cutShort(Set.of());
   }
 
-  private void cutShort(Set<Work> spared) {
-    List<Work> begun = hops.model.storesOutliveKeys() ? responder.landing() : List.of();
-    Set<Work> goOn = new HashSet<>(spared);
+  private void cutShort(Set<PostedWork> spared) {
+    List<PostedWork> begun = hops.model.storesOutliveKeys() ? responder.landing() : List.of();
+    Set<PostedWork> goOn = new HashSet<>(spared);
     goOn.addAll(begun);
     stopAllBut(goOn);
     messages.keepOnly(List.of());
-    for (Work work : begun) {
+    for (PostedWork work : begun) {
       goOnUnheard(work);
       if (reach.isUnfenced()) {
         lateStores.countUnfenced();
@@ -75,7 +75,7 @@ final class Severing {
     }
   }
 
-  private void goOnUnheard(Work work) {
+  private void goOnUnheard(PostedWork work) {
     work.goUnheard();
     work.capture();
     lateStores.goesOn(work);
@@ -88,11 +88,11 @@ final class Severing {
   void leaveMessages() {
     assert !reach.isLost() : "what a cut stopped would arrive";
     responder.landNow(-1);
-    List<Work> arrived = messages.waitingSends();
-    assert arrived.stream().noneMatch(Work::isDropped) : "only a cut drops messages";
+    List<PostedWork> arrived = messages.waitingSends();
+    assert arrived.stream().noneMatch(PostedWork::isDropped) : "only a cut drops messages";
     stopAllBut(new HashSet<>(arrived));
     messages.keepOnly(arrived);
-    for (Work work : arrived) {
+    for (PostedWork work : arrived) {
       work.goUnheard();
       work.capture();
       stragglers.add(work);
@@ -103,8 +103,8 @@ final class Severing {
    * Its poster is free to reuse the memory of what was outstanding, and may not hear of it; and yet
    * all but what needs an answer may arrive.
    */
-  void leaveBehind(List<Work> outstanding) {
-    for (Work work : outstanding) {
+  void leaveBehind(List<PostedWork> outstanding) {
+    for (PostedWork work : outstanding) {
       work.goUnheard();
       if (work.isNonPosted()) {
         work.stop();
@@ -125,7 +125,7 @@ final class Severing {
     sends.stopUnissued();
     int whole = hops.random.nextInt(sends.size() + 1);
     int index = 0;
-    for (Work work : sends.outstanding()) {
+    for (PostedWork work : sends.outstanding()) {
       if (!work.isDone()) {
         cutOff(work, index - whole);
       }
@@ -136,7 +136,7 @@ final class Severing {
   /**
    * @param behind how far it is behind the one that arrives in part
    */
-  private void cutOff(Work work, int behind) {
+  private void cutOff(PostedWork work, int behind) {
     work.goUnheard();
     work.cutOff();
     if (behind == 0) {
@@ -171,8 +171,8 @@ final class Severing {
       stop();
       return;
     }
-    Set<Work> goOn = new HashSet<>();
-    for (Work work : sends.outstanding()) {
+    Set<PostedWork> goOn = new HashSet<>();
+    for (PostedWork work : sends.outstanding()) {
       boolean store = unfenced && SendQueue.isStoreOnTheWay(work);
       if ((work.opcode == Opcode.READ || store) && !work.isStopped()) {
         goOn.add(work);

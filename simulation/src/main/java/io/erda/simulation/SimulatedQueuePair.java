@@ -1,21 +1,24 @@
 package io.erda.simulation;
 
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * One end of a simulated connection, with what is on the way from it to the other end.
  *
- * <p>Work goes through: posted (unissued while a fence holds it, {@link SendQueue}) → arrived at
- * the responder's NIC → pieces land or are fetched ({@link Responder}) → done → completion, in the
- * order posted. Messages are delivered in between ({@link MessageDelivery}). What becomes of all
- * that when the connection ends is said by {@link Severing}.
+ * <p>PostedWork goes through: posted (unissued while a fence holds it, {@link SendQueue}) → arrived
+ * at the responder's NIC → pieces land or are fetched ({@link Responder}) → done → completion, in
+ * the order posted. Messages are delivered in between ({@link MessageDelivery}). What becomes of
+ * all that when the connection ends is said by {@link Severing}.
  */
-final class SimulatedQueuePair extends CheckedPosts {
+final class SimulatedQueuePair implements QueuePair {
   private static final int UNFENCED_NS_LOG2_MIN = 20;
   private static final int UNFENCED_NS_LOG2_MAX = 28;
 
@@ -34,6 +37,7 @@ final class SimulatedQueuePair extends CheckedPosts {
   private final Responder responder;
   private final ReadInCall readInCall;
   private final Severing severing;
+  private final SimulatedClaims claims = new SimulatedClaims();
 
   /** Null until they are connected. */
   private SimulatedQueuePair peer;
@@ -41,7 +45,6 @@ final class SimulatedQueuePair extends CheckedPosts {
   private MemorySegment privateData = MemorySegment.ofArray(new long[0]);
 
   private SimulatedQueuePair(SimulatedDevice device, String address, MemorySegment request) {
-    super(device, device.network.hops.model.messageBytesMax());
     this.device = device;
     this.address = address;
     this.request = request;
@@ -79,7 +82,7 @@ final class SimulatedQueuePair extends CheckedPosts {
     reach.connect(other.end);
   }
 
-  private void arrive(Work work) {
+  private void arrive(PostedWork work) {
     responder.arrive(work);
   }
 
@@ -136,16 +139,34 @@ final class SimulatedQueuePair extends CheckedPosts {
 
   // Posting
 
+  /** Keeps what is asked for, when it names memory of its own device. */
+  private PostedWork keep(Work asked) {
+    assert asked.isWellFormed() : asked;
+    MemorySegment local =
+        asked.hasLocal() ? check(asked.local, asked.localOffset, asked.length) : null;
+    return new PostedWork(asked, local);
+  }
+
+  /** The memory of a region of this device, in which the stretch must lie. */
+  private MemorySegment check(MemoryRegion local, long offset, int length) {
+    MemorySegment memory = SimulatedRegion.own(local, device).memory();
+    Objects.checkFromIndexSize(offset, length, memory.byteSize());
+    return memory;
+  }
+
   @Override
-  public boolean readNow(
-      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
-    Work work =
-        work(0, Opcode.READ, local, localOffset, remoteKey, remoteOffset, length, Flags.NONE);
+  public boolean readNow(Work read) {
+    PostedWork work = keep(read);
     return readInCall.mayBegin(sends.isIdle()) && readInCall.read(work);
   }
 
   @Override
-  boolean post(Work work) {
+  public boolean post(Work asked) {
+    if (asked.opcode == Opcode.SEND && asked.length > hops.model.messageBytesMax()) {
+      throw new IllegalArgumentException(
+          "message of " + asked.length + " bytes; at most " + hops.model.messageBytesMax());
+    }
+    PostedWork work = keep(asked);
     checkOpen();
     if (isConnecting() || sends.isFull()) {
       return false;
@@ -168,7 +189,7 @@ final class SimulatedQueuePair extends CheckedPosts {
     return true;
   }
 
-  private boolean isFlushedAtOnce(Work work) {
+  private boolean isFlushedAtOnce(PostedWork work) {
     boolean outlives = work.opcode == Opcode.READ && reach.readsOutlive();
     return end.hasEnded() && !outlives || end.claims.isWithdrawn() && !work.isNonPosted();
   }
@@ -224,62 +245,69 @@ final class SimulatedQueuePair extends CheckedPosts {
 
   // What may still take effect at the end
 
-  /**
-   * Whether both ends look at the same memory: then a message counts or does not from one moment to
-   * the next. Else nobody can take back what the other end's NIC has received.
-   */
-  private boolean isExact() {
-    return hops.model.readsOutlivePeer();
+  @Override
+  public Claims claims() {
+    return claims;
   }
 
-  @Override
-  public long sent() {
-    return sends.messages();
-  }
-
-  @Override
-  public boolean claim() {
-    end.claims.claim(end.completions.messagePolled());
-    return isPeerThere();
-  }
-
-  /** That the other end's process died is noticed late. */
-  @Override
-  public boolean isPeerThere() {
-    return end.isConnected() && !(isExact() && peer.end.hasLeft());
-  }
-
-  @Override
-  public void settle() {
-    end.claims.settle();
-  }
-
-  @Override
-  public void withdraw() {
-    if (end.claims.isWithdrawn() || end.isClosed()) {
-      return;
+  private final class SimulatedClaims implements Claims {
+    /**
+     * Whether both ends look at the same memory: then a message counts or does not from one moment
+     * to the next. Else nobody can take back what the other end's NIC has received.
+     */
+    private boolean isExact() {
+      return hops.model.readsOutlivePeer();
     }
-    end.claims.withdraw(claimedByPeer());
-    if (end.isConnected()) {
-      peer.endLater();
+
+    @Override
+    public long sent() {
+      return sends.messages();
     }
-  }
 
-  private long claimedByPeer() {
-    if (!isExact()) {
-      return Long.MAX_VALUE;
+    @Override
+    public boolean claim() {
+      end.claims.claim(end.completions.messagePolled());
+      return isPeerThere();
     }
-    return peer == null ? 0 : peer.end.claims.claimed();
-  }
 
-  @Override
-  public long claimed() {
-    return end.claims.claimedThen();
-  }
+    /** That the other end's process died is noticed late. */
+    @Override
+    public boolean isPeerThere() {
+      return end.isConnected() && !(isExact() && peer.end.hasLeft());
+    }
 
-  @Override
-  public long settled() {
-    return isExact() && peer != null ? peer.end.claims.settled() : 0;
+    @Override
+    public void finish() {
+      end.claims.finish();
+    }
+
+    @Override
+    public void withdraw() {
+      if (end.claims.isWithdrawn() || end.isClosed()) {
+        return;
+      }
+      end.claims.withdraw(claimedByPeer());
+      if (end.isConnected()) {
+        peer.endLater();
+      }
+    }
+
+    private long claimedByPeer() {
+      if (!isExact()) {
+        return Long.MAX_VALUE;
+      }
+      return peer == null ? 0 : peer.end.claims.claimed();
+    }
+
+    @Override
+    public long claimed() {
+      return end.claims.claimedThen();
+    }
+
+    @Override
+    public long finished() {
+      return isExact() && peer != null ? peer.end.claims.finished() : 0;
+    }
   }
 
   // The end
@@ -316,7 +344,7 @@ final class SimulatedQueuePair extends CheckedPosts {
     if (end.isClosed()) {
       return;
     }
-    withdraw();
+    claims.withdraw();
     if (reach.isLost()) {
       // Who was stopped in the middle of a store did not notice yet.
       severing.cutShort();

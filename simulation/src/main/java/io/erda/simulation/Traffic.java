@@ -14,7 +14,7 @@ final class Traffic {
   private long receives;
 
   /** Some of the work's bytes were moved, and changed so many in the region. */
-  void moved(Work work, int changed) {
+  void moved(PostedWork work, int changed) {
     bytesDiffering += changed;
     if (!work.isMoved()) {
       return;

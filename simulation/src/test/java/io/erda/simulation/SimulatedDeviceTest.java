@@ -15,6 +15,7 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -97,6 +98,18 @@ final class SimulatedDeviceTest {
       atClient.clear();
     }
 
+    Work read(long wrId, long to, long from, int length) {
+      return Work.read().id(wrId).local(local, to, length).remote(remote.remoteKey(), from);
+    }
+
+    Work write(long wrId, long from, long to, int length) {
+      return Work.write().id(wrId).local(local, from, length).remote(remote.remoteKey(), to);
+    }
+
+    Work send(long wrId, long from, int length) {
+      return Work.send().id(wrId).local(local, from, length);
+    }
+
     void poll() {
       requester.poll(
           (id, op, status, bytes, imm) -> atClient.add(new Event(id, op, status, bytes, imm)), 100);
@@ -132,13 +145,9 @@ final class SimulatedDeviceTest {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
           pair.fillLocal(0, 256, 7);
           assertTrue(pair.responder.postReceive(9, pair.serverLocal, 0, 64));
-          assertTrue(
-              pair.requester.postWrite(
-                  1, pair.local, 0, pair.remote.remoteKey(), 1024, 1000, Flags.NONE));
-          assertTrue(
-              pair.requester.postWrite(
-                  2, pair.local, 1000, pair.remote.remoteKey(), 9001, 1000, Flags.NONE));
-          assertTrue(pair.requester.postSend(3, pair.local, 0, 8, Flags.SIGNALED));
+          assertTrue(pair.requester.post(pair.write(1, 0, 1024, 1000)));
+          assertTrue(pair.requester.post(pair.write(2, 1000, 9001, 1000)));
+          assertTrue(pair.requester.post(pair.send(3, 0, 8).signaled()));
           while (pair.atServer.isEmpty()) {
             assertTrue(pair.time.step());
             pair.poll();
@@ -169,10 +178,8 @@ final class SimulatedDeviceTest {
     Pair pair = new Pair(1, PersistenceDomain.MEMORY_CONTROLLER);
     pair.client.requireAlive();
     pair.client.crashAfterPosts(1);
-    assertThrows(
-        SimulatedCrash.class, () -> pair.requester.postSend(1, pair.local, 0, 8, Flags.SIGNALED));
-    assertThrows(
-        SimulatedCrash.class, () -> pair.requester.postSend(2, pair.local, 0, 8, Flags.SIGNALED));
+    assertThrows(SimulatedCrash.class, () -> pair.requester.post(pair.send(1, 0, 8).signaled()));
+    assertThrows(SimulatedCrash.class, () -> pair.requester.post(pair.send(2, 0, 8).signaled()));
     assertThrows(SimulatedCrash.class, pair.client::requireAlive);
   }
 
@@ -190,7 +197,7 @@ final class SimulatedDeviceTest {
       pair.client.crashAfterPosts(1);
       assertThrows(
           SimulatedCrash.class,
-          () -> pair.requester.postSend(1, pair.local, 0, 8, Flags.SIGNALED),
+          () -> pair.requester.post(pair.send(1, 0, 8).signaled()),
           "seed " + seed);
     }
   }
@@ -201,7 +208,7 @@ final class SimulatedDeviceTest {
     for (long seed = 1; seed < 100; seed++) {
       Pair pair = new Pair(seed, PersistenceDomain.MEMORY_HIERARCHY);
       pair.fillLocal(0, 64, -1);
-      pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
+      pair.requester.post(pair.write(1, 0, 0, 512).signaled());
       do {
         int landed = 0;
         for (int i = 0; i < 64; i++) {
@@ -224,7 +231,7 @@ final class SimulatedDeviceTest {
     int torn = 0;
     for (long seed = 1; seed < 200; seed++) {
       Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
-      pair.requester.postRead(1, pair.local, 0, pair.remote.remoteKey(), 0, 256, Flags.SIGNALED);
+      pair.requester.post(pair.read(1, 0, 0, 256).signaled());
       long version = 0;
       while (pair.time.step()) {
         version++;
@@ -248,10 +255,8 @@ final class SimulatedDeviceTest {
         300,
         seed -> {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
-          pair.requester.postRead(
-              1, pair.local, 0, pair.remote.remoteKey(), 0, 256, Flags.SIGNALED);
-          pair.requester.postRead(
-              2, pair.local, 256, pair.remote.remoteKey(), 0, 256, Flags.SIGNALED);
+          pair.requester.post(pair.read(1, 0, 0, 256).signaled());
+          pair.requester.post(pair.read(2, 256, 0, 256).signaled());
           long version = 0;
           while (pair.time.step()) {
             version++;
@@ -278,9 +283,8 @@ final class SimulatedDeviceTest {
         seed -> {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
           pair.fillLocal(0, 64, 3);
-          pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.NONE);
-          pair.requester.postRead(
-              2, pair.local, 1024, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
+          pair.requester.post(pair.write(1, 0, 0, 512));
+          pair.requester.post(pair.read(2, 1024, 0, 512).signaled());
           pair.settle();
           for (int i = 0; i < 64; i++) {
             assertEquals(3, pair.localWord(1024 + 8L * i));
@@ -295,9 +299,10 @@ final class SimulatedDeviceTest {
       for (int flags : new int[] {Flags.NONE, Flags.FENCE}) {
         Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
         pair.fillLocal(0, 1, 3);
-        pair.requester.postRead(
-            1, pair.local, 1024, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
-        pair.requester.postWrite(2, pair.local, 0, pair.remote.remoteKey(), 0, 8, flags);
+        pair.requester.post(pair.read(1, 1024, 0, 512).signaled());
+        Work write = pair.write(2, 0, 0, 8);
+        write.flags = flags;
+        pair.requester.post(write);
         pair.settle();
         assertEquals(3, pair.remoteWord(0));
         if (flags == Flags.FENCE) {
@@ -317,7 +322,7 @@ final class SimulatedDeviceTest {
       for (long seed = 1; seed < 100; seed++) {
         Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
         pair.fillLocal(0, 64, 3);
-        pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
+        pair.requester.post(pair.write(1, 0, 0, 512).signaled());
         pair.settle();
         if (flush) {
           pair.memory.flush(4096, 512);
@@ -336,7 +341,7 @@ final class SimulatedDeviceTest {
     for (long seed = 1; seed < 100; seed++) {
       Pair pair = new Pair(seed, PersistenceDomain.WHOLE_SYSTEM);
       pair.fillLocal(0, 64, -1);
-      pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
+      pair.requester.post(pair.write(1, 0, 0, 512).signaled());
       do {
         pair.poll();
       } while (pair.atClient.isEmpty() && pair.time.step());
@@ -370,11 +375,9 @@ final class SimulatedDeviceTest {
             Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER, slowPieces);
             pair.fillLocal(0, 128, 3);
             pair.responder.postReceive(1, pair.serverLocal, 0, 64);
-            pair.requester.postWrite(
-                1, pair.local, 0, pair.remote.remoteKey(), 0, 1024, Flags.SIGNALED);
-            pair.requester.postRead(
-                2, pair.local, 2048, pair.remote.remoteKey(), 0, 1024, Flags.SIGNALED);
-            pair.requester.postSend(3, pair.local, 0, 8, Flags.SIGNALED);
+            pair.requester.post(pair.write(1, 0, 0, 1024).signaled());
+            pair.requester.post(pair.read(2, 2048, 0, 1024).signaled());
+            pair.requester.post(pair.send(3, 0, 8).signaled());
             for (int i = pair.random.nextInt(16); i > 0; i--) {
               pair.time.step();
             }
@@ -396,7 +399,9 @@ final class SimulatedDeviceTest {
             }
             QueuePair closed = byServer ? pair.responder : pair.requester;
             MemoryRegion memory = byServer ? pair.serverLocal : pair.local;
-            assertThrows(IllegalStateException.class, () -> closed.postSend(1, memory, 0, 8, 0));
+            assertThrows(
+                IllegalStateException.class,
+                () -> closed.post(Work.send().id(1).local(memory, 0, 8)));
           });
     }
   }
@@ -411,14 +416,17 @@ final class SimulatedDeviceTest {
       pair.fillLocal(0, 64, -1);
       pair.responder.postReceive(1, pair.serverLocal, 0, 64);
       for (int i = 0; i < 3; i++) {
-        pair.requester.postWrite(
-            i, pair.local, 0, pair.remote.remoteKey(), 512L * i, 512, Flags.NONE);
+        pair.requester.post(pair.write(i, 0, 512L * i, 512));
       }
       if (seed % 2 == 0) {
-        pair.requester.postSend(3, pair.local, 0, 8, Flags.NONE);
+        pair.requester.post(pair.send(3, 0, 8));
       } else {
-        pair.requester.postWriteImm(
-            3, pair.local, 0, pair.remote.remoteKey(), 1536, 512, 1, Flags.NONE);
+        pair.requester.post(
+            Work.writeImm()
+                .id(3)
+                .local(pair.local, 0, 512)
+                .remote(pair.remote.remoteKey(), 1536)
+                .imm(1));
       }
       for (int i = pair.random.nextInt(8); i > 0; i--) {
         pair.time.step();
@@ -460,7 +468,7 @@ final class SimulatedDeviceTest {
     for (long seed = 1; seed < 400; seed++) {
       Pair pair = new Pair(seed, PersistenceDomain.MEMORY_HIERARCHY);
       pair.fillLocal(0, 64, -1);
-      pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
+      pair.requester.post(pair.write(1, 0, 0, 512).signaled());
       for (int i = pair.random.nextInt(6); i > 0; i--) {
         pair.time.step();
       }
@@ -476,8 +484,7 @@ final class SimulatedDeviceTest {
       torn += words > 0 && words < 64 ? 1 : 0;
       assertEquals(Opcode.DISCONNECT, pair.atClient.getLast().opcode());
       assertEquals(2, pair.atClient.size());
-      assertTrue(
-          pair.requester.postRead(5, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.NONE));
+      assertTrue(pair.requester.post(pair.read(5, 0, 0, 8)));
       pair.settle();
       assertEquals(new Event(5, Opcode.READ, Status.FLUSHED, 0, 0), pair.atClient.getLast());
     }
@@ -495,16 +502,14 @@ final class SimulatedDeviceTest {
                   PersistenceDomain.PAGE_CACHE,
                   NetworkModel.PAPERS.withReadsOutlivePeer(true));
           pair.memory.putLongRelease(4096, 11);
-          pair.requester.postRead(1, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
-          pair.requester.postWrite(
-              2, pair.local, 64, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
+          pair.requester.post(pair.read(1, 0, 0, 8).signaled());
+          pair.requester.post(pair.write(2, 64, 0, 8).signaled());
           pair.server.crash();
           pair.disk.processCrash();
           pair.settle();
           long before = pair.localWord(0);
-          pair.requester.postRead(3, pair.local, 8, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
-          pair.requester.postWrite(
-              4, pair.local, 64, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED);
+          pair.requester.post(pair.read(3, 8, 0, 8).signaled());
+          pair.requester.post(pair.write(4, 64, 0, 8).signaled());
           pair.settle();
           assertEquals(11, pair.localWord(8));
           assertTrue(before == 11 || before == 0);
@@ -523,17 +528,14 @@ final class SimulatedDeviceTest {
         seed -> {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_HIERARCHY);
           pair.fillLocal(0, 64, -1);
-          pair.requester.postWrite(
-              1, pair.local, 0, pair.remote.remoteKey(), 0, 512, Flags.SIGNALED);
-          pair.requester.postRead(
-              2, pair.local, 1024, pair.remote.remoteKey(), 4096, 512, Flags.SIGNALED);
+          pair.requester.post(pair.write(1, 0, 0, 512).signaled());
+          pair.requester.post(pair.read(2, 1024, 4096, 512).signaled());
           for (int i = pair.random.nextInt(12); i > 0; i--) {
             pair.time.step();
           }
           assertTrue(pair.network.breakConnection(pair.random));
           assertFalse(pair.network.breakConnection(pair.random));
-          pair.requester.postWrite(
-              3, pair.local, 0, pair.remote.remoteKey(), 8192, 512, Flags.SIGNALED);
+          pair.requester.post(pair.write(3, 0, 8192, 512).signaled());
           pair.settle();
           assertEquals(0, pair.remoteWord(8192));
           assertEquals(List.of(1L, 2L, 3L, 0L), pair.atClient.stream().map(Event::wrId).toList());
@@ -552,27 +554,27 @@ final class SimulatedDeviceTest {
   void refusals() throws IOException {
     Pair pair = new Pair(1, PersistenceDomain.MEMORY_CONTROLLER);
     long key = pair.remote.remoteKey();
-    pair.requester.postRead(1, pair.local, 0, key + 1, 0, 8, Flags.NONE);
-    pair.requester.postWrite(2, pair.local, 0, key, 65536 - 4096 - 7, 8, Flags.NONE);
-    pair.requester.postRead(3, pair.local, 0, key, -8, 8, Flags.NONE);
-    pair.requester.postAtomicWrite(4, key, 4, 1, Flags.NONE);
+    pair.requester.post(Work.read().id(1).local(pair.local, 0, 8).remote(key + 1, 0));
+    pair.requester.post(Work.write().id(2).local(pair.local, 0, 8).remote(key, 65536 - 4096 - 7));
+    pair.requester.post(Work.read().id(3).local(pair.local, 0, 8).remote(key, -8));
+    pair.requester.post(Work.atomicWrite().id(4).remote(key, 4).value(1));
     pair.server.deregister(pair.remote);
-    pair.requester.postRead(5, pair.local, 0, key, 0, 8, Flags.NONE);
+    pair.requester.post(Work.read().id(5).local(pair.local, 0, 8).remote(key, 0));
     pair.settle();
     assertEquals(5, pair.atClient.size());
     assertTrue(pair.atClient.stream().allMatch(event -> event.status() == Status.REMOTE_ACCESS));
     assertThrows(IOException.class, () -> pair.server.listen("here"));
     assertThrows(
         IllegalArgumentException.class,
-        () -> pair.requester.postSend(1, pair.serverLocal, 0, 8, 0));
+        () -> pair.requester.post(Work.send().id(1).local(pair.serverLocal, 0, 8)));
     assertThrows(
-        IndexOutOfBoundsException.class, () -> pair.requester.postSend(1, pair.local, 16380, 8, 0));
+        IndexOutOfBoundsException.class, () -> pair.requester.post(pair.send(1, 16380, 8)));
     assertThrows(UnsupportedOperationException.class, () -> pair.requester.await(1));
     assertThrows(UnsupportedOperationException.class, () -> pair.client.await(1));
 
     QueuePair nowhere = pair.client.connect("nowhere", NOTHING, Duration.ofSeconds(1));
     QueuePair ignored = pair.client.connect("here", NOTHING, Duration.ofMillis(1));
-    assertFalse(nowhere.postRead(1, pair.local, 0, key, 0, 8, Flags.NONE));
+    assertFalse(nowhere.post(Work.read().id(1).local(pair.local, 0, 8).remote(key, 0)));
     pair.settle();
     List<Event> events = new ArrayList<>();
     nowhere.poll(
@@ -594,10 +596,18 @@ final class SimulatedDeviceTest {
           Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
           long key = pair.remote.remoteKey();
           pair.fillLocal(0, 8, 77);
-          pair.requester.postWriteImm(1, pair.local, 0, key, 0, 64, 0x1234, Flags.SIGNALED);
-          pair.requester.postSend(2, pair.local, 0, 32, Flags.SIGNALED);
-          pair.requester.postCompareAndSwap(3, pair.local, 64, key, 0, 77, 78, Flags.SIGNALED);
-          pair.requester.postAtomicWrite(4, key, 8, 99, Flags.SIGNALED);
+          pair.requester.post(
+              Work.writeImm().id(1).local(pair.local, 0, 64).remote(key, 0).imm(0x1234).signaled());
+          pair.requester.post(pair.send(2, 0, 32).signaled());
+          pair.requester.post(
+              Work.compareAndSwap()
+                  .id(3)
+                  .local(pair.local, 64, Long.BYTES)
+                  .remote(key, 0)
+                  .expected(77)
+                  .value(78)
+                  .signaled());
+          pair.requester.post(Work.atomicWrite().id(4).remote(key, 8).value(99).signaled());
           pair.settle();
           assertEquals(List.of(), pair.atServer);
           assertEquals(List.of(), pair.atClient);
@@ -620,19 +630,14 @@ final class SimulatedDeviceTest {
   void aFullQueueRefusesUntilPolled() {
     Pair pair = new Pair(3, PersistenceDomain.MEMORY_CONTROLLER);
     int posted = 0;
-    while (pair.requester.postRead(
-        posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED)) {
+    while (pair.requester.post(pair.read(posted, 0, 0, 8).signaled())) {
       posted++;
     }
     assertEquals(pair.network.model().queueDepth(), posted);
     pair.time.runFor(1_000_000_000L);
-    assertFalse(
-        pair.requester.postRead(
-            posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED));
+    assertFalse(pair.requester.post(pair.read(posted, 0, 0, 8).signaled()));
     pair.poll();
-    assertTrue(
-        pair.requester.postRead(
-            posted, pair.local, 0, pair.remote.remoteKey(), 0, 8, Flags.SIGNALED));
+    assertTrue(pair.requester.post(pair.read(posted, 0, 0, 8).signaled()));
   }
 
   @Test
@@ -646,8 +651,8 @@ final class SimulatedDeviceTest {
   private static List<Object> trace(long seed) {
     Pair pair = new Pair(seed, PersistenceDomain.MEMORY_CONTROLLER);
     List<Object> trace = new ArrayList<>();
-    pair.requester.postWrite(1, pair.local, 0, pair.remote.remoteKey(), 0, 1024, Flags.SIGNALED);
-    pair.requester.postRead(2, pair.local, 0, pair.remote.remoteKey(), 0, 1024, Flags.SIGNALED);
+    pair.requester.post(pair.write(1, 0, 0, 1024).signaled());
+    pair.requester.post(pair.read(2, 0, 0, 1024).signaled());
     while (pair.time.step()) {
       pair.poll();
       trace.add(pair.time.nowNs());

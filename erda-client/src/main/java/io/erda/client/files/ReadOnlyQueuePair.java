@@ -5,6 +5,7 @@ import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
 import io.erda.protocol.Protocol;
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Flags;
@@ -12,6 +13,7 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.function.LongSupplier;
@@ -47,6 +49,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private final MemorySegment message =
       MemorySegment.ofArray(new long[Protocol.MESSAGE_BYTES_MAX / Long.BYTES]);
   private final FaultPoint faults = new FaultPoint();
+  private final NoEffects claims = new NoEffects();
   private ReadableDirectory directory;
   private MapReader reader;
   private ReachedFiles files;
@@ -60,7 +63,6 @@ final class ReadOnlyQueuePair implements QueuePair {
   /** The store is another one by now, or can't be read any more. */
   private boolean broken;
 
-  private boolean withdrawn;
   private boolean closed;
   private long sent;
   private int rootReads;
@@ -105,51 +107,60 @@ final class ReadOnlyQueuePair implements QueuePair {
     }
   }
 
+  // Posting.
+
+  @Override
+  public boolean post(Work work) {
+    assert work.isWellFormed() : work;
+    switch (work.opcode) {
+      case Opcode.READ -> complete(work, read(work));
+      case Opcode.SEND -> send(work);
+      // Whatever else there is would change something.
+      default -> complete(work, Status.UNSUPPORTED);
+    }
+    return true;
+  }
+
+  private void complete(Work work, int status) {
+    if (status != Status.SUCCESS || (work.flags & Flags.SIGNALED) != 0) {
+      completions.add(work.wrId, work.opcode, status, work.length);
+    }
+  }
+
   // READ.
 
   @Override
-  public boolean postRead(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    int status = read(local, localOffset, remoteKey, remoteOffset, length);
-    return complete(wrId, Opcode.READ, status, length, flags);
+  public boolean readNow(Work work) {
+    assert work.isWellFormed() && work.opcode == Opcode.READ : work;
+    return files.known(work.remoteKey) != null && read(work) == Status.SUCCESS;
   }
 
-  @Override
-  public boolean readNow(
-      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
-    return files.known(remoteKey) != null
-        && read(local, localOffset, remoteKey, remoteOffset, length) == Status.SUCCESS;
+  private boolean isOver() {
+    return broken || claims.withdrawn || closed;
   }
 
-  private int read(
-      MemoryRegion local, long localOffset, long remoteKey, long remoteOffset, int length) {
-    if (broken || withdrawn || closed) {
+  private int read(Work work) {
+    if (isOver()) {
       return Status.FENCED;
     }
-    if (remoteKey == ReachedFiles.ROOT && ++rootReads >= READS_PER_LOOK && !isStoreThere()) {
+    if (work.remoteKey == ReachedFiles.ROOT && ++rootReads >= READS_PER_LOOK && !isStoreThere()) {
       return Status.FENCED;
     }
     ReachedFiles.Reached from = null;
     try {
-      from = files.reach(remoteKey, answers.map());
+      from = files.reach(work.remoteKey, answers.map());
       if (from == null) {
         lost = files.loss();
         return files.failure();
       }
-      if (!from.contains(remoteOffset, length)) {
+      if (!from.contains(work.remoteOffset, work.length)) {
         return Status.REMOTE_ACCESS;
       }
-      from.file().load(remoteOffset, local.memory(), localOffset, length);
+      from.file().load(work.remoteOffset, work.local.memory(), work.localOffset, work.length);
       boolean linked = files.isLinked(from);
       faults.surface();
       reads++;
-      bytesRead += length;
+      bytesRead += work.length;
       return linked ? Status.SUCCESS : Status.REMOTE_ACCESS;
     } catch (InternalError e) {
       return afterFault(from, e);
@@ -231,18 +242,17 @@ final class ReadOnlyQueuePair implements QueuePair {
 
   // Messages.
 
-  @Override
-  public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
-    if (broken || withdrawn || closed) {
-      return complete(wrId, Opcode.SEND, Status.FLUSHED, length, flags);
+  private void send(Work work) {
+    if (isOver()) {
+      complete(work, Status.FLUSHED);
+      return;
     }
     sent++;
-    MemorySegment request = MemorySegment.ofArray(new byte[length]);
-    MemorySegment.copy(local.memory(), localOffset, request, 0, length);
+    MemorySegment request = MemorySegment.ofArray(new byte[work.length]);
+    MemorySegment.copy(work.local.memory(), work.localOffset, request, 0, work.length);
     waiting.add(request);
-    complete(wrId, Opcode.SEND, Status.SUCCESS, length, flags);
+    complete(work, Status.SUCCESS);
     answer();
-    return true;
   }
 
   @Override
@@ -280,82 +290,33 @@ final class ReadOnlyQueuePair implements QueuePair {
   }
 
   @Override
-  public long sent() {
-    return sent;
+  public Claims claims() {
+    return claims;
   }
 
-  @Override
-  public void withdraw() {
-    withdrawn = true;
-  }
+  /** Nothing that is sent here has an effect, and all of it is finished with at once. */
+  private final class NoEffects implements Claims {
+    private boolean withdrawn;
 
-  /** Nothing that is sent here has an effect. */
-  @Override
-  public long claimed() {
-    return 0;
-  }
-
-  @Override
-  public long settled() {
-    return sent;
-  }
-
-  // What changes something.
-
-  @Override
-  public boolean postWrite(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    return complete(wrId, Opcode.WRITE, Status.UNSUPPORTED, length, flags);
-  }
-
-  @Override
-  public boolean postWriteImm(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int imm,
-      int flags) {
-    return complete(wrId, Opcode.WRITE_IMM, Status.UNSUPPORTED, length, flags);
-  }
-
-  @Override
-  public boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
-    return complete(wrId, Opcode.FLUSH, Status.UNSUPPORTED, length, flags);
-  }
-
-  @Override
-  public boolean postAtomicWrite(
-      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
-    return complete(wrId, Opcode.ATOMIC_WRITE, Status.UNSUPPORTED, Long.BYTES, flags);
-  }
-
-  @Override
-  public boolean postCompareAndSwap(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      long expected,
-      long value,
-      int flags) {
-    return complete(wrId, Opcode.COMPARE_AND_SWAP, Status.UNSUPPORTED, Long.BYTES, flags);
-  }
-
-  private boolean complete(long wrId, int opcode, int status, int length, int flags) {
-    if (status != Status.SUCCESS || (flags & Flags.SIGNALED) != 0) {
-      completions.add(wrId, opcode, status, length);
+    @Override
+    public long sent() {
+      return sent;
     }
-    return true;
+
+    @Override
+    public void withdraw() {
+      withdrawn = true;
+    }
+
+    @Override
+    public long claimed() {
+      return 0;
+    }
+
+    @Override
+    public long finished() {
+      return sent;
+    }
   }
 
   // Completions.

@@ -10,11 +10,11 @@ import io.erda.protocol.Handshake;
 import io.erda.protocol.Message;
 import io.erda.protocol.Root;
 import io.erda.rdma.Access;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -86,7 +86,7 @@ class ReadOnlyDeviceTest {
 
   private int read(long key, long offset, int bytes) {
     done.clear();
-    queuePair.postRead(1, local, 0, key, offset, bytes, Flags.SIGNALED);
+    queuePair.post(Work.read().id(1).local(local, 0, bytes).remote(key, offset).signaled());
     poll();
     return done.getFirst().status();
   }
@@ -97,7 +97,7 @@ class ReadOnlyDeviceTest {
     local.memory().asSlice(0, 64).fill((byte) 0);
     Message.putHeader(local.memory(), 0, type, 0, 32, 9, 1, 1);
     queuePair.postReceive(5, local, 4096, 4096);
-    queuePair.postSend(6, local, 0, 32, Flags.NONE);
+    queuePair.post(Work.send().id(6).local(local, 0, 32));
     poll();
     return done.isEmpty() ? null : done.getFirst();
   }
@@ -131,7 +131,7 @@ class ReadOnlyDeviceTest {
     });
     assertEquals(Status.REMOTE_ACCESS, read(key, 4096, 8));
     files.beforeEachLoad(() -> {});
-    assertFalse(queuePair.readNow(local, 0, key, 4096, 8));
+    assertFalse(queuePair.readNow(Work.read().local(local, 0, 8).remote(key, 4096)));
   }
 
   /** Nor is a file READ that was renamed before it could be mapped. */
@@ -190,11 +190,17 @@ class ReadOnlyDeviceTest {
   void whatChangesSomethingIsUnsupported() {
     long key = regionKey();
     done.clear();
-    queuePair.postWrite(1, local, 0, key, 0, 8, Flags.NONE);
-    queuePair.postWriteImm(2, local, 0, key, 0, 8, 3, Flags.NONE);
-    queuePair.postFlush(3, key, 0, 8, Flags.NONE);
-    queuePair.postAtomicWrite(4, key, 0, 1, Flags.NONE);
-    queuePair.postCompareAndSwap(5, local, 0, key, 0, 0, 1, Flags.NONE);
+    queuePair.post(Work.write().id(1).local(local, 0, 8).remote(key, 0));
+    queuePair.post(Work.writeImm().id(2).local(local, 0, 8).remote(key, 0).imm(3));
+    queuePair.post(Work.flush().id(3).remote(key, 0, 8));
+    queuePair.post(Work.atomicWrite().id(4).remote(key, 0).value(1));
+    queuePair.post(
+        Work.compareAndSwap()
+            .id(5)
+            .local(local, 0, Long.BYTES)
+            .remote(key, 0)
+            .expected(0)
+            .value(1));
     poll();
     assertEquals(5, done.size());
     done.forEach(each -> assertEquals(Status.UNSUPPORTED, each.status()));

@@ -119,7 +119,7 @@ final class Announcing {
     if (connection.reservations.get(request.reservation.id) != request.reservation
         || !connection.claim()) {
       connection.respond(slot, Message.ANNOUNCE, Result.NO_RESERVATION, Message.HEADER_BYTES);
-      connection.settle();
+      connection.finish();
       return;
     }
     Integer result = failures.any() ? null : failures.result(() -> announce(request));
@@ -131,7 +131,7 @@ final class Announcing {
     } else {
       answer(request, result);
     }
-    connection.settle();
+    connection.finish();
   }
 
   private void answer(Waiting request, int result) {

@@ -4,11 +4,13 @@ import io.erda.pmem.FaultPoint;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 
@@ -56,9 +58,11 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   final int[] extentBytes;
 
   private final Requests requests;
+  private final Claims claims;
   private final MessageBuffers messageBuffers;
   private final Answers answers;
   private final MemoryRegion memory;
+  private final Work response = Work.send().signaled();
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
 
   /** By slot; 0 where a request is awaited, or has no answer yet. */
@@ -75,12 +79,12 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   /** Those of them that may take effect. */
   private int open;
 
-  /** Whether what was claimed is settled as soon as none of it is open any more. */
-  private boolean settles;
+  /** Whether what was claimed is finished as soon as none of it is open any more. */
+  private boolean finishes;
 
   /**
    * Whether something failed with the store's files, and may take effect when they are opened the
-   * next time. Nothing is settled from then on: its client may not have heard the answer.
+   * next time. Nothing is finished from then on: its client may not have heard the answer.
    */
   private boolean leftUndecided;
 
@@ -104,6 +108,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     this.requests = requests;
     this.port = port;
     this.queuePair = queuePair;
+    this.claims = queuePair.claims();
     this.clientId = clientId;
     this.connectionEpoch = connectionEpoch;
     this.processId = processId;
@@ -235,7 +240,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       return false;
     }
     try {
-      boolean claimed = queuePair.claim();
+      boolean claimed = claims.claim();
       faults.surface();
       return claimed;
     } catch (InternalError e) {
@@ -250,7 +255,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
       return false;
     }
     try {
-      boolean there = queuePair.isPeerThere();
+      boolean there = claims.isPeerThere();
       faults.surface();
       return there;
     } catch (InternalError e) {
@@ -288,12 +293,12 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   /**
    * What was asked for has been done and answered, or dropped. A claim is of everything that had
-   * come by then, so it is settled when nothing of that is open: when the last one is answered.
+   * come by then, so it is finished when nothing of that is open: when the last one is answered.
    */
-  void settle() {
-    settles = true;
+  void finish() {
+    finishes = true;
     if (isThrough()) {
-      settleAll();
+      finishAll();
     }
   }
 
@@ -302,10 +307,10 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     return open == 0 && !leftUndecided;
   }
 
-  private void settleAll() {
-    settles = false;
+  private void finishAll() {
+    finishes = false;
     try {
-      queuePair.settle();
+      claims.finish();
       faults.surface();
     } catch (InternalError e) {
       giveUpItsMemory();
@@ -356,18 +361,14 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     leftUndecided |= isUndecided(type, result);
     underWay--;
     share.operations--;
-    if (settles && isThrough()) {
-      settleAll();
+    if (finishes && isThrough()) {
+      finishAll();
     }
   }
 
   private boolean postResponse(int slot) {
-    return queuePair.postSend(
-        SEND_ID + slot,
-        memory,
-        responseAt(slot),
-        responseLengths[slot],
-        io.erda.rdma.Flags.SIGNALED);
+    response.id(SEND_ID + slot).local(memory, responseAt(slot), responseLengths[slot]);
+    return queuePair.post(response);
   }
 
   private void postReceive(int slot) {

@@ -43,7 +43,7 @@ final class KeyRequests {
     }
     if (!connection.claim()) {
       connection.respond(slot, Message.ERASE, Result.NO_RESERVATION, Message.HEADER_BYTES);
-      connection.settle();
+      connection.finish();
       return;
     }
     int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
@@ -61,7 +61,7 @@ final class KeyRequests {
           erasure == StoreEngine.Erasure.ERASED ? 1 : 0);
       connection.respond(slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
     }
-    connection.settle();
+    connection.finish();
   }
 
   /** A put that is under way may have the key; null when the store failed. */

@@ -475,7 +475,7 @@ final class Publishing {
       Connection asker = underWay.askers[i];
       boolean last = i + 1 == underWay.count || underWay.askers[i + 1] != asker;
       if (last) {
-        asker.settle();
+        asker.finish();
       }
     }
     underWay.clear();

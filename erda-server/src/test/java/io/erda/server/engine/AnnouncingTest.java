@@ -212,8 +212,8 @@ class AnnouncingTest {
   void anAnnouncementThatWaitsIsNotSettled() {
     put(OLD);
     announce(NEW);
-    long settled = client.queuePair.settled();
-    assertEquals(client.queuePair.sent(), settled);
+    long settled = client.queuePair.claims().finished();
+    assertEquals(client.queuePair.claims().sent(), settled);
     long first = place;
     place += ObjectLayout.padded(BYTES);
     client.announceLater(leased, place, KEY, BYTES, 0);
@@ -221,13 +221,13 @@ class AnnouncingTest {
     byte[] other = "yek".getBytes(StandardCharsets.UTF_8);
     MemorySegment response = client.announce(leased, place, other, BYTES, Message.FLAG_DELETE);
     assertEquals(Result.OK, Message.result(response, 0));
-    assertEquals(settled, client.queuePair.settled());
+    assertEquals(settled, client.queuePair.claims().finished());
 
     client.write(leased, first, KEY, NEW, regionKey);
     client.step();
     later(2 * AnnouncedWords.LOOK_NS);
     assertEquals(Result.OK, Message.result(client.response(), 0));
-    assertEquals(client.queuePair.sent(), client.queuePair.settled());
+    assertEquals(client.queuePair.claims().sent(), client.queuePair.claims().finished());
   }
 
   /** Somebody waits, so that the first is given less time; its version never counts. */

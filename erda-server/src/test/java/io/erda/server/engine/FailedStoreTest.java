@@ -328,17 +328,17 @@ class FailedStoreTest {
    * it, after others had seen that it was not there.
    */
   @Test
-  void whatFailedIsNotSettled() throws IOException {
+  void whatFailedIsNotFinished() throws IOException {
     ServerCore core = serve();
     RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
     assertEquals(Result.OK, put(client, KEY));
     RawClient.Leased leased = client.lease(0, 128);
-    long before = client.queuePair.settled();
+    long before = client.queuePair.claims().finished();
     failing = name -> name.startsWith("table");
     int bytes = client.write(leased, leased.place(), KEY, VALUE, client.regionKey(leased));
     assertEquals(Result.FAILED, client.publish(leased, leased.place(), bytes, 0));
     assertEquals(Result.READ_ONLY, keyed(client, Message.ERASE, KEY));
-    assertEquals(before, client.queuePair.settled());
+    assertEquals(before, client.queuePair.claims().finished());
     failing = name -> false;
     core.close();
   }
@@ -350,14 +350,14 @@ class FailedStoreTest {
     RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
     assertEquals(Result.OK, put(client, KEY));
     RawClient.Leased leased = client.lease(0, 128);
-    long before = client.queuePair.settled();
+    long before = client.queuePair.claims().finished();
     failing = name -> name.startsWith("table");
     // Nothing was written there, so it is refused without a word that would have to be durable.
     client.publishLater(leased, leased.place(), 128, 0);
     client.eraseLater(KEY);
     assertEquals(Result.INVALID_OBJECT, Message.result(client.response(), 0));
     assertEquals(Result.FAILED, Message.result(client.response(), 0));
-    assertEquals(before, client.queuePair.settled());
+    assertEquals(before, client.queuePair.claims().finished());
     failing = name -> false;
     core.close();
   }

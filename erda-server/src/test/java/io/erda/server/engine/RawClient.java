@@ -15,11 +15,11 @@ import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
 import io.erda.rdma.Access;
 import io.erda.rdma.Device;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -102,7 +102,7 @@ final class RawClient {
 
   /** Sends what {@link #request} holds, as it is. */
   void sendRaw(int length) {
-    assertTrue(queuePair.postSend(0, memory, (long) SLOTS * SLOT_BYTES, length, Flags.NONE));
+    assertTrue(queuePair.post(Work.send().local(memory, (long) SLOTS * SLOT_BYTES, length)));
   }
 
   /** Puts the right header before the request's body, sends it, and returns the response. */
@@ -192,8 +192,11 @@ final class RawClient {
             value == null,
             ObjectChecksum.positionMix(leased.head, leased.generation, offset));
     assertTrue(
-        queuePair.postWrite(
-            1, memory, at, regionKey, place, ObjectLayout.padded(bytes), Flags.NONE));
+        queuePair.post(
+            Work.write()
+                .id(1)
+                .local(memory, at, ObjectLayout.padded(bytes))
+                .remote(regionKey, place)));
     return bytes;
   }
 

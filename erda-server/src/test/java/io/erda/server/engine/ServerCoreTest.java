@@ -18,9 +18,9 @@ import io.erda.rdma.Access;
 import io.erda.rdma.Device;
 import io.erda.rdma.EmbeddedDevice;
 import io.erda.rdma.EmbeddedNetwork;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Work;
 import io.erda.rdma.testing.ForwardingDevice;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -465,15 +465,12 @@ class ServerCoreTest {
     RawClient bystander = connect();
     RawClient.Leased leased = client.lease(headOf(client, KEY), 64);
     assertTrue(
-        client.queuePair.postWriteImm(
-            1,
-            client.memory,
-            0,
-            client.regionKey(leased),
-            leased.place(),
-            8,
-            0xcafe_babe,
-            Flags.NONE));
+        client.queuePair.post(
+            Work.writeImm()
+                .id(1)
+                .local(client.memory, 0, 8)
+                .remote(client.regionKey(leased), leased.place())
+                .imm(0xcafe_babe)));
     assertNull(client.response());
     assertTrue(client.disconnected);
     assertEquals(1, figure(bystander, "connections.garbage"), "and the server says why");

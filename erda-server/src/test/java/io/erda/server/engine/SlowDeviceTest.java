@@ -332,18 +332,18 @@ class SlowDeviceTest {
   @Test
   void anEraseIsNotSettledBeforeItIsDone() {
     put(KEY, leased.place());
-    long before = client.queuePair.settled();
-    assertEquals(client.queuePair.sent(), before);
+    long before = client.queuePair.claims().finished();
+    assertEquals(client.queuePair.claims().sent(), before);
     putLater(client, leased, leased.place() + 64, otherKey);
     steps();
     List<Long> settled = new ArrayList<>();
-    onDrain = () -> settled.add(client.queuePair.settled());
+    onDrain = () -> settled.add(client.queuePair.claims().finished());
     client.eraseLater(KEY);
     assertEquals(Message.PUBLISH, Message.type(client.response(), 0));
     assertEquals(Message.ERASE, Message.type(client.response(), 0));
     assertFalse(settled.isEmpty(), "an ERASE drains");
     assertEquals(before, settled.getLast(), "while the ERASE is under way");
-    assertEquals(client.queuePair.sent(), client.queuePair.settled());
+    assertEquals(client.queuePair.claims().sent(), client.queuePair.claims().finished());
   }
 
   /** Keys of the same head that have no entry. */
@@ -417,7 +417,7 @@ class SlowDeviceTest {
     putLater(other, others, others.place(), KEY);
     core.doWork();
     assertEquals(1, leftKeyWords());
-    other.queuePair.withdraw();
+    other.queuePair.claims().withdraw();
     steps();
     syncs.release();
     steps();

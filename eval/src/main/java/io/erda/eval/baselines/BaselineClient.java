@@ -6,11 +6,11 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -79,6 +79,10 @@ public final class BaselineClient implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final MemorySegment memory = arena.allocate(MEMORY_BYTES, 64);
   private final MemoryRegion region;
+  private final Work message = Work.send().id(SEND_ID);
+  private final Work write = Work.write().id(WRITE_ID).signaled();
+  private final Work read = Work.read().id(READ_ID).signaled();
+  private final Work flush = Work.flush().id(READ_ID).signaled();
   private final ObjectChecksum checksum = new ObjectChecksum(memory);
   private final CompletionHandler handler = this::completed;
   private final int messageBytesMax;
@@ -209,10 +213,10 @@ public final class BaselineClient implements AutoCloseable {
     }
   }
 
-  private void send(int message, long at, int bytes, int next) {
-    BaselineMessage.putHeader(memory, at, message, 0, ++requestId);
+  private void send(int type, long at, int bytes, int next) {
+    BaselineMessage.putHeader(memory, at, type, 0, ++requestId);
     step = next;
-    require(queuePair.postSend(SEND_ID, region, at, bytes, Flags.NONE));
+    require(queuePair.post(message.local(region, at, bytes)));
   }
 
   /** One message at a time fits; where it does not, the connection is over. */
@@ -395,26 +399,15 @@ public final class BaselineClient implements AutoCloseable {
     mayTakeEffect = true;
     outstanding = 2;
     require(
-        queuePair.postWrite(
-            WRITE_ID,
-            region,
-            object - RedoLog.POSITION_BYTES,
-            writeKey,
-            record,
-            length,
-            Flags.SIGNALED));
+        queuePair.post(
+            write.local(region, object - RedoLog.POSITION_BYTES, length).remote(writeKey, record)));
     if (persisting != BaselineMessage.BY_FLUSH) {
       require(
-          queuePair.postRead(
-              READ_ID,
-              region,
-              READ_AT,
-              logKey,
-              record + length - Long.BYTES,
-              Long.BYTES,
-              Flags.SIGNALED));
+          queuePair.post(
+              read.local(region, READ_AT, Long.BYTES)
+                  .remote(logKey, record + length - Long.BYTES)));
     } else {
-      require(queuePair.postFlush(READ_ID, logKey, record, length, Flags.SIGNALED));
+      require(queuePair.post(flush.remote(logKey, record, length)));
     }
   }
 

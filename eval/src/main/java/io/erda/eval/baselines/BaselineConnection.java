@@ -5,11 +5,11 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -37,6 +37,7 @@ final class BaselineConnection implements CompletionHandler, AutoCloseable {
   private final MemoryRegion log;
   private final int slotBytes;
   private final MemoryRegion memory;
+  private final Work response = Work.send();
   private int slot = NOTHING;
   private int received;
   private int handled;
@@ -134,7 +135,7 @@ final class BaselineConnection implements CompletionHandler, AutoCloseable {
   /** The response of a client with one request at a time is out before its slot is used again. */
   private void send(int of, int bytes) {
     long at = RESPONSES + (long) of * BaselineMessage.BYTES_MAX;
-    boolean sent = queuePair.postSend(0, memory, at, bytes, Flags.NONE);
+    boolean sent = queuePair.post(response.local(memory, at, bytes));
     unsentBytes = sent ? 0 : bytes;
     unsentSlot = of;
   }

@@ -60,14 +60,14 @@ final class UpdateSteps {
   static Steps ofClient(Scheme scheme) {
     if (scheme.isBaseline()) {
       return Steps.none()
-          .then(WRITE, "rdma.RingQueuePair.postWrite")
+          .then(WRITE, "rdma.OneSidedWork.write")
           .then(BUILD, "eval.baselines.BaselineClient.writeObject", "logstore.ObjectChecksum")
           .then(SEND, "eval.baselines.BaselineClient.send", "eval.baselines.BaselineClient.start")
           .then(WAIT, "eval.baselines.BaselineCalls.await", "rdma.Poller");
     }
     Steps steps =
         Steps.none()
-            .then(WRITE, "rdma.RingQueuePair.postWrite", "client.LeasedPut.postWrite")
+            .then(WRITE, "rdma.OneSidedWork.write", "client.LeasedPut.postWrite")
             .then(BUILD, "client.Put.build", "client.Put.keyWord");
     steps =
         scheme.puts() == PutMode.PUBLISH
@@ -91,7 +91,7 @@ final class UpdateSteps {
             .then(RELOCATE, "cleaner.Cleaning.")
             .then(CLEAN, "cleaner.Cleaner.begin", "cleaner.Cleaner.done")
             .then(SPACE, "server.engine.Leases", "server.engine.RegionFiles")
-            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.settle");
+            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.finish");
     steps =
         puts == PutMode.PUBLISH
             ? steps

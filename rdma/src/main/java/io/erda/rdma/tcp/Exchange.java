@@ -29,7 +29,7 @@ final class Exchange {
   /** The value of {@link #consumed} that the peer was told last. */
   volatile long consumedTold;
 
-  /** The peer has withdrawn, and wants to hear of what is settled. */
+  /** The peer has withdrawn, and wants to hear of what is finished. */
   volatile boolean withdrawn;
 
   /** The server's thread takes them in order. */

@@ -83,7 +83,7 @@ final class Frame {
   static final int VALUE = HEADER_BYTES + 16;
   static final int EXPECTED = HEADER_BYTES + 24;
   static final int CLAIMED = HEADER_BYTES;
-  static final int SETTLED = HEADER_BYTES + 8;
+  static final int FINISHED = HEADER_BYTES + 8;
   static final int PROOF = HEADER_BYTES;
   static final int PRIVATE_DATA = HEADER_BYTES + Hello.PROOF_BYTES;
 

@@ -1,5 +1,6 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /** A WRITE that goes out frame by frame, as there is room. Reused for the next one. One thread. */
@@ -15,20 +16,18 @@ final class PartialWrite {
   private int imm;
   private int flags;
 
-  void begin(
-      TcpRegion local, long localOffset, long remoteKey, long remoteOffset, int length, int imm) {
+  /**
+   * @param lastFlags the flags of its last frame; the others say that more comes
+   */
+  void begin(TcpRegion local, Work work, int lastFlags) {
     from = local;
-    offset = localOffset;
-    key = remoteKey;
-    to = remoteOffset;
-    left = length;
-    total = length;
-    this.imm = imm;
-  }
-
-  /** Sets the flags of its last frame; the others say that more comes. */
-  void flags(int ofFrame) {
-    flags = ofFrame;
+    offset = work.localOffset;
+    key = work.remoteKey;
+    to = work.remoteOffset;
+    left = work.length;
+    total = work.length;
+    imm = work.imm;
+    flags = lastFlags;
   }
 
   boolean isOut() {

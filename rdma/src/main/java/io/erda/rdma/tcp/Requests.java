@@ -3,6 +3,7 @@ package io.erda.rdma.tcp;
 import io.erda.rdma.Flags;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -42,13 +43,16 @@ final class Requests {
     mask = capacity - 1;
   }
 
-  void add(long wrId, int opcode, int flags, TcpRegion local, long localOffset, int length) {
+  /**
+   * @param local the memory that it names; null where it uses none
+   */
+  void add(Work work, TcpRegion local) {
     int at = (int) posted & mask;
-    ids[at] = wrId;
+    ids[at] = work.wrId;
     regions[at] = local;
-    offsets[at] = localOffset;
-    lengths[at] = length;
-    kinds[at] = opcode | flags << 8;
+    offsets[at] = work.localOffset;
+    lengths[at] = work.length;
+    kinds[at] = work.opcode | work.flags << 8;
     posted++;
   }
 

@@ -2,11 +2,11 @@ package io.erda.rdma.tcp;
 
 import io.erda.pmem.FaultPoint;
 import io.erda.rdma.CompletionHandler;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SelectionKey;
@@ -68,6 +68,14 @@ final class ServedConnection implements CompletionHandler {
 
   private int lastStatus;
 
+  // What the executor is asked to do for the peer.
+  private final Work read = Work.read().signaled();
+  private final Work write = Work.write().signaled();
+  private final Work writeImm = Work.writeImm().signaled();
+  private final Work send = Work.send().signaled();
+  private final Work atomicWrite = Work.atomicWrite().signaled();
+  private final Work swap = Work.compareAndSwap().signaled();
+
   // Requests.
   private long ended;
   private long endedTold;
@@ -85,7 +93,7 @@ final class ServedConnection implements CompletionHandler {
   // Messages.
   private final Window window = new Window();
   private long receivedBytes;
-  private long settledTold;
+  private long finishedTold;
 
   ServedConnection(
       IoThread io, TcpServerDevice device, SocketChannel channel, String peer, long token) {
@@ -394,9 +402,23 @@ final class ServedConnection implements CompletionHandler {
 
   /** READs the next bytes into the buffer of answers. Returns the status. */
   private int read(long to, int bytes) {
-    executor.postRead(0, outRegion, to, readKey, readOffset, bytes, Flags.SIGNALED);
+    return execute(read.local(outRegion, to, bytes).remote(readKey, readOffset));
+  }
+
+  /** Has work done at once. Returns its status. */
+  private int execute(Work work) {
+    executor.post(work);
     executor.poll(this, 1);
     return lastStatus;
+  }
+
+  /** The same of work that takes a receive of the server's; false where none is left. */
+  private boolean executeMessage(Work work) {
+    if (!executor.post(work)) {
+      return false;
+    }
+    executor.poll(this, 1);
+    return true;
   }
 
   private boolean onWrite(MemorySegment memory, int at, int payload, int flags) {
@@ -419,18 +441,15 @@ final class ServedConnection implements CompletionHandler {
           return false;
         }
         if (bytes < total) {
-          exchange.longWrites.add(new Exchange.LongWrite(executor.sent() + 1, total));
+          exchange.longWrites.add(new Exchange.LongWrite(executor.claims().sent() + 1, total));
         }
-        int number = Frame.getInt(memory, at + Frame.WRITE_IMM);
-        if (!executor.postWriteImm(0, inRegion, from, to, offset, bytes, number, Flags.SIGNALED)) {
+        writeImm.imm = Frame.getInt(memory, at + Frame.WRITE_IMM);
+        if (!executeMessage(writeImm.local(inRegion, from, bytes).remote(to, offset))) {
           return false;
         }
-        executor.poll(this, 1);
         status = lastStatus;
       } else {
-        executor.postWrite(0, inRegion, from, to, offset, bytes, Flags.SIGNALED);
-        executor.poll(this, 1);
-        status = lastStatus;
+        status = execute(write.local(inRegion, from, bytes).remote(to, offset));
       }
     }
     writing = more;
@@ -462,10 +481,9 @@ final class ServedConnection implements CompletionHandler {
       return false;
     }
     long from = at + (long) Frame.HEADER_BYTES;
-    if (!executor.postSend(0, inRegion, from, length, Flags.SIGNALED)) {
+    if (!executeMessage(send.local(inRegion, from, length))) {
       return false;
     }
-    executor.poll(this, 1);
     end(lastStatus, flags);
     return true;
   }
@@ -475,10 +493,8 @@ final class ServedConnection implements CompletionHandler {
     long to = writable(Frame.getLong(memory, at + Frame.KEY), offset, Long.BYTES);
     int status = Status.REMOTE_ACCESS;
     if (to != 0) {
-      long value = Frame.getLong(memory, at + Frame.VALUE);
-      executor.postAtomicWrite(0, to, offset, value, Flags.SIGNALED);
-      executor.poll(this, 1);
-      status = lastStatus;
+      atomicWrite.value = Frame.getLong(memory, at + Frame.VALUE);
+      status = execute(atomicWrite.remote(to, offset));
     }
     io.counters.write(Long.BYTES);
     end(status, flags);
@@ -486,18 +502,13 @@ final class ServedConnection implements CompletionHandler {
   }
 
   private boolean onCompareAndSwap(MemorySegment memory, int at) {
-    executor.postCompareAndSwap(
-        0,
-        outRegion,
-        out.at() + (long) Frame.HEADER_BYTES,
-        Frame.getLong(memory, at + Frame.KEY),
-        Frame.getLong(memory, at + Frame.OFFSET),
-        Frame.getLong(memory, at + Frame.EXPECTED),
-        Frame.getLong(memory, at + Frame.VALUE),
-        Flags.SIGNALED);
-    executor.poll(this, 1);
-    if (lastStatus != Status.SUCCESS) {
-      end(lastStatus);
+    swap.local(outRegion, out.at() + (long) Frame.HEADER_BYTES, Long.BYTES);
+    swap.remote(Frame.getLong(memory, at + Frame.KEY), Frame.getLong(memory, at + Frame.OFFSET));
+    swap.expected = Frame.getLong(memory, at + Frame.EXPECTED);
+    swap.value = Frame.getLong(memory, at + Frame.VALUE);
+    int status = execute(swap);
+    if (status != Status.SUCCESS) {
+      end(status);
     } else {
       ended++;
       add(Long.BYTES, Frame.DATA, Frame.LAST, Status.SUCCESS);
@@ -521,18 +532,20 @@ final class ServedConnection implements CompletionHandler {
       return false;
     }
     writing = false;
-    executor.withdraw();
+    executor.claims().withdraw();
     exchange.withdrawn = true;
     tellWithdrawn();
     return true;
   }
 
-  /** Tells the peer, which has withdrawn, what was claimed and what is settled. */
+  /** Tells the peer, which has withdrawn, what was claimed and what is finished. */
   private void tellWithdrawn() {
-    settledTold = executor.settled();
-    Frame.putLong(out.memory(), out.at() + Frame.CLAIMED, executor.claimed());
+    finishedTold = executor.claims().finished();
+    Frame.putLong(out.memory(), out.at() + Frame.CLAIMED, executor.claims().claimed());
     Frame.putLong(
-        out.memory(), out.at() + Frame.SETTLED, Math.min(settledTold, executor.claimed()));
+        out.memory(),
+        out.at() + Frame.FINISHED,
+        Math.min(finishedTold, executor.claims().claimed()));
     add(Frame.WITHDRAWN_BYTES, Frame.WITHDRAWN, 0, Status.SUCCESS);
   }
 
@@ -588,7 +601,7 @@ final class ServedConnection implements CompletionHandler {
     if (phase != Phase.OPEN || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
       return;
     }
-    if (exchange.withdrawn && executor.settled() != settledTold) {
+    if (exchange.withdrawn && executor.claims().finished() != finishedTold) {
       tellWithdrawn();
     }
     if (ended != endedTold && (wantsAck || ended - endedTold >= ENDED_UNTOLD_MAX)

@@ -1,11 +1,13 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -37,7 +39,6 @@ final class TcpQueuePair implements QueuePair {
   private static final int ADMITTED = 0;
   private static final int LATER = 1;
   private static final int OVER = 2;
-  private static final int NO_MESSAGE = -1;
 
   private enum Phase {
     CONNECTING,
@@ -63,8 +64,7 @@ final class TcpQueuePair implements QueuePair {
 
   // Messages.
   private final Window window = new Window();
-  private final Withdrawal withdrawal = new Withdrawal();
-  private long sent;
+  private final SentMessages messages = new SentMessages(this);
 
   /** Why this end ended the connection by itself; empty where it did not. */
   private String cutOff = "";
@@ -81,16 +81,15 @@ final class TcpQueuePair implements QueuePair {
 
   /** Where work ends at once: the connection has ended, or its requester withdrew. */
   private boolean isOver() {
-    return phase != Phase.CONNECTED || withdrawal.isBegun();
+    return phase != Phase.CONNECTED || messages.isWithdrawn();
   }
 
   /**
-   * Whether work can be posted that takes a frame of so many bytes, and a message of the peer's
-   * window unless that is {@link #NO_MESSAGE}. Where the connection is over it fails at once.
+   * Whether work can be posted now. Where the connection is over it fails at once.
    *
    * @return {@link #ADMITTED}, {@link #LATER} or {@link #OVER}
    */
-  private int admit(long wrId, int opcode, int frameBytes, int message) {
+  private int admit(Work work) {
     if (phase == Phase.CLOSED) {
       throw closed();
     }
@@ -100,11 +99,29 @@ final class TcpQueuePair implements QueuePair {
       return LATER;
     }
     if (isOver()) {
-      completions.add(wrId, opcode, Status.FLUSHED, 0, 0);
+      completions.add(work.wrId, work.opcode, Status.FLUSHED, 0, 0);
       return OVER;
     }
-    boolean fits = message == NO_MESSAGE || window.hasRoom(message);
-    return fits && room(frameBytes) ? ADMITTED : LATER;
+    boolean fits = !work.isMessage() || window.hasRoom(messageBytes(work));
+    return fits && room(firstFrameBytes(work)) ? ADMITTED : LATER;
+  }
+
+  /** What it takes of the peer's window: the notice of a WRITE_IMM that of a message of 4 bytes. */
+  private static int messageBytes(Work work) {
+    return work.opcode == Opcode.SEND ? work.length : Integer.BYTES;
+  }
+
+  /** The first frame, which is the only one but for a WRITE. */
+  private static int firstFrameBytes(Work work) {
+    return switch (work.opcode) {
+      case Opcode.READ -> Frame.HEADER_BYTES + Frame.READ_BYTES;
+      case Opcode.WRITE, Opcode.WRITE_IMM ->
+          Frame.WRITE_DATA + Frame.padded(Math.min(work.length, Frame.DATA_BYTES_MAX));
+      case Opcode.SEND -> Frame.HEADER_BYTES + Frame.padded(work.length);
+      case Opcode.FLUSH -> Frame.HEADER_BYTES + Frame.FLUSH_BYTES;
+      case Opcode.ATOMIC_WRITE -> Frame.HEADER_BYTES + Frame.ATOMIC_WRITE_BYTES;
+      default -> Frame.HEADER_BYTES + Frame.COMPARE_AND_SWAP_BYTES;
+    };
   }
 
   private boolean room(int frameBytes) {
@@ -122,116 +139,88 @@ final class TcpQueuePair implements QueuePair {
     }
   }
 
-  private static int ack(int flags) {
-    return (flags & Flags.SIGNALED) != 0 ? Frame.ACK : 0;
+  private static int ack(Work work) {
+    return (work.flags & Flags.SIGNALED) != 0 ? Frame.ACK : 0;
   }
 
   @Override
-  public boolean postRead(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    TcpRegion to = TcpRegion.of(local, device, localOffset, length);
-    int admitted = admit(wrId, Opcode.READ, Frame.HEADER_BYTES + Frame.READ_BYTES, NO_MESSAGE);
+  public boolean post(Work work) {
+    assert work.isWellFormed() : work;
+    if (work.opcode == Opcode.SEND && work.length > device.messageBytesMax()) {
+      throw new IllegalArgumentException(
+          "message of " + work.length + " bytes; at most " + device.messageBytesMax());
+    }
+    TcpRegion local =
+        work.hasLocal() ? TcpRegion.of(work.local, device, work.localOffset, work.length) : null;
+    int admitted = admit(work);
     if (admitted != ADMITTED) {
       return admitted == OVER;
     }
-    requests.add(wrId, Opcode.READ, flags, to, localOffset, length);
-    putTarget(remoteKey, remoteOffset, length);
+    requests.add(work, local);
+    switch (work.opcode) {
+      case Opcode.READ -> addRead(work);
+      case Opcode.WRITE -> write(work, local, 0);
+      case Opcode.WRITE_IMM -> {
+        write(work, local, Frame.IMM);
+        if (!isOver()) {
+          countMessage(Integer.BYTES);
+        }
+      }
+      case Opcode.SEND -> addSend(work, local);
+      case Opcode.FLUSH -> {
+        putTarget(work, work.length);
+        add(Frame.FLUSH_BYTES, Frame.FLUSH, ack(work));
+      }
+      case Opcode.ATOMIC_WRITE -> {
+        putTarget(work, work.value);
+        add(Frame.ATOMIC_WRITE_BYTES, Frame.ATOMIC_WRITE, ack(work));
+        device.counters().write(Long.BYTES);
+      }
+      case Opcode.COMPARE_AND_SWAP -> {
+        putTarget(work, work.value);
+        Frame.putLong(out.memory(), out.at() + Frame.EXPECTED, work.expected);
+        add(Frame.COMPARE_AND_SWAP_BYTES, Frame.COMPARE_AND_SWAP, 0);
+      }
+      default -> throw new IllegalArgumentException(work.toString());
+    }
+    return true;
+  }
+
+  private void addRead(Work work) {
+    putTarget(work, work.length);
     add(Frame.READ_BYTES, Frame.READ, 0);
     if (out.waiting() >= READS_FLUSH_BYTES) {
       flush();
     }
-    device.counters().read(length);
-    return true;
+    device.counters().read(work.length);
   }
 
-  private void putTarget(long remoteKey, long remoteOffset, long third) {
+  private void putTarget(Work work, long third) {
     MemorySegment memory = out.memory();
     long at = out.at();
-    Frame.putLong(memory, at + Frame.KEY, remoteKey);
-    Frame.putLong(memory, at + Frame.OFFSET, remoteOffset);
+    Frame.putLong(memory, at + Frame.KEY, work.remoteKey);
+    Frame.putLong(memory, at + Frame.OFFSET, work.remoteOffset);
     Frame.putLong(memory, at + Frame.LENGTH_OF, third);
   }
 
-  @Override
-  public boolean postWrite(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    return write(
-        wrId, Opcode.WRITE, local, localOffset, remoteKey, remoteOffset, length, 0, flags, 0);
-  }
-
-  @Override
-  public boolean postWriteImm(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int imm,
-      int flags) {
-    // Its notice takes the place of a message of 4 bytes.
-    if (!isOver() && !window.hasRoom(Integer.BYTES)) {
-      return false;
-    }
-    boolean posted =
-        write(
-            wrId,
-            Opcode.WRITE_IMM,
-            local,
-            localOffset,
-            remoteKey,
-            remoteOffset,
-            length,
-            imm,
-            flags,
-            Frame.IMM);
-    if (posted && !isOver()) {
-      sent++;
-      window.send(Integer.BYTES);
-    }
-    return posted;
-  }
-
-  private boolean write(
-      long wrId,
-      int opcode,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int imm,
-      int flags,
-      int frameFlags) {
-    TcpRegion from = TcpRegion.of(local, device, localOffset, length);
-    int admitted =
-        admit(
-            wrId,
-            opcode,
-            Frame.WRITE_DATA + Frame.padded(Math.min(length, Frame.DATA_BYTES_MAX)),
-            NO_MESSAGE);
-    if (admitted != ADMITTED) {
-      return admitted == OVER;
-    }
-    requests.add(wrId, opcode, flags, from, localOffset, length);
-    partial.begin(from, localOffset, remoteKey, remoteOffset, length, imm);
-    partial.flags(frameFlags | ack(flags));
+  private void write(Work work, TcpRegion from, int frameFlags) {
+    partial.begin(from, work, frameFlags | ack(work));
     requests.newestIsPartial(true);
-    device.counters().write(length);
+    device.counters().write(work.length);
     goOnWriting();
-    return true;
+  }
+
+  private void addSend(Work work, TcpRegion from) {
+    MemorySegment.copy(
+        from.memory(), work.localOffset, out.memory(), out.at() + Frame.HEADER_BYTES, work.length);
+    add(work.length, Frame.SEND, ack(work));
+    countMessage(work.length);
+    device.counters().send();
+  }
+
+  private void countMessage(int bytes) {
+    messages.onPosted();
+    window.send(bytes);
   }
 
   /** Adds frames of the WRITE that went out in part, as far as there is room. */
@@ -242,27 +231,6 @@ final class TcpQueuePair implements QueuePair {
       requests.newestIsPartial(!partial.isOut());
       add(payload, Frame.WRITE, flags);
     }
-  }
-
-  @Override
-  public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
-    if (length > device.messageBytesMax()) {
-      throw new IllegalArgumentException(
-          "message of " + length + " bytes; at most " + device.messageBytesMax());
-    }
-    TcpRegion from = TcpRegion.of(local, device, localOffset, length);
-    int admitted = admit(wrId, Opcode.SEND, Frame.HEADER_BYTES + Frame.padded(length), length);
-    if (admitted != ADMITTED) {
-      return admitted == OVER;
-    }
-    requests.add(wrId, Opcode.SEND, flags, from, localOffset, length);
-    MemorySegment.copy(
-        from.memory(), localOffset, out.memory(), out.at() + Frame.HEADER_BYTES, length);
-    add(length, Frame.SEND, ack(flags));
-    sent++;
-    window.send(length);
-    device.counters().send();
-    return true;
   }
 
   @Override
@@ -279,60 +247,6 @@ final class TcpQueuePair implements QueuePair {
       return true;
     }
     inbox.post(wrId, to, localOffset, length);
-    return true;
-  }
-
-  @Override
-  public boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
-    int admitted = admit(wrId, Opcode.FLUSH, Frame.HEADER_BYTES + Frame.FLUSH_BYTES, NO_MESSAGE);
-    if (admitted != ADMITTED) {
-      return admitted == OVER;
-    }
-    requests.add(wrId, Opcode.FLUSH, flags, null, 0, length);
-    putTarget(remoteKey, remoteOffset, length);
-    add(Frame.FLUSH_BYTES, Frame.FLUSH, ack(flags));
-    return true;
-  }
-
-  @Override
-  public boolean postAtomicWrite(
-      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
-    int admitted =
-        admit(wrId, Opcode.ATOMIC_WRITE, Frame.HEADER_BYTES + Frame.ATOMIC_WRITE_BYTES, NO_MESSAGE);
-    if (admitted != ADMITTED) {
-      return admitted == OVER;
-    }
-    requests.add(wrId, Opcode.ATOMIC_WRITE, flags, null, 0, Long.BYTES);
-    putTarget(remoteKey, remoteOffset, value);
-    add(Frame.ATOMIC_WRITE_BYTES, Frame.ATOMIC_WRITE, ack(flags));
-    device.counters().write(Long.BYTES);
-    return true;
-  }
-
-  @Override
-  public boolean postCompareAndSwap(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      long expected,
-      long value,
-      int flags) {
-    TcpRegion to = TcpRegion.of(local, device, localOffset, Long.BYTES);
-    int admitted =
-        admit(
-            wrId,
-            Opcode.COMPARE_AND_SWAP,
-            Frame.HEADER_BYTES + Frame.COMPARE_AND_SWAP_BYTES,
-            NO_MESSAGE);
-    if (admitted != ADMITTED) {
-      return admitted == OVER;
-    }
-    requests.add(wrId, Opcode.COMPARE_AND_SWAP, flags, to, localOffset, Long.BYTES);
-    putTarget(remoteKey, remoteOffset, value);
-    Frame.putLong(out.memory(), out.at() + Frame.EXPECTED, expected);
-    add(Frame.COMPARE_AND_SWAP_BYTES, Frame.COMPARE_AND_SWAP, 0);
     return true;
   }
 
@@ -459,10 +373,9 @@ final class TcpQueuePair implements QueuePair {
       case Frame.WITHDRAWN ->
           payload == Frame.WITHDRAWN_BYTES
               && requests.succeed(ended)
-              && withdrawal.hear(
+              && messages.hear(
                   Frame.getLong(memory, at + Frame.CLAIMED),
-                  Frame.getLong(memory, at + Frame.SETTLED),
-                  sent);
+                  Frame.getLong(memory, at + Frame.FINISHED));
       default -> false;
     };
   }
@@ -532,16 +445,11 @@ final class TcpQueuePair implements QueuePair {
   }
 
   @Override
-  public long sent() {
-    return sent;
+  public Claims claims() {
+    return messages;
   }
 
-  @Override
-  public void withdraw() {
-    if (phase == Phase.CLOSED || withdrawal.isBegun()) {
-      return;
-    }
-    withdrawal.begin();
+  void tellThatItWithdrew() {
     // What is left of it would only be refused.
     partial.end();
     if (phase == Phase.CONNECTED && room(Frame.HEADER_BYTES)) {
@@ -550,14 +458,8 @@ final class TcpQueuePair implements QueuePair {
     }
   }
 
-  @Override
-  public long claimed() {
-    return withdrawal.claimed();
-  }
-
-  @Override
-  public long settled() {
-    return withdrawal.settled();
+  boolean isClosed() {
+    return phase == Phase.CLOSED;
   }
 
   @Override
@@ -580,7 +482,7 @@ final class TcpQueuePair implements QueuePair {
     if (phase == Phase.CLOSED) {
       return;
     }
-    withdraw();
+    messages.withdraw();
     phase = Phase.CLOSED;
     completions.clear();
     release();

@@ -1,10 +1,12 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
@@ -22,6 +24,11 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   private final ServedConnection connection;
   private final Exchange exchange;
   private final IoThread io;
+  private final Claims claims;
+
+  /** What was posted, for the queue pair within: its region, and none of the peer's. */
+  private final Work passed = Work.send();
+
   private CompletionHandler handler;
   private long consumed;
   private long messages;
@@ -32,6 +39,7 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     this.connection = connection;
     this.exchange = connection.exchange;
     this.io = io;
+    this.claims = new PassedClaims();
   }
 
   private MemoryRegion local(MemoryRegion region, long offset, int length) {
@@ -39,77 +47,18 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   }
 
   @Override
-  public boolean postRead(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    MemoryRegion to = local(local, localOffset, length);
-    return inner.postRead(wrId, to, localOffset, 0, remoteOffset, length, flags);
-  }
-
-  @Override
-  public boolean postWrite(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    MemoryRegion from = local(local, localOffset, length);
-    return inner.postWrite(wrId, from, localOffset, 0, remoteOffset, length, flags);
-  }
-
-  @Override
-  public boolean postWriteImm(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int imm,
-      int flags) {
-    MemoryRegion from = local(local, localOffset, length);
-    return inner.postWriteImm(wrId, from, localOffset, 0, remoteOffset, length, imm, flags);
-  }
-
-  @Override
-  public boolean postAtomicWrite(
-      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
-    return inner.postAtomicWrite(wrId, 0, remoteOffset, value, flags);
-  }
-
-  @Override
-  public boolean postCompareAndSwap(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      long expected,
-      long value,
-      int flags) {
-    MemoryRegion to = local(local, localOffset, Long.BYTES);
-    return inner.postCompareAndSwap(wrId, to, localOffset, 0, remoteOffset, expected, value, flags);
-  }
-
-  @Override
-  public boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
-    return inner.postFlush(wrId, 0, remoteOffset, length, flags);
-  }
-
-  @Override
-  public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
-    MemoryRegion from = local(local, localOffset, length);
-    boolean posted = inner.postSend(wrId, from, localOffset, length, flags);
-    // Behind the post: an I/O thread that is awake for another peer would look too early else, and
-    // not again.
-    signal();
+  public boolean post(Work work) {
+    assert work.isWellFormed() : work;
+    passed.set(work).remoteKey = 0;
+    if (work.hasLocal()) {
+      passed.local = local(work.local, work.localOffset, work.length);
+    }
+    boolean posted = inner.post(passed);
+    if (work.opcode == Opcode.SEND) {
+      // Behind the post: an I/O thread that is awake for another peer would look too early else,
+      // and not again.
+      signal();
+    }
     return posted;
   }
 
@@ -177,27 +126,37 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   }
 
   @Override
-  public long sent() {
-    return inner.sent();
+  public Claims claims() {
+    return claims;
   }
 
-  @Override
-  public boolean claim() {
-    return inner.claim();
-  }
+  /** What the queue pair within says; the I/O thread hears when the peer waits for it. */
+  private final class PassedClaims implements Claims {
+    private final Claims within = inner.claims();
 
-  @Override
-  public boolean isPeerThere() {
-    return inner.isPeerThere();
-  }
+    @Override
+    public boolean claim() {
+      return within.claim();
+    }
 
-  @Override
-  public void settle() {
-    inner.settle();
-    // The I/O thread stores that the peer withdrew, then looks at what is settled.
-    VarHandle.fullFence();
-    if (exchange.withdrawn) {
-      signal();
+    @Override
+    public boolean isPeerThere() {
+      return within.isPeerThere();
+    }
+
+    @Override
+    public void finish() {
+      within.finish();
+      // The I/O thread stores that the peer withdrew, then looks at what is finished.
+      VarHandle.fullFence();
+      if (exchange.withdrawn) {
+        signal();
+      }
+    }
+
+    @Override
+    public long sent() {
+      return within.sent();
     }
   }
 

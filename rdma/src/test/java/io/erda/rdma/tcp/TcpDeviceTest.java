@@ -11,10 +11,10 @@ import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.DeviceContract;
 import io.erda.rdma.DeviceFixture;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -37,31 +37,31 @@ final class TcpDeviceTest extends DeviceContract {
     connect();
     for (int i = 0; i < 3; i++) {
       responder.postReceive(i, serverLocal, 64L * i, 64);
-      requester.postSend(i, clientRegion, 0, 8, Flags.NONE);
+      requester.post(send(i, 8));
     }
     until(() -> atServer.of(Opcode.RECEIVE).size() == 3);
-    assertTrue(responder.claim());
-    requester.withdraw();
-    assertEquals(Long.MAX_VALUE, requester.claimed(), "nothing was heard yet");
-    until(() -> requester.claimed() == 3);
-    assertEquals(0, requester.settled());
-    responder.settle();
-    until(() -> requester.settled() == 3);
-    assertTrue(!responder.claim());
+    assertTrue(responder.claims().claim());
+    requester.claims().withdraw();
+    assertEquals(Long.MAX_VALUE, requester.claims().claimed(), "nothing was heard yet");
+    until(() -> requester.claims().claimed() == 3);
+    assertEquals(0, requester.claims().finished());
+    responder.claims().finish();
+    until(() -> requester.claims().finished() == 3);
+    assertTrue(!responder.claims().claim());
   }
 
   @Test
   void whatWasNotClaimedIsTakenBack() {
     connect();
     responder.postReceive(1, serverLocal, 0, 64);
-    requester.postSend(1, clientRegion, 0, 8, Flags.NONE);
-    requester.withdraw();
-    for (int i = 0; requester.claimed() != 0; i++) {
+    requester.post(send(1, 8));
+    requester.claims().withdraw();
+    for (int i = 0; requester.claims().claimed() != 0; i++) {
       assertTrue(i < 3_000_000);
       requester.poll(atClient, 8);
     }
     until(() -> atServer.has(Opcode.DISCONNECT));
-    assertTrue(!responder.claim());
+    assertTrue(!responder.claims().claim());
   }
 
   @Test
@@ -76,12 +76,15 @@ final class TcpDeviceTest extends DeviceContract {
     MemorySegment.copy(random, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes);
     responder.postReceive(7, serverLocal, 0, 64);
     long key = region.remoteKey();
-    assertTrue(requester.postWriteImm(1, local, 0, key, 0, bytes, 77, Flags.SIGNALED));
+    assertTrue(
+        requester.post(
+            Work.writeImm().id(1).local(local, 0, bytes).remote(key, 0).imm(77).signaled()));
     until(() -> atServer.has(Opcode.RECEIVE_IMM) && atClient.has(Opcode.WRITE_IMM));
     assertEquals(bytes, atServer.last().byteLength(), "of the whole WRITE");
     assertEquals(77, atServer.last().imm());
     assertEquals(-1, region.memory().mismatch(MemorySegment.ofArray(random)));
-    while (!requester.postRead(2, local, bytes, key, 0, bytes, Flags.SIGNALED)) {
+    while (!requester.post(
+        Work.read().id(2).local(local, bytes, bytes).remote(key, 0).signaled())) {
       steps(1);
     }
     // Asleep between the parts.
@@ -142,15 +145,15 @@ final class TcpDeviceTest extends DeviceContract {
         server.register((PersistentMemory) memory, Access.REMOTE_READ | Access.REMOTE_WRITE);
     clientMemory.set(ValueLayout.JAVA_LONG, 0, 42);
     long key = region.remoteKey();
-    requester.postWrite(1, clientRegion, 0, key, 64, 8, Flags.NONE);
-    assertTrue(requester.postFlush(2, key, 64, 8, Flags.SIGNALED));
+    requester.post(Work.write().id(1).local(clientRegion, 0, 8).remote(key, 64));
+    assertTrue(requester.post(Work.flush().id(2).remote(key, 64, 8).signaled()));
     clientCompletes(2, Opcode.FLUSH, Status.SUCCESS);
     assertEquals(List.of("flush 64 8 42", "drain"), memory.calls());
-    requester.postFlush(3, key, 4090, 8, Flags.SIGNALED);
+    requester.post(Work.flush().id(3).remote(key, 4090, 8).signaled());
     clientCompletes(3, Opcode.FLUSH, Status.REMOTE_ACCESS);
     // Nobody said how this one is flushed.
     MemoryRegion plain = register(4096, Access.REMOTE_WRITE);
-    requester.postFlush(4, plain.remoteKey(), 0, 8, Flags.SIGNALED);
+    requester.post(Work.flush().id(4).remote(plain.remoteKey(), 0, 8).signaled());
     clientCompletes(4, Opcode.FLUSH, Status.REMOTE_ACCESS);
   }
 
@@ -181,8 +184,9 @@ final class TcpDeviceTest extends DeviceContract {
   private void read(MemoryRegion region, int reads) {
     int[] done = new int[1];
     CompletionHandler count = (wrId, opcode, status, byteLength, imm) -> done[0]++;
+    Work read = Work.read().local(clientRegion, 0, 1024).remote(region.remoteKey(), 0).signaled();
     for (int i = 0; i < reads; i++) {
-      requester.postRead(i, clientRegion, 0, region.remoteKey(), 0, 1024, Flags.SIGNALED);
+      requester.post(read.id(i));
       while (done[0] <= i) {
         requester.poll(count, 1);
       }

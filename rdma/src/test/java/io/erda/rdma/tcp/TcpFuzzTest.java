@@ -8,12 +8,12 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.DeviceFixture;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Recorder;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
@@ -128,7 +128,7 @@ final class TcpFuzzTest {
       }
       client.poll(seen, 8);
     }
-    client.postRead(1, local, 0, readable.remoteKey(), 0, 64, Flags.SIGNALED);
+    client.post(Work.read().id(1).local(local, 0, 64).remote(readable.remoteKey(), 0).signaled());
     while (!seen.has(Opcode.READ)) {
       client.poll(seen, 8);
     }
@@ -176,13 +176,20 @@ final class TcpFuzzTest {
                 client.poll(seen, 8);
               }
               client.postReceive(1, local, 0, 64);
-              client.postRead(2, local, 64, 7, 0, 4000, Flags.SIGNALED);
-              client.postCompareAndSwap(3, local, 8192, 7, 0, 0, 1, Flags.SIGNALED);
-              client.postWrite(4, local, 0, 7, 0, 100, Flags.SIGNALED);
-              client.postSend(5, local, 0, 64, Flags.SIGNALED);
+              client.post(Work.read().id(2).local(local, 64, 4000).remote(7, 0).signaled());
+              client.post(
+                  Work.compareAndSwap()
+                      .id(3)
+                      .local(local, 8192, Long.BYTES)
+                      .remote(7, 0)
+                      .expected(0)
+                      .value(1)
+                      .signaled());
+              client.post(Work.write().id(4).local(local, 0, 100).remote(7, 0).signaled());
+              client.post(Work.send().id(5).local(local, 0, 64).signaled());
               client.poll(seen, 8);
               if (random.nextBoolean()) {
-                client.withdraw();
+                client.claims().withdraw();
               }
               out.write(input, cut, input.length - cut);
             } catch (IOException e) {

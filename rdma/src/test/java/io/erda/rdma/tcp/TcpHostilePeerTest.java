@@ -9,13 +9,13 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.DeviceFixture;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Recorder;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -93,7 +93,7 @@ final class TcpHostilePeerTest {
       return seen.has(Opcode.CONNECT);
     });
     assertEquals(Status.SUCCESS, seen.first(Opcode.CONNECT).status());
-    client.postRead(1, local, 0, readable.remoteKey(), 0, 64, Flags.SIGNALED);
+    client.post(Work.read().id(1).local(local, 0, 64).remote(readable.remoteKey(), 0).signaled());
     until(() -> {
       client.poll(seen, 8);
       return seen.has(Opcode.READ);

@@ -4,11 +4,11 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.ConnectionRequest;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -100,11 +100,13 @@ final class TcpMeasurement {
     long[] run(int reads, int atATime) {
       long[] ns = new long[reads / atATime + 1];
       long begun = System.nanoTime();
+      Work read = Work.read().signaled();
       for (int i = 1; i < ns.length; i++) {
         long before = System.nanoTime();
         done = 0;
         for (int each = 0; each < atATime; each++) {
-          end.postRead(each, local, each * 2048L, key, each * 4096L, BYTES, Flags.SIGNALED);
+          read.local(local, each * 2048L, BYTES).remote(key, each * 4096L);
+          end.post(read.id(each));
         }
         while (done < atATime) {
           if (end.poll(this, atATime) == 0) {

@@ -8,13 +8,13 @@ import io.erda.pmem.Backing;
 import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.DeviceFixture;
-import io.erda.rdma.Flags;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Recorder;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -98,10 +98,10 @@ final class TlsTest {
       }
       if (status == Status.SUCCESS) {
         long key = region.remoteKey();
-        end.postWrite(1, local, 0, key, 0, bytes.length, Flags.SIGNALED);
+        end.post(Work.write().id(1).local(local, 0, bytes.length).remote(key, 0).signaled());
         await(end, seen, Opcode.WRITE);
         assertEquals(-1, there.segment().mismatch(MemorySegment.ofArray(bytes)));
-        end.postRead(2, local, 1 << 20, key, 0, bytes.length, Flags.SIGNALED);
+        end.post(Work.read().id(2).local(local, 1 << 20, bytes.length).remote(key, 0).signaled());
         await(end, seen, Opcode.READ);
         assertEquals(-1, here.asSlice(1 << 20).mismatch(MemorySegment.ofArray(bytes)));
       }

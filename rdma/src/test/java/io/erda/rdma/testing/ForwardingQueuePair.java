@@ -1,14 +1,16 @@
 package io.erda.rdma.testing;
 
+import io.erda.rdma.Claims;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
  * Forwards to another queue pair, all but {@link #readNow}: who looks at READs sees every one of
- * them in {@link #postRead}.
+ * them in {@link #post}.
  */
 public abstract class ForwardingQueuePair implements QueuePair {
   private final QueuePair queuePair;
@@ -19,76 +21,13 @@ public abstract class ForwardingQueuePair implements QueuePair {
   }
 
   @Override
-  public boolean postRead(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    return queuePair.postRead(wrId, local, localOffset, remoteKey, remoteOffset, length, flags);
-  }
-
-  @Override
-  public boolean postWrite(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    return queuePair.postWrite(wrId, local, localOffset, remoteKey, remoteOffset, length, flags);
-  }
-
-  @Override
-  public boolean postWriteImm(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int imm,
-      int flags) {
-    return queuePair.postWriteImm(
-        wrId, local, localOffset, remoteKey, remoteOffset, length, imm, flags);
-  }
-
-  @Override
-  public boolean postSend(long wrId, MemoryRegion local, long localOffset, int length, int flags) {
-    return queuePair.postSend(wrId, local, localOffset, length, flags);
+  public boolean post(Work work) {
+    return queuePair.post(work);
   }
 
   @Override
   public boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length) {
     return queuePair.postReceive(wrId, local, localOffset, length);
-  }
-
-  @Override
-  public boolean postFlush(long wrId, long remoteKey, long remoteOffset, int length, int flags) {
-    return queuePair.postFlush(wrId, remoteKey, remoteOffset, length, flags);
-  }
-
-  @Override
-  public boolean postAtomicWrite(
-      long wrId, long remoteKey, long remoteOffset, long value, int flags) {
-    return queuePair.postAtomicWrite(wrId, remoteKey, remoteOffset, value, flags);
-  }
-
-  @Override
-  public boolean postCompareAndSwap(
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      long expected,
-      long value,
-      int flags) {
-    return queuePair.postCompareAndSwap(
-        wrId, local, localOffset, remoteKey, remoteOffset, expected, value, flags);
   }
 
   @Override
@@ -127,38 +66,8 @@ public abstract class ForwardingQueuePair implements QueuePair {
   }
 
   @Override
-  public long sent() {
-    return queuePair.sent();
-  }
-
-  @Override
-  public boolean claim() {
-    return queuePair.claim();
-  }
-
-  @Override
-  public boolean isPeerThere() {
-    return queuePair.isPeerThere();
-  }
-
-  @Override
-  public void settle() {
-    queuePair.settle();
-  }
-
-  @Override
-  public void withdraw() {
-    queuePair.withdraw();
-  }
-
-  @Override
-  public long claimed() {
-    return queuePair.claimed();
-  }
-
-  @Override
-  public long settled() {
-    return queuePair.settled();
+  public Claims claims() {
+    return queuePair.claims();
   }
 
   @Override

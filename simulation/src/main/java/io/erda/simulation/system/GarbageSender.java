@@ -6,11 +6,11 @@ import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import io.erda.simulation.SimulatedDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -35,6 +35,7 @@ final class GarbageSender implements CompletionHandler, AutoCloseable {
   private final RandomGenerator random;
   private final Arena arena = Arena.ofConfined();
   private final MemoryRegion memory;
+  private final Work request = Work.send().signaled();
   private final QueuePair queuePair;
   private Handshake.Welcome welcome;
   private int requestsLeft;
@@ -93,7 +94,7 @@ final class GarbageSender implements CompletionHandler, AutoCloseable {
         requestsLeft,
         type == 0 ? ~welcome.clientId() : welcome.clientId(),
         welcome.connectionEpoch());
-    if (queuePair.postSend(requestsLeft, memory, at, length, Flags.SIGNALED)) {
+    if (queuePair.post(request.id(requestsLeft).local(memory, at, length))) {
       requestsLeft--;
     }
   }

@@ -7,8 +7,8 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 import io.erda.server.engine.Syncs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -53,17 +53,9 @@ public final class Defects {
   }
 
   /** A WRITE that waits for {@link #runLater}. */
-  public static boolean writeLater(
-      QueuePair queuePair,
-      long wrId,
-      MemoryRegion local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    LATER.add(() ->
-        queuePair.postWrite(wrId, local, localOffset, remoteKey, remoteOffset, length, flags));
+  public static boolean writeLater(QueuePair queuePair, Work write) {
+    Work kept = Work.write().set(write);
+    LATER.add(() -> queuePair.post(kept));
     return true;
   }
 

@@ -65,7 +65,7 @@ final class Mutants {
   static final List<Mutant> LEAVING =
       List.of(
           Mutant.of(
-              "settled when files failed",
+              "finished when files failed",
               "a client is told that what failed with the store's files is over",
               () -> List.of(constant(CONNECTION, "answer", "isUndecided", 0))));
 
@@ -109,7 +109,7 @@ final class Mutants {
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
-                      defect(LEASED_PUT, "postWrite", "postWrite", "writeLater"),
+                      defect(LEASED_PUT, "postWrite", "post", "writeLater"),
                       beforeReturn(PUT, "post", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
@@ -138,11 +138,11 @@ final class Mutants {
                   () -> List.of(without("server.engine.Leases", "settle", "finish")))
               .slow(),
           Mutant.of(
-                  "settled with more under way",
+                  "finished with more under way",
                   "a client is told that all is over of which the next batch has some",
                   () ->
                       List.of(
-                          constant(CONNECTION, "settle", "isThrough", 1),
+                          constant(CONNECTION, "finish", "isThrough", 1),
                           constant(CONNECTION, "answer", "isThrough", 1)))
               .slow(),
           // Conditions

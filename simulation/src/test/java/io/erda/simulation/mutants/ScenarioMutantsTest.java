@@ -71,7 +71,7 @@ final class ScenarioMutantsTest {
   Stream<DynamicTest> thoseOfClientsThatLeaveAreFound() {
     List<Mutant> mutants = new ArrayList<>(Mutants.LEAVING);
     Mutants.ALL.stream()
-        .filter(each -> each.name().equals("settled with more under way"))
+        .filter(each -> each.name().equals("finished with more under way"))
         .forEach(mutants::add);
     return find(mutants, Scenario.LEAVING);
   }

@@ -9,8 +9,9 @@ import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
 import io.erda.rdma.Device;
 import io.erda.rdma.Flags;
-import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
 import io.erda.rdma.testing.ForwardingDevice;
 import io.erda.rdma.testing.ForwardingQueuePair;
 import java.io.IOException;
@@ -142,13 +143,12 @@ final class TableMutants {
     }
 
     @Override
-    public boolean postRead(
-        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
-      boolean neighbourhood = isNeighbourhood(length, flags);
+    boolean read(Work read) {
+      boolean neighbourhood = isNeighbourhood(read);
       if (neighbourhood && afterNeighbourhood) {
         return true;
       }
-      boolean posted = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+      boolean posted = forward(read);
       afterNeighbourhood = posted ? neighbourhood : afterNeighbourhood;
       return posted;
     }
@@ -164,14 +164,13 @@ final class TableMutants {
     }
 
     @Override
-    public boolean postRead(
-        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
-      boolean neighbourhood = isNeighbourhood(length, flags);
+    boolean read(Work read) {
+      boolean neighbourhood = isNeighbourhood(read);
       if (neighbourhood && afterNeighbourhood && refusals < REFUSALS) {
         refusals++;
         return false;
       }
-      boolean posted = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+      boolean posted = forward(read);
       if (posted) {
         afterNeighbourhood = neighbourhood;
         refusals = 0;
@@ -182,10 +181,7 @@ final class TableMutants {
 
   /** READs the second of two neighbourhoods before the first, with the same pause in between. */
   static final class NewFirst extends Forwarding {
-    private record Held(
-        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {}
-
-    private Held held;
+    private Work held;
     private boolean swapped;
     private int refusals;
 
@@ -194,29 +190,27 @@ final class TableMutants {
     }
 
     @Override
-    public boolean postRead(
-        long wrId, MemoryRegion local, long at, long key, long remoteAt, int length, int flags) {
-      if (isNeighbourhood(length, flags) && held == null) {
-        held = new Held(wrId, local, at, key, remoteAt, length, flags);
+    boolean read(Work read) {
+      if (isNeighbourhood(read) && held == null) {
+        held = Work.read().set(read);
         return true;
       }
-      if (isNeighbourhood(length, flags) && !swapped) {
-        swapped = super.postRead(wrId, local, at, key, remoteAt, length, flags);
+      if (isNeighbourhood(read) && !swapped) {
+        swapped = forward(read);
         return swapped;
       }
       if (held != null) {
         if (swapped && refusals++ < REFUSALS) {
           return false;
         }
-        if (!super.postRead(
-            held.wrId, held.local, held.at, held.key, held.remoteAt, held.length, held.flags)) {
+        if (!forward(held)) {
           return false;
         }
         held = null;
         swapped = false;
         refusals = 0;
       }
-      return super.postRead(wrId, local, at, key, remoteAt, length, flags);
+      return forward(read);
     }
   }
 
@@ -227,12 +221,24 @@ final class TableMutants {
     static final int REFUSALS = 4;
 
     /** An object of this length is READ with a completion of its own. */
-    static boolean isNeighbourhood(int length, int flags) {
-      return length == NEIGHBOURHOOD_BYTES && (flags & Flags.SIGNALED) == 0;
+    static boolean isNeighbourhood(Work read) {
+      return read.length == NEIGHBOURHOOD_BYTES && (read.flags & Flags.SIGNALED) == 0;
     }
 
     Forwarding(QueuePair queuePair) {
       super(queuePair);
+    }
+
+    /** Posts a READ, or does what is wrong with it. */
+    abstract boolean read(Work read);
+
+    @Override
+    public final boolean post(Work work) {
+      return work.opcode == Opcode.READ ? read(work) : forward(work);
+    }
+
+    final boolean forward(Work work) {
+      return super.post(work);
     }
   }
 

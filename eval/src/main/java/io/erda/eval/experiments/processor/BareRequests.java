@@ -8,7 +8,6 @@ import io.erda.protocol.Protocol;
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
-import io.erda.rdma.Flags;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.Poller;
@@ -16,6 +15,7 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.ShmDevice;
 import io.erda.rdma.ShmOptions;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -36,7 +36,7 @@ final class BareRequests implements AutoCloseable {
   private final Arena arena = Arena.ofConfined();
   private final Device device;
   private final MemorySegment sendMemory;
-  private final MemoryRegion send;
+  private final Work request = Work.send().id(SEND_ID);
   private final MemoryRegion receive;
   private final QueuePair queuePair;
   private final Handshake.Welcome welcome;
@@ -53,7 +53,10 @@ final class BareRequests implements AutoCloseable {
   private BareRequests(Path data) throws IOException {
     this.device = ShmDevice.open(ShmOptions.toConnect(System::nanoTime));
     this.sendMemory = arena.allocate(Protocol.MESSAGE_BYTES_MAX, 64);
-    this.send = device.register(sendMemory, Backing.none(Protocol.MESSAGE_BYTES_MAX), Access.LOCAL);
+    request.local(
+        device.register(sendMemory, Backing.none(Protocol.MESSAGE_BYTES_MAX), Access.LOCAL),
+        0,
+        REQUEST_BYTES);
     MemorySegment receiveMemory = arena.allocate(Protocol.MESSAGE_BYTES_MAX, 64);
     this.receive =
         device.register(receiveMemory, Backing.none(Protocol.MESSAGE_BYTES_MAX), Access.LOCAL);
@@ -102,7 +105,7 @@ final class BareRequests implements AutoCloseable {
     Message.putLong(sendMemory, Message.RESOLVE_KEY, -1);
     require(queuePair.postReceive(RECEIVE_ID, receive, 0, Protocol.MESSAGE_BYTES_MAX));
     long startNs = System.nanoTime();
-    require(queuePair.postSend(SEND_ID, send, 0, REQUEST_BYTES, Flags.NONE));
+    require(queuePair.post(request));
     await();
     return System.nanoTime() - startNs;
   }
@@ -141,7 +144,7 @@ final class BareRequests implements AutoCloseable {
   @Override
   public void close() {
     queuePair.close();
-    device.deregister(send);
+    device.deregister(request.local);
     device.deregister(receive);
     device.close();
     arena.close();

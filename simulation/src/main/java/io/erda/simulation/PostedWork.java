@@ -3,11 +3,12 @@ package io.erda.simulation;
 import io.erda.rdma.Flags;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Posted work: what it asks for, how far it is on its way, and what its poster hears of it. */
-final class Work {
+final class PostedWork {
   /** How far work is on its way to take effect. */
   private enum Way {
     /** A fence holds it, or its connection ended before it was issued. */
@@ -54,13 +55,13 @@ final class Work {
   final int length;
 
   /** What the receive of a WRITE_IMM sees. */
-  int imm;
+  final int imm;
 
   /** What a COMPARE_AND_SWAP compares with. */
-  long expected;
+  final long expected;
 
   /** What an atomic operation stores. */
-  long value;
+  final long value;
 
   /** The number of a message among those of its end, from 1; 0 for what is none. */
   long message;
@@ -81,25 +82,22 @@ final class Work {
   private int kept = -1;
 
   /**
-   * @param local the source of stores, the destination of loads; null where the work has none
+   * Keeps what was asked for: the caller may change the work request now.
+   *
+   * @param local the memory that it names; null where the work has none
    */
-  Work(
-      long wrId,
-      int opcode,
-      MemorySegment local,
-      long localOffset,
-      long remoteKey,
-      long remoteOffset,
-      int length,
-      int flags) {
-    this.wrId = wrId;
-    this.opcode = opcode;
+  PostedWork(Work asked, MemorySegment local) {
+    this.wrId = asked.wrId;
+    this.opcode = asked.opcode;
+    this.flags = asked.flags;
     this.local = local;
-    this.localOffset = localOffset;
-    this.remoteKey = remoteKey;
-    this.remoteOffset = remoteOffset;
-    this.length = length;
-    this.flags = flags;
+    this.localOffset = asked.localOffset;
+    this.remoteKey = asked.remoteKey;
+    this.remoteOffset = asked.remoteOffset;
+    this.length = asked.length;
+    this.imm = asked.imm;
+    this.expected = asked.expected;
+    this.value = asked.value;
   }
 
   boolean isSignaled() {
@@ -229,7 +227,7 @@ final class Work {
     return pieces == null || pieces.areNoneLeft();
   }
 
-  boolean overlaps(Work other) {
+  boolean overlaps(PostedWork other) {
     return region == other.region
         && remoteOffset - 7 < other.remoteOffset + other.length
         && other.remoteOffset - 7 < remoteOffset + length;

@@ -2,11 +2,11 @@ package io.erda.simulation;
 
 /**
  * How far one end is with the messages of the other, by their numbers, and whether it has taken
- * back its own: see {@link io.erda.rdma.QueuePair}.
+ * back its own: see {@link io.erda.rdma.Claims}.
  */
-final class Claims {
+final class ClaimCounts {
   private long claimed;
-  private long settled;
+  private long finished;
   private boolean withdrawn;
   private long claimedThen = Long.MAX_VALUE;
 
@@ -20,12 +20,12 @@ final class Claims {
   }
 
   /** What was claimed has taken effect or never will. */
-  void settle() {
-    settled = claimed;
+  void finish() {
+    finished = claimed;
   }
 
-  long settled() {
-    return settled;
+  long finished() {
+    return finished;
   }
 
   /**

@@ -5,13 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.erda.rdma.Flags;
-import io.erda.rdma.Opcode;
 import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import org.junit.jupiter.api.Test;
 
-final class WorkTest {
-  private final Work work = new Work(1, Opcode.WRITE_IMM, null, 0, 0, 0, 64, Flags.NONE);
+final class PostedWorkTest {
+  private final PostedWork work = new PostedWork(Work.writeImm().id(1).local(null, 0, 64), null);
 
   @Test
   void whatWasStoppedStaysStopped() {

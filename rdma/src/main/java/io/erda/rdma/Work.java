@@ -1,0 +1,224 @@
+package io.erda.rdma;
+
+/**
+ * A work request: what {@link QueuePair#post} is asked to do. Its owner prepares one for each
+ * purpose, posts it, and posts it again when what differs has been changed; that allocates nothing.
+ * A device has read all that it needs when the post returns, so it keeps no reference, and the
+ * owner may change any field at once. One thread.
+ *
+ * <p>Which fields an opcode uses; a device ignores the others:
+ *
+ * <table>
+ * <caption>fields by opcode</caption>
+ * <tr><th>opcode<th>local memory<th>remote range<th>further
+ * <tr><td>READ<td>destination<td>source<td>
+ * <tr><td>WRITE<td>source<td>destination<td>
+ * <tr><td>WRITE_IMM<td>source<td>destination<td>{@link #imm}
+ * <tr><td>SEND<td>source<td>none<td>
+ * <tr><td>FLUSH<td>none<td>what is flushed<td>
+ * <tr><td>ATOMIC_WRITE<td>none<td>one word<td>{@link #value}
+ * <tr><td>COMPARE_AND_SWAP<td>gets the old word<td>one word<td>{@link #expected}, {@link #value}
+ * </table>
+ *
+ * <p><b>Invariants</b>, which devices assert: the opcode is one of these; {@link #flags} are of
+ * {@link Flags}; where the opcode uses local memory there is a region; the length of an atomic
+ * operation is 8. A caller's mistake with its own memory is an exception of the post. What only the
+ * peer can know is the status of the completion: whether it knows the key, the range lies in the
+ * region, and the word of an atomic operation is 8-aligned there.
+ *
+ * <p>A receive is no work request, here as in verbs: it names a buffer and nothing of the peer's,
+ * waits in a queue of its own until a message comes, and completes in the order of the messages.
+ */
+public final class Work {
+  /** One of {@link Opcode}, of those that are posted. */
+  public int opcode;
+
+  /** What the completion names it by. */
+  public long wrId;
+
+  /** Of {@link Flags}. */
+  public int flags;
+
+  /** A region of the device whose queue pair it is posted to. */
+  public MemoryRegion local;
+
+  /** Where the bytes begin in the local region. */
+  public long localOffset;
+
+  /** How many bytes, at both ends. */
+  public int length;
+
+  /** The peer's region; its {@link MemoryRegion#remoteKey} or what {@link QueuePair#grant} gave. */
+  public long remoteKey;
+
+  /** Where the bytes begin in the peer's region. */
+  public long remoteOffset;
+
+  /** What the receive of a WRITE_IMM sees. */
+  public int imm;
+
+  /** What a COMPARE_AND_SWAP compares the word with. */
+  public long expected;
+
+  /** What an atomic operation stores. */
+  public long value;
+
+  private Work(int opcode, int length) {
+    this.opcode = opcode;
+    this.length = length;
+  }
+
+  /** READs bytes of the peer's region into local memory. */
+  public static Work read() {
+    return new Work(Opcode.READ, 0);
+  }
+
+  /** WRITEs local memory into the peer's region. */
+  public static Work write() {
+    return new Work(Opcode.WRITE, 0);
+  }
+
+  /**
+   * WRITEs, then consumes a receive of the peer's, which sees {@link #imm}. A peer with whom this
+   * was not agreed ends the connection: its receive is gone, and no message came.
+   */
+  public static Work writeImm() {
+    return new Work(Opcode.WRITE_IMM, 0);
+  }
+
+  /** SENDs local memory into a receive of the peer's; at most {@link Device#messageBytesMax()}. */
+  public static Work send() {
+    return new Work(Opcode.SEND, 0);
+  }
+
+  /**
+   * Flushes the peer's range to its persistence domain, behind all posted before. Completes with
+   * {@link Status#UNSUPPORTED} where {@link Device#flushes()} is false.
+   */
+  public static Work flush() {
+    return new Work(Opcode.FLUSH, 0);
+  }
+
+  /** Stores one 8-aligned word, after all posted before. Every device can. */
+  public static Work atomicWrite() {
+    return new Work(Opcode.ATOMIC_WRITE, Long.BYTES);
+  }
+
+  /**
+   * Compares and swaps one 8-aligned word; the old value lands in local memory. Every device can.
+   */
+  public static Work compareAndSwap() {
+    return new Work(Opcode.COMPARE_AND_SWAP, Long.BYTES);
+  }
+
+  /** Sets the ID. */
+  public Work id(long id) {
+    wrId = id;
+    return this;
+  }
+
+  /** Reports a completion on success too: {@link Flags#SIGNALED}. */
+  public Work signaled() {
+    flags |= Flags.SIGNALED;
+    return this;
+  }
+
+  /** Starts behind earlier READs, FLUSHes and atomics: {@link Flags#FENCE}. */
+  public Work fenced() {
+    flags |= Flags.FENCE;
+    return this;
+  }
+
+  /** Sets the local memory, and the length. */
+  public Work local(MemoryRegion region, long offset, int bytes) {
+    local = region;
+    localOffset = offset;
+    length = bytes;
+    return this;
+  }
+
+  /** Sets where the peer's range begins. */
+  public Work remote(long key, long offset) {
+    remoteKey = key;
+    remoteOffset = offset;
+    return this;
+  }
+
+  /** Sets the peer's range, of work that uses no local memory. */
+  public Work remote(long key, long offset, int bytes) {
+    length = bytes;
+    return remote(key, offset);
+  }
+
+  /** Sets what the receive of a WRITE_IMM sees. */
+  public Work imm(int data) {
+    imm = data;
+    return this;
+  }
+
+  /** Sets what a COMPARE_AND_SWAP compares the word with. */
+  public Work expected(long word) {
+    expected = word;
+    return this;
+  }
+
+  /** Sets what an atomic operation stores. */
+  public Work value(long word) {
+    value = word;
+    return this;
+  }
+
+  /** Sets all of this to what the other one is. */
+  public Work set(Work other) {
+    opcode = other.opcode;
+    wrId = other.wrId;
+    flags = other.flags;
+    imm = other.imm;
+    expected = other.expected;
+    value = other.value;
+    return local(other.local, other.localOffset, other.length)
+        .remote(other.remoteKey, other.remoteOffset);
+  }
+
+  /** Whether the opcode uses local memory. */
+  public boolean hasLocal() {
+    return opcode != Opcode.FLUSH && opcode != Opcode.ATOMIC_WRITE;
+  }
+
+  /** Whether it takes a receive of the peer's. */
+  public boolean isMessage() {
+    return opcode == Opcode.SEND || opcode == Opcode.WRITE_IMM;
+  }
+
+  /** Whether the invariants hold; for the assertion of a device. */
+  public boolean isWellFormed() {
+    boolean ofOpcode =
+        switch (opcode) {
+          case Opcode.READ, Opcode.WRITE, Opcode.WRITE_IMM, Opcode.SEND, Opcode.FLUSH -> true;
+          case Opcode.ATOMIC_WRITE, Opcode.COMPARE_AND_SWAP -> length == Long.BYTES;
+          default -> false;
+        };
+    return ofOpcode
+        && (flags & ~(Flags.SIGNALED | Flags.FENCE)) == 0
+        && (local != null || !hasLocal());
+  }
+
+  /** What is asked for, in words. */
+  @Override
+  public String toString() {
+    return "work "
+        + wrId
+        + " of opcode "
+        + opcode
+        + ", flags "
+        + flags
+        + ": "
+        + length
+        + " bytes, local "
+        + localOffset
+        + ", remote "
+        + remoteKey
+        + "+"
+        + remoteOffset;
+  }
+}
