@@ -95,6 +95,13 @@ class ArchitectureTest {
     assertNone(RULES.mutableStatics(ALLOWED_STATICS));
   }
 
+  /** One class for libc, and one for the two libraries of RDMA. */
+  @Test
+  void foreignFunctionsHaveOneHome() {
+    assertNone(
+        RULES.foreignCalls(Set.of("io.erda.pmem.libc.Libc", "io.erda.verbs.ffm.Foreign")));
+  }
+
   /** The rules on two small modules that break each of them. */
   @Test
   void theRulesFindWhatBreaksThem() {
@@ -117,6 +124,9 @@ class ArchitectureTest {
     assertEquals(4, time.size(), time::toString); // the seeded Random is none
     assertNone(rules.ownTimeOrChance(Set.of("low"), Set.of()));
     assertNone(rules.ownTimeOrChance(Set.of(), Set.of("io.erda.architecture.broken.low.Low")));
+
+    assertFinds("nativeLinker()", rules.foreignCalls(Set.of()));
+    assertNone(rules.foreignCalls(Set.of("io.erda.architecture.broken.low.Low")));
 
     Collection<String> statics = rules.mutableStatics(Set.of());
     assertFinds("Low.counter", statics);

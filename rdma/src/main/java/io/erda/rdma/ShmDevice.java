@@ -1,10 +1,13 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.FailedFileSystemException;
 import io.erda.pmem.FaultPoint;
 import io.erda.pmem.FileErrors;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.Uninterrupted;
+import io.erda.pmem.UntrustedFileException;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -136,7 +139,7 @@ public final class ShmDevice implements Device {
    */
   @Override
   public Listener listen(String address) throws IOException {
-    return listenAs(ShmSocket.user(Posix.user()), address);
+    return listenAs(ShmSocket.user(Libc.effectiveUser()), address);
   }
 
   /** Listens with {@code own} in the place of this process's user. */

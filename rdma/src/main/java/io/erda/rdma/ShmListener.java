@@ -2,6 +2,7 @@ package io.erda.rdma;
 
 import io.erda.pmem.FaultPoint;
 import io.erda.pmem.FileErrors;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -176,7 +177,7 @@ final class ShmListener implements Listener {
      */
     private boolean mayName(UserPrincipal user, QueueFile file) throws IOException {
       int owner = file.attributes().userId();
-      return owner == Posix.user()
+      return owner == Libc.effectiveUser()
           || owner == directory.attributes().userId()
           || file.owner().equals(user);
     }

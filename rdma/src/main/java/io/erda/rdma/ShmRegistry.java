@@ -6,6 +6,7 @@ import io.erda.pmem.FaultPoint;
 import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -89,7 +90,7 @@ final class ShmRegistry implements AutoCloseable {
     boolean mapped = false;
     try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
       // A copy of a store may have holes, and a store into one on a full disk is a SIGBUS.
-      if (!Posix.allocate(descriptor, file, RegistryLayout.BYTES)
+      if (!ShmDirectory.allocate(descriptor, file, RegistryLayout.BYTES)
           && channel.size() < RegistryLayout.BYTES) {
         writeZeros(channel, RegistryLayout.BYTES);
       }
@@ -127,7 +128,7 @@ final class ShmRegistry implements AutoCloseable {
       try {
         return new ShmRegistry(directory, old, sequence);
       } finally {
-        Posix.close(old);
+        Libc.close(old);
       }
     }
   }
@@ -150,7 +151,7 @@ final class ShmRegistry implements AutoCloseable {
       }
     } finally {
       MappedArena.close(arena);
-      Posix.close(old);
+      Libc.close(old);
     }
   }
 
@@ -167,7 +168,7 @@ final class ShmRegistry implements AutoCloseable {
       done = true;
       return registry;
     } finally {
-      Posix.close(fresh);
+      Libc.close(fresh);
       if (!done) {
         directory.delete(NEW);
       }
@@ -183,7 +184,7 @@ final class ShmRegistry implements AutoCloseable {
       // A file with another name, or another owner than the directory's, is something else.
       if (attributes.bytes() == RegistryLayout.BYTES
           && attributes.links() == 1
-          && (attributes.userId() == Posix.user()
+          && (attributes.userId() == Libc.effectiveUser()
               || attributes.userId() == directory.attributes().userId())) {
         return descriptor;
       }
@@ -191,7 +192,7 @@ final class ShmRegistry implements AutoCloseable {
       // There is none, or none that may be written.
     }
     if (descriptor >= 0) {
-      Posix.close(descriptor);
+      Libc.close(descriptor);
     }
     return -1;
   }
@@ -213,7 +214,7 @@ final class ShmRegistry implements AutoCloseable {
       return 0;
     } finally {
       if (descriptor >= 0) {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     }
     MemorySegment header = MemorySegment.ofArray(head.array());

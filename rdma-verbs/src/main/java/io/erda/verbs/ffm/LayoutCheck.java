@@ -3,6 +3,7 @@ package io.erda.verbs.ffm;
 import static io.erda.verbs.ffm.Foreign.INT;
 import static io.erda.verbs.ffm.Foreign.MEMORY;
 
+import io.erda.pmem.libc.Libc;
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
