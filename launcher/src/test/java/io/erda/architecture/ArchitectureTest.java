@@ -98,8 +98,15 @@ class ArchitectureTest {
   /** One class for libc, and one for the two libraries of RDMA. */
   @Test
   void foreignFunctionsHaveOneHome() {
+    assertNone(RULES.foreignCalls(Set.of("io.erda.pmem.libc.Libc", "io.erda.verbs.ffm.Foreign")));
+  }
+
+  /** It is what a JVM throws for memory that is not there, and for selectors that fail. */
+  @Test
+  void theGuardAloneCatchesFaultsOfMemory() {
     assertNone(
-        RULES.foreignCalls(Set.of("io.erda.pmem.libc.Libc", "io.erda.verbs.ffm.Foreign")));
+        RULES.catching(
+            InternalError.class, Set.of("io.erda.pmem.MemoryGuard", "io.erda.rdma.Selectors")));
   }
 
   /** The rules on two small modules that break each of them. */
@@ -127,6 +134,9 @@ class ArchitectureTest {
 
     assertFinds("nativeLinker()", rules.foreignCalls(Set.of()));
     assertNone(rules.foreignCalls(Set.of("io.erda.architecture.broken.low.Low")));
+
+    assertFinds("sample() catches InternalError", rules.catching(InternalError.class, Set.of()));
+    assertNone(rules.catching(InternalError.class, Set.of("io.erda.architecture.broken.low.Low")));
 
     Collection<String> statics = rules.mutableStatics(Set.of());
     assertFinds("Low.counter", statics);

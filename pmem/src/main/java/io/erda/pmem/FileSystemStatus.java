@@ -16,6 +16,7 @@ import java.nio.file.Path;
  * @param usableBytes what this user may take
  * @param totalFiles how many files it can have; 0 where that has no limit
  * @param usableFiles how many more
+ * @param flags how it is mounted
  */
 public record FileSystemStatus(
     long type,
@@ -23,7 +24,8 @@ public record FileSystemStatus(
     long unallocatedBytes,
     long usableBytes,
     long totalFiles,
-    long usableFiles) {
+    long usableFiles,
+    long flags) {
   // Offsets of struct statfs on 64-bit machines, in bytes.
   private static final long TYPE = 0;
   private static final long BLOCK_BYTES = 8;
@@ -33,6 +35,9 @@ public record FileSystemStatus(
   private static final long FILES = 40;
   private static final long FILES_FREE = 48;
   private static final long FRAGMENT_BYTES = 72;
+  private static final long FLAGS = 80;
+
+  private static final int NO_EXEC = 8;
 
   /** The struct has 120 bytes, on every 64-bit machine. */
   private static final int STRUCT_BYTES = 256;
@@ -63,7 +68,13 @@ public record FileSystemStatus(
         unit * word(statfs, BLOCKS_FREE),
         unit * word(statfs, BLOCKS_AVAILABLE),
         word(statfs, FILES),
-        word(statfs, FILES_FREE));
+        word(statfs, FILES_FREE),
+        word(statfs, FLAGS));
+  }
+
+  /** Whether programs and libraries that lie there are not run. */
+  public boolean isNoExec() {
+    return (flags & NO_EXEC) != 0;
   }
 
   private static long word(MemorySegment statfs, long offset) {

@@ -61,7 +61,8 @@ public final class OpenDirectory implements AutoCloseable {
 
   private static OpenDirectory open(Path path, int flags) throws IOException {
     Path absolute = path.toAbsolutePath();
-    int descriptor = FileErrors.check("open", Libc.open(absolute, flags | Libc.O_DIRECTORY), absolute);
+    int descriptor =
+        FileErrors.check("open", Libc.open(absolute, flags | Libc.O_DIRECTORY), absolute);
     boolean done = false;
     try {
       FileStatus status = FileStatus.of(descriptor, absolute);

@@ -198,7 +198,9 @@ final class MappedDirectoryTest {
   void errorsNameCallFileAndReason() {
     Path file = files.resolve("f");
     String message =
-        assertThrows(IOException.class, () -> FileErrors.check("flock", Errno.EINVAL.result(), file)).getMessage();
+        assertThrows(
+                IOException.class, () -> FileErrors.check("flock", Errno.EINVAL.result(), file))
+            .getMessage();
     assertEquals(file + ": flock: Invalid argument (errno 22)", message);
   }
 

@@ -34,7 +34,8 @@ class RepeatedTest {
 
   @Test
   void anErrorThatStaysIsTold() {
-    assertOutcome(Errno.EBUSY.result(), 3, Errno.EIO.result(), Errno.EIO.result(), Errno.EBUSY.result());
+    assertOutcome(
+        Errno.EBUSY.result(), 3, Errno.EIO.result(), Errno.EIO.result(), Errno.EBUSY.result());
   }
 
   @Test

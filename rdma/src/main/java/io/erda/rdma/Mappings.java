@@ -80,8 +80,7 @@ final class Mappings implements AutoCloseable {
    */
   static void mapZerosOver(MemorySegment mapped) throws IOException {
     int flags = Libc.MAP_PRIVATE | Libc.MAP_FIXED | Libc.MAP_ANONYMOUS;
-    long at =
-        Libc.map(mapped.address(), mapped.byteSize(), Libc.PROT_READ_WRITE, flags, -1);
+    long at = Libc.map(mapped.address(), mapped.byteSize(), Libc.PROT_READ_WRITE, flags, -1);
     if (at != mapped.address()) {
       throw new IOException(Errno.inWords("mmap", (int) -at));
     }

@@ -1,9 +1,9 @@
 package io.erda.rdma;
 
 import io.erda.pmem.FailedFileSystemException;
-import io.erda.pmem.FaultPoint;
 import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.libc.Libc;
 import java.io.IOException;
@@ -177,10 +177,7 @@ final class QueueFile {
     boolean done = false;
     try {
       QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, true);
-      try {
-        file.queue.fill((byte) 0);
-        new FaultPoint().surface();
-      } catch (InternalError e) {
+      if (!new MemoryGuard().attempt(file.queue, queue -> queue.fill((byte) 0))) {
         IOException why = file.storeFailure(directory);
         file.unmap();
         throw why instanceof OutOfSpaceException

@@ -1,6 +1,6 @@
 package io.erda.rdma;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
@@ -55,7 +55,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final OneSidedWork work;
   private final CompletionQueue completions = new CompletionQueue(QUEUE_DEPTH);
   private final long connectDeadline;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
 
   private Phase phase;
@@ -529,11 +529,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
       return;
     }
     lookForShortening();
-    try {
-      ends.end(QueueLayout.FENCED);
-      ringIfAsleep();
-      faults.surface();
-    } catch (InternalError e) {
+    if (!faults.attempt(this, RingQueuePair::fence)) {
       // The responder may not see that this end withdrew: it may claim what is in the ring.
       claims.lose();
       isMemoryLost();
@@ -636,16 +632,18 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     // Nothing of the closing is left out because the memory went away a moment ago.
     lookForShortening();
     withdraw();
-    try {
-      showEnd(state);
-      faults.surface();
-    } catch (InternalError e) {
+    if (!faults.attempt(this, closing -> closing.showEnd(state))) {
       // The peer sees the end by its socket.
       isMemoryLost();
     }
     phase = Phase.CLOSED;
     completions.clear();
     release();
+  }
+
+  private void fence() {
+    ends.end(QueueLayout.FENCED);
+    ringIfAsleep();
   }
 
   private void showEnd(long state) {

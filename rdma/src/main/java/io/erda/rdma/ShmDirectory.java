@@ -109,8 +109,7 @@ final class ShmDirectory implements AutoCloseable {
 
   private static int openAround(Path path) throws IOException {
     Path parent = parent(path);
-    return opened(
-        Libc.AT_FDCWD, parent.toString(), Libc.O_PATH | Libc.O_DIRECTORY, 0, parent);
+    return opened(Libc.AT_FDCWD, parent.toString(), Libc.O_PATH | Libc.O_DIRECTORY, 0, parent);
   }
 
   /**

@@ -2,9 +2,9 @@ package io.erda.rdma;
 
 import io.erda.pmem.Backing;
 import io.erda.pmem.FailedStoreException;
-import io.erda.pmem.FaultPoint;
 import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.libc.Libc;
 import java.io.IOException;
@@ -44,7 +44,7 @@ final class ShmRegistry implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final MemorySegment registry;
   private final long id;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private final boolean[] used = new boolean[RegistryLayout.SLOTS];
   private long nextSequence;
   private int cursor;
@@ -54,10 +54,7 @@ final class ShmRegistry implements AutoCloseable {
     this.id = id;
     this.nextSequence = id + 1;
     this.registry = map(descriptor, directory.file(FILE), arena);
-    try {
-      begin();
-      faults.surface();
-    } catch (InternalError e) {
+    if (!faults.attempt(this, ShmRegistry::begin)) {
       FailedStoreException failure = storeFailure(directory, registry);
       MappedArena.close(arena);
       throw failure.getCause();
@@ -143,10 +140,7 @@ final class ShmRegistry implements AutoCloseable {
     try (FileChannel channel = ShmDirectory.channel(old, true)) {
       MemorySegment registry =
           channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
-      try {
-        endKeys(registry);
-        new FaultPoint().surface();
-      } catch (InternalError e) {
+      if (!new MemoryGuard().attempt(registry, ShmRegistry::endKeys)) {
         throw storeFailure(directory, registry).getCause();
       }
     } finally {
@@ -255,11 +249,15 @@ final class ShmRegistry implements AutoCloseable {
     long inode = inode(backing.file().getFileName().toString());
     int slot = freeSlot();
     long key = RegistryLayout.key(nextSequence++, slot);
-    try {
-      QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
-      writeSlot(registry, slot, backing.offset(), length, inode, access, name, key);
-      faults.surface();
-    } catch (InternalError e) {
+    long next = nextSequence;
+    boolean shown =
+        faults.attempt(
+            registry,
+            into -> {
+              QueueLayout.WORD.setRelease(into, RegistryLayout.NEXT_SEQUENCE_OFFSET, next);
+              writeSlot(into, slot, backing.offset(), length, inode, access, name, key);
+            });
+    if (!shown) {
       throw storeFailure(directory, registry);
     }
     used[slot] = true;
@@ -301,10 +299,7 @@ final class ShmRegistry implements AutoCloseable {
     int slot = RegistryLayout.slot(key);
     long at = RegistryLayout.slotOffset(slot) + RegistryLayout.KEY;
     if ((long) QueueLayout.WORD.getAcquire(registry, at) == key) {
-      try {
-        QueueLayout.WORD.setVolatile(registry, at, 0L);
-        faults.surface();
-      } catch (InternalError e) {
+      if (!faults.attempt(registry, shown -> QueueLayout.WORD.setVolatile(shown, at, 0L))) {
         throw storeFailure(directory, registry);
       }
       // What is stored into the region's file or the slot after this is not seen before it.

@@ -22,7 +22,6 @@ public record Room(long totalBytes, long usableBytes, long totalFiles, long usab
   /** Asks the kernel: the JDK does not tell how many files there may be. */
   static Room ofKernel(Path directory) throws IOException {
     FileSystemStatus told = FileSystemStatus.of(directory);
-    return new Room(
-        told.totalBytes(), told.usableBytes(), told.totalFiles(), told.usableFiles());
+    return new Room(told.totalBytes(), told.usableBytes(), told.totalFiles(), told.usableFiles());
   }
 }

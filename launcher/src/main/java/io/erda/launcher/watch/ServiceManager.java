@@ -84,8 +84,7 @@ public final class ServiceManager {
 
   private static int check(String call, int result) throws IOException {
     if (result < 0) {
-      throw new IOException(
-          "can't tell the service manager: " + Errno.inWords(call, -result));
+      throw new IOException("can't tell the service manager: " + Errno.inWords(call, -result));
     }
     return result;
   }

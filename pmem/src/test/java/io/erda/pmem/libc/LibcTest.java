@@ -29,7 +29,9 @@ class LibcTest {
     int result = Libc.open(Path.of("/nonexistent/file"), Libc.O_RDONLY);
     assertSame(Errno.ENOENT, Errno.ofResult(result));
     assertEquals(-1, Libc.close(-1));
-    assertSame(Errno.EINVAL, Errno.ofResult(Libc.map(0, 0, Libc.PROT_NONE, Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS, -1)));
+    assertSame(
+        Errno.EINVAL,
+        Errno.ofResult(Libc.map(0, 0, Libc.PROT_NONE, Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS, -1)));
     assertSame(Errno.OTHER, Errno.ofResult(0));
     assertSame(Errno.OTHER, Errno.ofResult(-4_000_000_000L));
   }

@@ -3,7 +3,6 @@ package io.erda.verbs.ffm;
 import static io.erda.verbs.ffm.Foreign.INT;
 import static io.erda.verbs.ffm.Foreign.MEMORY;
 
-import io.erda.pmem.libc.Libc;
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
@@ -14,6 +13,7 @@ import com.ibm.disni.verbs.IbvRecvWR;
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.IbvWC;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.util.LinkedList;
 import java.util.List;

@@ -17,12 +17,16 @@ final class Low {
   private final LongSupplier clock = System::nanoTime;
 
   double sample() {
-    return clock.getAsLong()
-        + System.currentTimeMillis()
-        + new Random().nextInt()
-        + new Random(CONSTANT).nextInt()
-        + Math.random()
-        + high.hashCode()
-        + linker.hashCode();
+    try {
+      return clock.getAsLong()
+          + System.currentTimeMillis()
+          + new Random().nextInt()
+          + new Random(CONSTANT).nextInt()
+          + Math.random()
+          + high.hashCode()
+          + linker.hashCode();
+    } catch (IllegalStateException | InternalError e) {
+      return CONSTANT;
+    }
   }
 }
