@@ -3,4 +3,8 @@ module io.erda.pmem {
   requires jdk.nio.mapmode;
 
   exports io.erda.pmem;
+  exports io.erda.pmem.libc to
+      io.erda.rdma,
+      io.erda.verbs,
+      io.erda.server;
 }

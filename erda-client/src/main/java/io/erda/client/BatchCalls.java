@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -324,7 +325,7 @@ final class BatchCalls {
   /** A fault in shared memory is what became of the operation; anything else is thrown as well. */
   private void endCutShort(Operation operation, Throwable e) {
     core.cutShort(operation, e);
-    if (e instanceof InternalError) {
+    if (MemoryGuard.isFault(e)) {
       operation.error.addSuppressed(e);
     } else if (thrown == null) {
       thrown = e;

@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
@@ -203,7 +204,7 @@ final class BlockingCalls {
       core.cutShort(operation, e);
     }
     operation.step = Operation.IDLE;
-    if (!ended && e instanceof InternalError) {
+    if (!ended && MemoryGuard.isFault(e)) {
       operation.error.addSuppressed(e);
       return operation.error;
     }

@@ -4,7 +4,7 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.ValueHash;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.ObjectWriter;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Root;
@@ -32,7 +32,7 @@ abstract class Put extends Operation {
 
   private static final int CAPACITY_MIN = 4096;
 
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private final ValueHash valueHash = new ValueHash();
   private final PutOrder turns;
   private RegisteredMemory own;

@@ -1,6 +1,6 @@
 package io.erda.client;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
@@ -27,6 +27,9 @@ final class Requests {
   private static final int CONTROL_BYTES = 64;
   private static final int NONE = -1;
 
+  private static final MemoryGuard.Access<QueuePair, Work> POST =
+      (queuePair, request, _, _, _, _) -> queuePair.post(request) ? 1 : 0;
+
   /** Where messages are built, and where responses lie while they are handled. */
   final MemorySegment memory;
 
@@ -36,7 +39,7 @@ final class Requests {
   private final RegisteredMemory registered;
   private final MemoryRegion region;
   private final Work request = Work.send();
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private final int operations;
   private final int receives;
   private int outstandingMax;
@@ -154,14 +157,13 @@ final class Requests {
     assert types[slot] == 0 : "the request before it in slot " + slot + " is not answered";
     long id = WorkId.of(++serial, slot);
     Message.putHeader(memory, base, type, 0, length, id, clientId, connectionEpoch);
-    try {
-      if (!queuePair.post(request.id(id).local(region, base, length))) {
-        return false;
-      }
-      faults.surface();
-    } catch (InternalError e) {
+    int posted =
+        faults.access(POST, queuePair, request.id(id).local(region, base, length), 0, 0, 0, 0);
+    if (posted == MemoryGuard.FAULT) {
       // It may have been sent.
-      state.failAfter(e);
+      state.failAfter(faults.fault());
+    } else if (posted == 0) {
+      return false;
     }
     ids[slot] = id;
     types[slot] = type;

@@ -1,7 +1,7 @@
 package io.erda.client;
 
 import io.erda.logstore.LogGeometry;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
@@ -92,7 +92,7 @@ final class Session implements CompletionHandler {
   private final ClientContext context;
   private final Listener listener;
   private final SessionState state;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private MapFetch mapFetch;
   private boolean announces;
 
@@ -239,26 +239,21 @@ final class Session implements CompletionHandler {
   // Completions.
 
   int poll() {
-    try {
-      int done = queuePair.poll(this, POLL_LIMIT);
-      faults.surface();
-      return done;
-    } catch (InternalError e) {
-      state.failAfter(e);
+    int done = faults.step(this, session -> session.queuePair.poll(session, POLL_LIMIT));
+    if (done == MemoryGuard.FAULT) {
+      state.failAfter(faults.fault());
       return 1;
     }
+    return done;
   }
 
   /** Does what {@link QueuePair#arm} does. */
   boolean arm() {
-    try {
-      boolean armed = queuePair.arm();
-      faults.surface();
-      return armed;
-    } catch (InternalError e) {
-      state.failAfter(e);
-      return false;
+    int armed = faults.step(queuePair, pair -> pair.arm() ? 1 : 0);
+    if (armed == MemoryGuard.FAULT) {
+      state.failAfter(faults.fault());
     }
+    return armed == 1;
   }
 
   /** Posts what was refused before. Returns whether something remains. */

@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.pmem.MemoryFault;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.QueuePair;
 
@@ -141,7 +142,7 @@ final class SessionState {
    * a page of it, or failed: nobody knows what was done and what was not. Where READs outlive the
    * server they go on.
    */
-  void failAfter(InternalError e) {
+  void failAfter(MemoryFault fault) {
     if (queuePair.isMemoryLost()) {
       lose(
           "the file of the connection, below "
@@ -149,7 +150,7 @@ final class SessionState {
               + ", was shortened, or its file system is full or failed");
     } else {
       // Its pages may be there again meanwhile.
-      fail("its work was cut short by " + e.getMessage());
+      fail("its work was cut short by " + fault.getMessage());
     }
   }
 

@@ -1,9 +1,6 @@
 package io.erda.server;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
+import io.erda.pmem.libc.Libc;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -13,12 +10,8 @@ import java.util.concurrent.FutureTask;
  * that is a thread's, not a process's, and a new thread has that of the one that started it. Where
  * the kernel refuses, work goes on as it was. Any thread may call.
  */
-@SuppressWarnings("restricted")
 public final class Niceness {
   private static final int NICE_MAX = 19;
-
-  private static final int OF_THREAD = 0;
-  private static final int CALLER = 0;
 
   private Niceness() {}
 
@@ -53,21 +46,6 @@ public final class Niceness {
 
   /** Lets the calling thread step back. */
   static void ofThisThread() {
-    Linker linker = Linker.nativeLinker();
-    MethodHandle setPriority =
-        linker.downcallHandle(
-            linker.defaultLookup().findOrThrow("setpriority"),
-            FunctionDescriptor.of(
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_INT));
-    try {
-      int ignored = (int) setPriority.invokeExact(OF_THREAD, CALLER, NICE_MAX);
-    } catch (Error | RuntimeException e) {
-      throw e;
-    } catch (Throwable e) {
-      throw new IllegalStateException(e);
-    }
+    Libc.nice(NICE_MAX);
   }
 }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -46,7 +46,7 @@ final class CallersMemoryTest {
   private final Arena arena = Arena.ofShared();
   private final byte[] otherKey = {1, 2, 3};
   private final byte[] otherValue = {4, 5, 6};
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
 
   /** Calls that ended as if they had met nothing. */
   private int returned;

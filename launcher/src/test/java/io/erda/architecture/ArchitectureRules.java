@@ -5,8 +5,10 @@ import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.TryCatchBlock;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +46,9 @@ final class ArchitectureRules {
           Set.of("now()"),
           "java.time.Clock",
           Set.of("systemUTC", "systemDefaultZone"));
+
+  private static final Set<String> OF_FOREIGN_CALLS =
+      Set.of("java.lang.foreign.Linker", "java.lang.foreign.SymbolLookup");
 
   private final String root;
   private final JavaClasses classes;
@@ -143,6 +148,38 @@ final class ArchitectureRules {
             && !allowed.contains(field.getFullName())) {
           if (!modifiers.contains(JavaModifier.FINAL) || isForChanging(field.getRawType())) {
             found.add("mutable static: " + field.getFullName());
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Calls of foreign functions outside {@code allowed}: of the JDK's linker, or of a library. */
+  Collection<String> foreignCalls(Set<String> allowed) {
+    Set<String> found = new TreeSet<>();
+    for (JavaClass from : classes) {
+      if (!allowed.contains(outermost(from))) {
+        for (JavaAccess<?> access : from.getAccessesFromSelf()) {
+          if (OF_FOREIGN_CALLS.contains(access.getTargetOwner().getName())) {
+            found.add(access.getDescription());
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Code outside {@code allowed} that catches an exception, alone or beside others. */
+  Collection<String> catching(Class<? extends Throwable> exception, Set<String> allowed) {
+    Set<String> found = new TreeSet<>();
+    for (JavaClass from : classes) {
+      if (!allowed.contains(outermost(from))) {
+        for (JavaCodeUnit unit : from.getCodeUnits()) {
+          for (TryCatchBlock block : unit.getTryCatchBlocks()) {
+            if (block.getCaughtThrowables().stream().anyMatch(c -> c.isEquivalentTo(exception))) {
+              found.add(unit.getFullName() + " catches " + exception.getSimpleName());
+            }
           }
         }
       }

@@ -102,6 +102,20 @@ class ArchitectureTest {
     assertNone(RULES.mutableStatics(ALLOWED_STATICS));
   }
 
+  /** One class for libc, and one for the two libraries of RDMA. */
+  @Test
+  void foreignFunctionsHaveOneHome() {
+    assertNone(RULES.foreignCalls(Set.of("io.erda.pmem.libc.Libc", "io.erda.verbs.ffm.Foreign")));
+  }
+
+  /** It is what a JVM throws for memory that is not there, and for selectors that fail. */
+  @Test
+  void theGuardAloneCatchesFaultsOfMemory() {
+    assertNone(
+        RULES.catching(
+            InternalError.class, Set.of("io.erda.pmem.MemoryGuard", "io.erda.rdma.Selectors")));
+  }
+
   /** The rules on two small modules that break each of them. */
   @Test
   void theRulesFindWhatBreaksThem() {
@@ -124,6 +138,12 @@ class ArchitectureTest {
     assertEquals(4, time.size(), time::toString); // the seeded Random is none
     assertNone(rules.ownTimeOrChance(Set.of("low"), Set.of()));
     assertNone(rules.ownTimeOrChance(Set.of(), Set.of("io.erda.architecture.broken.low.Low")));
+
+    assertFinds("nativeLinker()", rules.foreignCalls(Set.of()));
+    assertNone(rules.foreignCalls(Set.of("io.erda.architecture.broken.low.Low")));
+
+    assertFinds("sample() catches InternalError", rules.catching(InternalError.class, Set.of()));
+    assertNone(rules.catching(InternalError.class, Set.of("io.erda.architecture.broken.low.Low")));
 
     Collection<String> statics = rules.mutableStatics(Set.of());
     assertFinds("Low.counter", statics);

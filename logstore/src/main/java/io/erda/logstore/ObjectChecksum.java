@@ -1,6 +1,6 @@
 package io.erda.logstore;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -23,7 +23,7 @@ public final class ObjectChecksum {
   private final MemorySegment memory;
   private final ByteBuffer view;
   private final CRC32C crc = new CRC32C();
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
 
   /** Kept so that the loads that touch pages are not left out. */
   @SuppressWarnings("unused")
@@ -65,7 +65,7 @@ public final class ObjectChecksum {
    * Bytes, without padding, of the whole object that was written for this position and lies at
    * {@code base} in at most {@code room} bytes; 0 when there is none.
    *
-   * @throws InternalError when the memory is a file's that was shortened, see {@link FaultPoint}
+   * @throws InternalError when the memory is a file's that was shortened, see {@link MemoryGuard}
    */
   public int validBytes(long base, long room, int positionMix) {
     if (room < ObjectLayout.BYTES_MIN) {

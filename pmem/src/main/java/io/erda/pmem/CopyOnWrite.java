@@ -1,5 +1,6 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -96,7 +97,7 @@ public final class CopyOnWrite {
   }
 
   private static boolean isBtrfs(int descriptor) {
-    FileSystemStatus status = Libc.fileSystem(descriptor);
+    FileSystemStatus status = FileSystemStatus.of(descriptor);
     return status != null && status.type() == BTRFS;
   }
 

@@ -1,5 +1,6 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
@@ -17,7 +18,7 @@ public final class DirectoryWay {
   public static void sync(Path directory) throws IOException {
     int descriptor = open(directory);
     try {
-      Libc.check("fsync", Libc.fsync(descriptor), directory);
+      FileErrors.check("fsync", Libc.fsync(descriptor), directory);
       syncAbove(directory, descriptor);
     } finally {
       Libc.close(descriptor);
@@ -38,10 +39,10 @@ public final class DirectoryWay {
         name = name.resolve("..");
         int above;
         try {
-          above = Libc.check("open", Libc.open(at, "..", DIRECTORY), name);
+          above = FileErrors.check("open", Libc.open(at, "..", DIRECTORY), name);
         } catch (AccessDeniedException e) {
           // A directory that we may pass but not open: synchronise all of the file system instead.
-          Libc.check("syncfs", Libc.syncfs(descriptor), directory);
+          FileErrors.check("syncfs", Libc.syncfs(descriptor), directory);
           return;
         }
         if (at != descriptor) {
@@ -52,7 +53,7 @@ public final class DirectoryWay {
         if (status.device() != below.device() || status.isSameAs(below)) {
           return;
         }
-        Libc.check("fsync", Libc.fsync(above), name);
+        FileErrors.check("fsync", Libc.fsync(above), name);
         below = status;
       }
     } finally {
@@ -63,6 +64,6 @@ public final class DirectoryWay {
   }
 
   private static int open(Path directory) throws IOException {
-    return Libc.check("open", Libc.open(directory, DIRECTORY), directory);
+    return FileErrors.check("open", Libc.open(directory, DIRECTORY), directory);
   }
 }

@@ -1,5 +1,6 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Errno;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
@@ -21,6 +22,36 @@ public final class FileErrors {
   private static final Pattern DESCRIPTOR = Pattern.compile("/proc/self/fd/[0-9]+");
 
   private FileErrors() {}
+
+  /**
+   * Returns the result of a call of {@link io.erda.pmem.libc.Libc} unless it is a negated errno.
+   *
+   * @throws IOException naming call, file and error; of the JDK's own kind where it has one
+   */
+  public static int check(String call, int result, Path file) throws IOException {
+    if (result < 0) {
+      throw exception(call, -result, file.toString());
+    }
+    return result;
+  }
+
+  private static IOException exception(String call, int errno, String file) {
+    String reason = Errno.inWords(call, errno);
+    return switch (Errno.of(errno)) {
+      case ENOENT -> new NoSuchFileException(file, null, reason);
+      case EEXIST -> new FileAlreadyExistsException(file, null, reason);
+      case EPERM, EACCES -> new AccessDeniedException(file, null, reason);
+      case EROFS -> new UnwritableFileSystemException(file, reason);
+      case ENOTDIR -> new NotDirectoryException(file);
+      case ENOTEMPTY -> new DirectoryNotEmptyException(file);
+      case ELOOP ->
+          new UntrustedFileException(file, "is a symbolic link, which is not followed here");
+      case ENOSPC, EDQUOT -> new OutOfSpaceException(file + ": " + reason, null);
+      case EFBIG -> new OutOfSpaceException(file + ": " + reason, null, true);
+      case EIO, ESHUTDOWN, EUCLEAN -> new FailedFileSystemException(file, reason);
+      default -> new FileSystemException(file, null, reason);
+    };
+  }
 
   /** One line without the name of any type: the file, the call where that is known, the error. */
   public static String inWords(IOException e) {

@@ -1,5 +1,6 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -47,7 +48,7 @@ record FileStatus(
   static FileStatus of(int directory, String name, int flags, Path file) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment statx = arena.allocate(STATX_BYTES, Long.BYTES);
-      Libc.check("statx", Libc.status(directory, name, flags, statx), file);
+      FileErrors.check("statx", Libc.status(directory, name, flags, statx), file);
       return new FileStatus(
           (long) statx.get(ValueLayout.JAVA_INT, DEVICE_MAJOR) << Integer.SIZE
               | Integer.toUnsignedLong(statx.get(ValueLayout.JAVA_INT, DEVICE_MINOR)),

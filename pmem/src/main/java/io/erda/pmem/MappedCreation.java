@@ -1,5 +1,6 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -57,9 +58,9 @@ final class MappedCreation implements Creation {
         return null;
       }
       if (kind.survives() == Survives.POWER_FAILURE) {
-        Libc.check("fsync", Libc.fsync(descriptor), file());
+        FileErrors.check("fsync", Libc.fsync(descriptor), file());
       }
-      Libc.check("linkat", directory.link(descriptor, name), file());
+      FileErrors.check("linkat", directory.link(descriptor, name), file());
       done = true;
       close();
       return opened();

@@ -1,5 +1,7 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -220,10 +222,10 @@ public final class MappedDirectory implements MemoryDirectory {
     requireOpen();
     if (!locked) {
       int result = Libc.flock(directory.descriptor());
-      if (result == -Libc.EAGAIN) {
+      if (Errno.EAGAIN.is(result)) {
         return false;
       }
-      Libc.check("flock", result, directory.path());
+      FileErrors.check("flock", result, directory.path());
       locked = true;
     }
     return true;
@@ -281,7 +283,7 @@ public final class MappedDirectory implements MemoryDirectory {
   private void sync(String name) throws IOException {
     int opened = directory.open(name, false);
     try {
-      Libc.check("fsync", Libc.fsync(opened), directory.file(name));
+      FileErrors.check("fsync", Libc.fsync(opened), directory.file(name));
     } finally {
       Libc.close(opened);
     }

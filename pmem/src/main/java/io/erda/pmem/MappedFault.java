@@ -1,5 +1,7 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -40,9 +42,9 @@ public final class MappedFault {
   public static Page look(MemorySegment memory, long offset, long length) {
     long first = memory.address() + offset & -PAGE_BYTES;
     long end = memory.address() + offset + length + PAGE_BYTES - 1 & -PAGE_BYTES;
-    return switch (-Libc.populateWrite(first, end - first)) {
-      case Libc.EINVAL, Libc.ENOSYS -> Page.UNKNOWN;
-      case Libc.EFAULT -> Page.LOST;
+    return switch (Errno.ofResult(Libc.populateWrite(first, end - first))) {
+      case EINVAL, ENOSYS -> Page.UNKNOWN;
+      case EFAULT -> Page.LOST;
       default -> Page.STORABLE;
     };
   }
@@ -114,8 +116,8 @@ public final class MappedFault {
     int descriptor = Libc.open(directory.resolve(file.getFileName()), Libc.O_RDWR);
     if (descriptor >= 0) {
       Libc.close(descriptor);
-    } else if (descriptor == -Libc.EPERM || descriptor == -Libc.EROFS) {
-      Libc.check("open", descriptor, file);
+    } else if (Errno.EPERM.is(descriptor) || Errno.EROFS.is(descriptor)) {
+      FileErrors.check("open", descriptor, file);
     }
   }
 
@@ -134,24 +136,24 @@ public final class MappedFault {
    */
   private static void write(Path directory, Path beside, int bytes) throws IOException {
     int descriptor = Libc.open(directory, Libc.O_RDWR | Libc.O_TMPFILE);
-    if (descriptor == -Libc.EOPNOTSUPP
-        || descriptor == -Libc.EISDIR
-        || descriptor == -Libc.EACCES) {
+    if (Errno.EOPNOTSUPP.is(descriptor)
+        || Errno.EISDIR.is(descriptor)
+        || Errno.EACCES.is(descriptor)) {
       // It has no files without names, or this user may make none here.
       return;
     }
     Path named = beside.toAbsolutePath().getParent();
-    Libc.check("open", descriptor, named);
+    FileErrors.check("open", descriptor, named);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment ones = arena.allocate(bytes);
       // Zeros could be kept as a hole.
       ones.fill((byte) 1);
       for (int done = 0; done < bytes; ) {
         done +=
-            Libc.check(
+            FileErrors.check(
                 "pwrite", Libc.pwrite(descriptor, ones.asSlice(done), bytes - done, done), named);
       }
-      Libc.check("fsync", Libc.fsync(descriptor), named);
+      FileErrors.check("fsync", Libc.fsync(descriptor), named);
     } finally {
       Libc.close(descriptor);
     }

@@ -1,5 +1,7 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -60,8 +62,8 @@ final class MappedFile {
     try {
       allocate(descriptor, directory, name, length, kind);
       int linked = directory.link(descriptor, name);
-      if (linked == -Libc.EEXIST) {
-        Libc.check("linkat", linked, directory.file(name));
+      if (Errno.EEXIST.is(linked)) {
+        FileErrors.check("linkat", linked, directory.file(name));
       }
       return linked >= 0;
     } finally {
@@ -104,7 +106,7 @@ final class MappedFile {
     FileStatus is = FileStatus.of(descriptor, directory.file(name));
     // Only its owner can share another user's file. Who can't use it is told so when they open it.
     if (is.groupId() != around.groupId()) {
-      Libc.changeGroup(descriptor, around.groupId());
+      Libc.fchown(descriptor, -1, around.groupId());
     }
     if ((is.mode() & 0777) != shared) {
       Libc.fchmod(descriptor, shared);
@@ -122,7 +124,7 @@ final class MappedFile {
         writeZeros(descriptor, file, from, length);
       }
       if (kind.survives() == Survives.POWER_FAILURE) {
-        Libc.check("fsync", Libc.fsync(descriptor), file);
+        FileErrors.check("fsync", Libc.fsync(descriptor), file);
       }
     } catch (OutOfSpaceException e) {
       throw outOfSpace(directory, length, e);
@@ -140,7 +142,7 @@ final class MappedFile {
       writeZeros(descriptor, file, length);
     }
     if (kind.survives() == Survives.POWER_FAILURE) {
-      Libc.check("fsync", Libc.fsync(descriptor), file);
+      FileErrors.check("fsync", Libc.fsync(descriptor), file);
     }
   }
 
@@ -156,7 +158,7 @@ final class MappedFile {
 
   /** The name of the file system of an open file where that lives in memory; null elsewhere. */
   static String inMemory(int descriptor) {
-    FileSystemStatus status = Libc.fileSystem(descriptor);
+    FileSystemStatus status = FileSystemStatus.of(descriptor);
     long type = status == null ? 0 : status.type();
     return type == TMPFS ? "tmpfs" : type == RAMFS ? "ramfs" : null;
   }
@@ -181,11 +183,11 @@ final class MappedFile {
     while (done < length) {
       long step = Math.min(STEP, length - done);
       int result = Libc.fallocate(descriptor, offset + done, step);
-      if (result == -Libc.EOPNOTSUPP || result == -Libc.ENOSYS) {
+      if (Errno.EOPNOTSUPP.is(result) || Errno.ENOSYS.is(result)) {
         return false;
       }
-      if (result != -Libc.EINTR) {
-        Libc.check("fallocate", result, file);
+      if (!Errno.EINTR.is(result)) {
+        FileErrors.check("fallocate", result, file);
         done += step;
       }
     }
@@ -206,12 +208,12 @@ final class MappedFile {
       while (done < length) {
         int step = (int) Math.min(ZEROS, length - done);
         int result = Libc.pwrite(descriptor, zeros, step, done);
-        if (result != -Libc.EINTR) {
-          done += Libc.check("pwrite", result, file);
+        if (!Errno.EINTR.is(result)) {
+          done += FileErrors.check("pwrite", result, file);
         }
       }
     }
-    Libc.check("fsync", Libc.fsync(descriptor), file);
+    FileErrors.check("fsync", Libc.fsync(descriptor), file);
   }
 
   /**
@@ -296,15 +298,15 @@ final class MappedFile {
    */
   static boolean isDax(OpenDirectory directory) throws IOException {
     int descriptor = directory.createNameless();
-    switch (-descriptor) {
-      case Libc.EOPNOTSUPP, Libc.EISDIR, Libc.EINVAL -> {
+    switch (Errno.ofResult(descriptor)) {
+      case EOPNOTSUPP, EISDIR, EINVAL -> {
         // No MAP_SYNC: every file system that has it has nameless files too.
         return false;
       }
-      case Libc.ENOSPC, Libc.EDQUOT -> {
+      case ENOSPC, EDQUOT -> {
         return isDaxThoughFull(directory, descriptor);
       }
-      default -> Libc.check("open", descriptor, directory.path());
+      default -> FileErrors.check("open", descriptor, directory.path());
     }
     try {
       return mapsSynchronously(descriptor, 4096);
@@ -329,7 +331,7 @@ final class MappedFile {
         }
       }
     }
-    Libc.check("open", error, directory.path());
+    FileErrors.check("open", error, directory.path());
     return false;
   }
 

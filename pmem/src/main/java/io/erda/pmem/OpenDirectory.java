@@ -1,5 +1,7 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -59,7 +61,8 @@ public final class OpenDirectory implements AutoCloseable {
 
   private static OpenDirectory open(Path path, int flags) throws IOException {
     Path absolute = path.toAbsolutePath();
-    int descriptor = Libc.check("open", Libc.open(absolute, flags | Libc.O_DIRECTORY), absolute);
+    int descriptor =
+        FileErrors.check("open", Libc.open(absolute, flags | Libc.O_DIRECTORY), absolute);
     boolean done = false;
     try {
       FileStatus status = FileStatus.of(descriptor, absolute);
@@ -137,10 +140,10 @@ public final class OpenDirectory implements AutoCloseable {
     // O_NONBLOCK: opening a pipe must not wait for its other end.
     int flags = (toWrite ? Libc.O_RDWR : Libc.O_RDONLY) | Libc.O_NOFOLLOW | Libc.O_NONBLOCK;
     int file = Libc.open(descriptor, name, flags);
-    if (file == -Libc.EISDIR) {
+    if (Errno.EISDIR.is(file)) {
       throw notRegular(name);
     }
-    Libc.check("open", file, file(name));
+    FileErrors.check("open", file, file(name));
     boolean regular = false;
     try {
       regular = FileStatus.of(file, file(name)).isRegular();
@@ -162,7 +165,7 @@ public final class OpenDirectory implements AutoCloseable {
   /** A descriptor of a new, empty file; the name must be free. */
   int create(String name) throws IOException {
     int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL | Libc.O_NOFOLLOW;
-    return Libc.check("open", Libc.open(descriptor, name, flags), file(name));
+    return FileErrors.check("open", Libc.open(descriptor, name, flags), file(name));
   }
 
   /** A descriptor of a new file without a name, or the negated errno. */
@@ -177,12 +180,12 @@ public final class OpenDirectory implements AutoCloseable {
 
   /** Removes a file's name, if it is there. */
   void delete(String name) throws IOException {
-    int result = Libc.unlink(descriptor, name);
-    if (result == -Libc.EISDIR) {
+    int result = Libc.unlink(descriptor, name, 0);
+    if (Errno.EISDIR.is(result)) {
       throw new NotAMemoryException(file(name), "is a directory, not a memory");
     }
-    if (result != -Libc.ENOENT) {
-      Libc.check("unlink", result, file(name));
+    if (!Errno.ENOENT.is(result)) {
+      FileErrors.check("unlink", result, file(name));
     }
   }
 
@@ -192,7 +195,7 @@ public final class OpenDirectory implements AutoCloseable {
     if (status != null && status.isDirectory()) {
       throw new NotAMemoryException(file(from), "is a directory, not a memory");
     }
-    Libc.check("rename", Repeated.call(() -> Libc.rename(descriptor, from, to)), file(from));
+    FileErrors.check("rename", Repeated.call(() -> Libc.rename(descriptor, from, to)), file(from));
   }
 
   /**
@@ -202,7 +205,7 @@ public final class OpenDirectory implements AutoCloseable {
    * @throws java.nio.file.FileAlreadyExistsException when the name is taken, by whatever
    */
   public void makeDirectory(String name, int mode) throws IOException {
-    Libc.check("mkdir", Libc.makeDirectory(descriptor, name, mode), file(name));
+    FileErrors.check("mkdir", Libc.makeDirectory(descriptor, name, mode), file(name));
   }
 
   /** Describes what has a name, which may be a symbolic link; null when nothing has it. */
@@ -320,18 +323,18 @@ public final class OpenDirectory implements AutoCloseable {
 
   /** Whether a file that is opened to write may become another file than those who read have. */
   boolean isOfLayers() {
-    FileSystemStatus status = Libc.fileSystem(descriptor);
+    FileSystemStatus status = FileSystemStatus.of(descriptor);
     return status != null && status.type() == OVERLAYFS;
   }
 
   private FileSystemStatus fileSystem() {
-    FileSystemStatus status = Libc.fileSystem(descriptor);
+    FileSystemStatus status = FileSystemStatus.of(descriptor);
     return status == null || status.totalBytes() == 0 ? null : status;
   }
 
   /** Makes the names in it durable. */
   void sync() throws IOException {
-    Libc.check("fsync", Libc.fsync(descriptor), path);
+    FileErrors.check("fsync", Libc.fsync(descriptor), path);
   }
 
   /**

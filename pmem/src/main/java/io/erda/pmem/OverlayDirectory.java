@@ -1,5 +1,7 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -143,9 +145,11 @@ public final class OverlayDirectory implements MemoryDirectory {
         throw new NotAMemoryException(
             file, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
       }
-      long address = Libc.mapPrivately(opening, length);
-      if (address < 0 && address > -4096) {
-        Libc.check("mmap", (int) address, file);
+      // No store reaches the file, and few pages are ever stored to: no memory is set aside.
+      int flags = Libc.MAP_PRIVATE | Libc.MAP_NORESERVE;
+      long address = Libc.map(0, length, Libc.PROT_READ_WRITE, flags, opening);
+      if (address < 0) {
+        FileErrors.check("mmap", (int) address, file);
       }
       return MemorySegment.ofAddress(address)
           .reinterpret(length, arena, mapped -> Libc.unmap(mapped.address(), length));
@@ -211,10 +215,10 @@ public final class OverlayDirectory implements MemoryDirectory {
     requireOpen();
     if (!locked) {
       int result = Libc.flockShared(directory.descriptor());
-      if (result == -Libc.EAGAIN) {
+      if (Errno.EAGAIN.is(result)) {
         return false;
       }
-      Libc.check("flock", result, directory.path());
+      FileErrors.check("flock", result, directory.path());
       locked = true;
     }
     return true;

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  * thread.
  *
  * <p>A load of what somebody cut off the file meets a fault, of which the JVM tells later: {@link
- * FaultPoint}.
+ * MemoryGuard}.
  */
 public interface ReadableFile extends AutoCloseable {
   /** The name that it was opened by. */

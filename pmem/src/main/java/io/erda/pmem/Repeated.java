@@ -1,5 +1,6 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Errno;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 
@@ -27,12 +28,12 @@ final class Repeated {
       LockSupport.parkNanos(PAUSE_NS);
       result = call.getAsInt();
     }
-    return result == -Libc.ENOENT ? first : result;
+    return Errno.ENOENT.is(result) ? first : result;
   }
 
   private static boolean mayBeOver(int result) {
-    return switch (-result) {
-      case Libc.EIO, Libc.EBUSY, Libc.EAGAIN, Libc.ENOMEM -> true;
+    return switch (Errno.ofResult(result)) {
+      case EIO, EBUSY, EAGAIN, ENOMEM -> true;
       default -> false;
     };
   }

@@ -1,5 +1,6 @@
 package io.erda.pmem;
 
+import io.erda.pmem.libc.Libc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,12 +20,24 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   static final VarHandle LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
+  private static final MemoryGuard.Access<SegmentMemory, MemorySegment> COPY =
+      (to, from, fromOffset, offset, length, _) -> {
+        WordCopy.copy(from, fromOffset, to.segment, offset, length);
+        return 0;
+      };
+
+  private static final MemoryGuard.Access<SegmentMemory, MemorySegment> RELEASE =
+      (to, _, value, offset, _, _) -> {
+        LONG.setRelease(to.segment, offset, value);
+        return 0;
+      };
+
   private static final long PAGE_BYTES = 4096;
 
   /** How often a store that failed is done again where nothing is wrong with its pages any more. */
   private static final int STORES_AGAIN = 3;
 
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private final MemorySegment segment;
   private final Arena arena;
   private volatile Backing backing;
@@ -55,45 +68,34 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   public final void put(long offset, MemorySegment source, long sourceOffset, long length) {
     // What was met before, by whomever, is none of this store's.
     faults.surface();
-    try {
-      WordCopy.copy(source, sourceOffset, segment, offset, length);
-      faults.surface();
-    } catch (InternalError e) {
-      storeAgain(
-          offset, length, e, () -> WordCopy.copy(source, sourceOffset, segment, offset, length));
-    }
+    store(COPY, source, sourceOffset, offset, length);
   }
 
   /** {@inheritDoc} As {@link #put}. */
   @Override
   public final void putLongRelease(long offset, long value) {
     faults.surface();
-    try {
-      LONG.setRelease(segment, offset, value);
-      faults.surface();
-    } catch (InternalError e) {
-      storeAgain(offset, Long.BYTES, e, () -> LONG.setRelease(segment, offset, value));
-    }
+    store(RELEASE, null, value, offset, Long.BYTES);
   }
 
-  /** A store met a fault: it is done again where it can be by now. */
-  private void storeAgain(long offset, long length, InternalError met, Runnable store) {
-    InternalError fault = met;
-    for (int i = 0; i < STORES_AGAIN; i++) {
-      requireStorable(offset, length, fault);
-      try {
-        store.run();
-        faults.surface();
+  /** Stores; where that meets a fault, again, as often as the pages can be stored to by now. */
+  private void store(
+      MemoryGuard.Access<SegmentMemory, MemorySegment> store,
+      MemorySegment from,
+      long source,
+      long offset,
+      long length) {
+    for (int i = 0; i <= STORES_AGAIN; i++) {
+      if (faults.access(store, this, from, source, offset, length, 0) != MemoryGuard.FAULT) {
         return;
-      } catch (InternalError e) {
-        fault = e;
       }
+      requireStorable(offset, length, faults.fault());
     }
     // Nothing is wrong here: it was the memory that the bytes come from.
-    throw fault;
+    throw faults.fault();
   }
 
-  private void requireStorable(long offset, long length, InternalError fault) {
+  private void requireStorable(long offset, long length, MemoryFault fault) {
     Backing file = backing;
     if (file == null || file.file() == null || MappedFault.isShortened(file)) {
       throw fault;

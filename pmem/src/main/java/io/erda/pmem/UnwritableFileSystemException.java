@@ -1,12 +1,10 @@
 package io.erda.pmem;
 
-import java.nio.file.AccessDeniedException;
-
 /**
  * A file system takes no change (EROFS): it was mounted so, or the kernel made it so because its
  * device or its structure failed. That is not over by waiting.
  */
-public final class UnwritableFileSystemException extends AccessDeniedException {
+public final class UnwritableFileSystemException extends FailedFileSystemException {
   private static final long serialVersionUID = 1L;
 
   /**
@@ -14,6 +12,6 @@ public final class UnwritableFileSystemException extends AccessDeniedException {
    * @param reason the call, and the error in words
    */
   public UnwritableFileSystemException(String file, String reason) {
-    super(file, null, reason);
+    super(file, reason);
   }
 }

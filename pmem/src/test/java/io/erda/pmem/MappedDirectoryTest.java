@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -196,7 +198,9 @@ final class MappedDirectoryTest {
   void errorsNameCallFileAndReason() {
     Path file = files.resolve("f");
     String message =
-        assertThrows(IOException.class, () -> Libc.check("flock", -Libc.EINVAL, file)).getMessage();
+        assertThrows(
+                IOException.class, () -> FileErrors.check("flock", Errno.EINVAL.result(), file))
+            .getMessage();
     assertEquals(file + ": flock: Invalid argument (errno 22)", message);
   }
 

@@ -2,6 +2,7 @@ package io.erda.pmem;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.erda.pmem.libc.Errno;
 import java.util.Iterator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -27,26 +28,27 @@ class RepeatedTest {
   @Test
   void anErrorThatIsOverAMomentLaterIsNone() {
     assertOutcome(0, 1, 0);
-    assertOutcome(0, 2, -Libc.EIO, 0);
-    assertOutcome(0, 3, -Libc.EBUSY, -Libc.ENOMEM, 0);
+    assertOutcome(0, 2, Errno.EIO.result(), 0);
+    assertOutcome(0, 3, Errno.EBUSY.result(), Errno.ENOMEM.result(), 0);
   }
 
   @Test
   void anErrorThatStaysIsTold() {
-    assertOutcome(-Libc.EBUSY, 3, -Libc.EIO, -Libc.EIO, -Libc.EBUSY);
+    assertOutcome(
+        Errno.EBUSY.result(), 3, Errno.EIO.result(), Errno.EIO.result(), Errno.EBUSY.result());
   }
 
   @Test
   void otherErrorsAreToldAtOnce() {
-    assertOutcome(-Libc.ENOSPC, 1, -Libc.ENOSPC);
-    assertOutcome(-Libc.EDQUOT, 1, -Libc.EDQUOT);
-    assertOutcome(-Libc.EROFS, 1, -Libc.EROFS);
-    assertOutcome(-Libc.ENOENT, 1, -Libc.ENOENT);
+    assertOutcome(Errno.ENOSPC.result(), 1, Errno.ENOSPC.result());
+    assertOutcome(Errno.EDQUOT.result(), 1, Errno.EDQUOT.result());
+    assertOutcome(Errno.EROFS.result(), 1, Errno.EROFS.result());
+    assertOutcome(Errno.ENOENT.result(), 1, Errno.ENOENT.result());
   }
 
   /** A call that took effect, and said that it did not. */
   @Test
   void aFileThatIsGoneAfterAnErrorIsTheFirstError() {
-    assertOutcome(-Libc.EIO, 2, -Libc.EIO, -Libc.ENOENT);
+    assertOutcome(Errno.EIO.result(), 2, Errno.EIO.result(), Errno.ENOENT.result());
   }
 }

@@ -1,6 +1,8 @@
 package io.erda.rdma;
 
 import io.erda.pmem.MappedArena;
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -66,9 +68,21 @@ final class Mappings implements AutoCloseable {
       return;
     }
     try {
-      Posix.mapZerosOver(mapped);
+      mapZerosOver(mapped);
     } catch (IOException e) {
       // It stays as it is until the others of its group have ended.
+    }
+  }
+
+  /**
+   * Replaces what a segment of whole pages maps by private zeros. The segment stays what and where
+   * it is.
+   */
+  static void mapZerosOver(MemorySegment mapped) throws IOException {
+    int flags = Libc.MAP_PRIVATE | Libc.MAP_FIXED | Libc.MAP_ANONYMOUS;
+    long at = Libc.map(mapped.address(), mapped.byteSize(), Libc.PROT_READ_WRITE, flags, -1);
+    if (at != mapped.address()) {
+      throw new IOException(Errno.inWords("mmap", (int) -at));
     }
   }
 

@@ -1,7 +1,8 @@
 package io.erda.rdma;
 
 import io.erda.pmem.FailedStoreException;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.NoRoomToStoreException;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
@@ -16,7 +17,7 @@ import java.util.function.LongSupplier;
  *
  * <p><b>Memory that is not there.</b> A load or store of a region's file that somebody shortened,
  * or a store to a page that the disk has no room for, is a fault that the JVM reports late ({@link
- * FaultPoint}). Each READ and WRITE waits for that report before it ends, so the fault is its own
+ * MemoryGuard}). Each READ and WRITE waits for that report before it ends, so the fault is its own
  * status and never an error in other work.
  */
 final class OneSidedWork {
@@ -26,6 +27,32 @@ final class OneSidedWork {
    * after the other ({@code ./erda eval run multiget}).
    */
   private static final int SOON_STRIDE = 64;
+
+  // What is guarded, as constants.
+
+  private static final MemoryGuard.Access<OneSidedWork, Work> LOAD =
+      (on, work, _, _, _, _) ->
+          on.load(
+              (LocalRegion) work.local,
+              work.localOffset,
+              on.regions.known(work.remoteKey),
+              work.remoteOffset,
+              work.length);
+
+  private static final MemoryGuard.Access<OneSidedWork, RemoteRegion> COPY =
+      (work, from, offset, own, length, _) -> work.copy(from, offset, own, (int) length);
+
+  private static final MemoryGuard.Access<OneSidedWork, long[]> LOAD_NEARBY =
+      (work, places, count, length, _, _) -> work.loadNearby(places, (int) count, (int) length);
+
+  private static final MemoryGuard.Access<OneSidedWork, Work> REACH_AND_STORE =
+      (on, work, _, _, _, _) -> on.reachAndStore(work);
+
+  private static final MemoryGuard.Access<OneSidedWork, RemoteRegion> STORE_WORD =
+      (work, to, offset, _, value, _) -> work.storeWord(to, offset, value);
+
+  private static final MemoryGuard.Access<OneSidedWork, RemoteRegion> EXCHANGE =
+      (work, to, offset, expected, value, _) -> work.exchange(to, offset, expected, value);
 
   private final Device device;
   private final RemoteRegions.Source source;
@@ -37,8 +64,14 @@ final class OneSidedWork {
   private final long extraWriteLatencyNs;
   private final LongSupplier nanoTime;
   private final SharedMemoryCopy words = new SharedMemoryCopy();
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private String lostRegion = "";
+
+  /** Where the WRITE goes that is under way; null before that is reached. */
+  private RemoteRegion reached;
+
+  /** The word that the last compare-and-swap found. */
+  private long exchanged;
 
   /** Addresses that are READ soon; grows to what is asked for. */
   private long[] soon = new long[0];
@@ -83,10 +116,8 @@ final class OneSidedWork {
 
   // READ.
 
-  /**
-   * @param to the local memory of {@code work}, which was looked at
-   */
-  int read(LocalRegion to, Work work) {
+  /** READs; the local memory of the work was looked at. */
+  int read(Work work) {
     RemoteRegion from = regions.get(work.remoteKey, false);
     if (from == null) {
       return unreached();
@@ -95,13 +126,8 @@ final class OneSidedWork {
         || !from.contains(work.remoteOffset, work.length)) {
       return refusal();
     }
-    try {
-      int status = load(to, work.localOffset, from, work.remoteOffset, work.length);
-      faults.surface();
-      return status;
-    } catch (InternalError e) {
-      return afterFault(from, false, e);
-    }
+    int status = faults.access(LOAD, this, work, 0, 0, 0, 0);
+    return status == MemoryGuard.FAULT ? afterFault(from, false, faults.fault()) : status;
   }
 
   /**
@@ -118,25 +144,26 @@ final class OneSidedWork {
         || !from.contains(remoteOffset, length)) {
       return false;
     }
-    long remote = from.address() + remoteOffset;
     long own = to.address + work.localOffset;
-    if (((remote | own | length) & 7) != 0) {
+    if (((from.address() + remoteOffset | own | length) & 7) != 0) {
       return false;
     }
     to.requireAlive();
     from.loading(remoteOffset, length);
-    try {
-      if (from.isOurs()) {
-        Words.copy(remote, own, length);
-      } else if (!Words.copyIfThere(from.memory(), remoteOffset, own, length)) {
-        return false;
-      }
-      int status = afterRead(from, length);
-      faults.surface();
-      return status == Status.SUCCESS;
-    } catch (InternalError e) {
-      return afterFault(from, false, e) == Status.SUCCESS;
+    int status = faults.access(COPY, this, from, remoteOffset, own, length, 0);
+    if (status == MemoryGuard.FAULT) {
+      status = afterFault(from, false, faults.fault());
     }
+    return status == Status.SUCCESS;
+  }
+
+  private int copy(RemoteRegion from, long remoteOffset, long own, int length) {
+    if (from.isOurs()) {
+      Words.copy(from.address() + remoteOffset, own, length);
+    } else if (!Words.copyIfThere(from.memory(), remoteOffset, own, length)) {
+      return Status.REMOTE_ACCESS;
+    }
+    return afterRead(from, length);
   }
 
   /**
@@ -162,16 +189,13 @@ final class OneSidedWork {
         }
       }
     }
-    try {
-      soonWords += nearby(reached, length);
-      faults.surface();
-    } catch (InternalError e) {
+    if (faults.access(LOAD_NEARBY, this, soon, reached, length, 0, 0) == MemoryGuard.FAULT) {
       // The READ of what is gone tells what became of it, unless it was another one's memory.
-      requireLossOf(remoteKeys, count, e);
+      requireLossOf(remoteKeys, count, faults.fault());
     }
   }
 
-  private long nearby(int count, int length) {
+  private int loadNearby(long[] soon, int count, int length) {
     long words = 0;
     int last = length - Long.BYTES & -Long.BYTES;
     for (int at = 0; at < last; at += SOON_STRIDE) {
@@ -182,25 +206,30 @@ final class OneSidedWork {
     for (int i = 0; i < count; i++) {
       words += Words.plain(soon[i] + last);
     }
-    return words;
+    soonWords += words;
+    return 0;
   }
 
   /** Throws unless memory of the peer's is gone, among it that of these keys. */
-  private void requireLossOf(long[] remoteKeys, int count, InternalError e) {
-    boolean lost = source.isMemoryLost();
-    try {
-      for (int i = 0; i < count && !lost; i++) {
-        RemoteRegion region = regions.known(remoteKeys[i]);
-        lost = region != null && region.isOurs() && isLost(region);
+  private void requireLossOf(long[] remoteKeys, int count, MemoryFault fault) {
+    if (!source.isMemoryLost() && !isAnyLost(remoteKeys, count)) {
+      throw fault;
+    }
+  }
+
+  private boolean isAnyLost(long[] remoteKeys, int count) {
+    int lost = 0;
+    for (int i = 0; i < count && lost == 0; i++) {
+      RemoteRegion region = regions.known(remoteKeys[i]);
+      if (region != null && region.isOurs()) {
+        lost = faults.step(region, reached -> isLost(reached) ? 1 : 0);
       }
-      faults.surface();
-    } catch (InternalError again) {
+    }
+    if (lost == MemoryGuard.FAULT) {
+      // The keys themselves can't be looked at any more.
       ends.breakOff();
-      lost = true;
     }
-    if (!lost) {
-      throw e;
-    }
+    return lost != 0;
   }
 
   private boolean isLost(RemoteRegion region) {
@@ -244,29 +273,25 @@ final class OneSidedWork {
 
   // WRITE.
 
-  /**
-   * @param from the local memory of {@code work}, which was looked at
-   */
-  int write(LocalRegion from, Work work) {
-    RemoteRegion to = null;
-    try {
-      int status = ends.sendable();
-      if (status != Status.SUCCESS) {
-        return status;
-      }
-      to = regions.get(work.remoteKey, true);
-      if (to == null) {
-        return unreached();
-      }
-      status =
-          isAllowed(to, Access.REMOTE_WRITE, work.remoteOffset, work.length)
-              ? store(from, work.localOffset, to, work.remoteOffset, work.length)
-              : Status.REMOTE_ACCESS;
-      faults.surface();
+  /** WRITEs; the local memory of the work was looked at. */
+  int write(Work work) {
+    reached = null;
+    int status = faults.access(REACH_AND_STORE, this, work, 0, 0, 0, 0);
+    return status == MemoryGuard.FAULT ? afterFault(reached, true, faults.fault()) : status;
+  }
+
+  private int reachAndStore(Work work) {
+    int status = ends.sendable();
+    if (status != Status.SUCCESS) {
       return status;
-    } catch (InternalError e) {
-      return afterFault(to, true, e);
     }
+    reached = regions.get(work.remoteKey, true);
+    if (reached == null) {
+      return unreached();
+    }
+    return isAllowed(reached, Access.REMOTE_WRITE, work.remoteOffset, work.length)
+        ? store((LocalRegion) work.local, work.localOffset, reached, work.remoteOffset, work.length)
+        : Status.REMOTE_ACCESS;
   }
 
   private int store(
@@ -322,33 +347,39 @@ final class OneSidedWork {
       return status;
     }
     RemoteRegion to = word(work, Access.REMOTE_WRITE);
-    return to == null ? Status.REMOTE_ACCESS : storeWord(to, work.remoteOffset, work.value);
+    return to == null
+        ? Status.REMOTE_ACCESS
+        : onWord(STORE_WORD, to, work.remoteOffset, 0, work.value);
   }
 
   /** The region whose word the work may change; null where there is none. */
   private RemoteRegion word(Work work, int access) {
     RemoteRegion to = regions.get(work.remoteKey, true);
     return to != null
-            && (to.address() + work.remoteOffset & 7) == 0
+            && isWord(to, work.remoteOffset)
             && isAllowed(to, access, work.remoteOffset, Long.BYTES)
         ? to
         : null;
   }
 
   private int storeWord(RemoteRegion to, long remoteOffset, long value) {
-    try {
-      if (counted) {
-        counters.differing(
-            differing((long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset), value));
-      }
-      QueueLayout.WORD.setRelease(to.memory(), remoteOffset, value);
-      counters.write(Long.BYTES);
-      int status = afterWrite(to);
-      faults.surface();
-      return status;
-    } catch (InternalError e) {
-      return afterFault(to, true, e);
+    if (counted) {
+      counters.differing(
+          differing((long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset), value));
     }
+    QueueLayout.WORD.setRelease(to.memory(), remoteOffset, value);
+    counters.write(Long.BYTES);
+    return afterWrite(to);
+  }
+
+  private int onWord(
+      MemoryGuard.Access<OneSidedWork, RemoteRegion> work,
+      RemoteRegion region,
+      long offset,
+      long expected,
+      long value) {
+    int status = faults.access(work, this, region, offset, expected, value, 0);
+    return status == MemoryGuard.FAULT ? afterFault(region, true, faults.fault()) : status;
   }
 
   /**
@@ -364,20 +395,11 @@ final class OneSidedWork {
   }
 
   private int swapWord(LocalRegion old, RemoteRegion to, Work work) {
-    long was;
-    try {
-      // Where memory is missing the interpreter's compare-and-swap ends the process, and a load
-      // does not.
-      was = (long) QueueLayout.WORD.getOpaque(to.memory(), work.remoteOffset);
-      faults.surface();
-      was =
-          (long)
-              QueueLayout.WORD.compareAndExchange(
-                  to.memory(), work.remoteOffset, work.expected, work.value);
-      faults.surface();
-    } catch (InternalError e) {
-      return afterFault(to, true, e);
+    int status = onWord(EXCHANGE, to, work.remoteOffset, work.expected, work.value);
+    if (status != Status.SUCCESS) {
+      return status;
     }
+    long was = exchanged;
     if (was == work.expected) {
       counters.write(Long.BYTES);
       if (counted) {
@@ -386,6 +408,20 @@ final class OneSidedWork {
     }
     old.memory.set(QueueLayout.LONG.withByteAlignment(1), work.localOffset, was);
     return afterWrite(to);
+  }
+
+  private int exchange(RemoteRegion to, long remoteOffset, long expected, long value) {
+    // Where memory is missing the interpreter's compare-and-swap ends the process, and a load does
+    // not.
+    exchanged = (long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset);
+    faults.surface();
+    exchanged =
+        (long) QueueLayout.WORD.compareAndExchange(to.memory(), remoteOffset, expected, value);
+    return Status.SUCCESS;
+  }
+
+  private static boolean isWord(RemoteRegion region, long offset) {
+    return (region.address() + offset & 7) == 0;
   }
 
   private static int differing(long old, long value) {
@@ -433,25 +469,22 @@ final class OneSidedWork {
    *
    * @param region null when none was reached yet
    * @param stored whether it was a store, of memory that was not the caller's
-   * @throws InternalError when no memory of the peer's is gone: then it is somebody else's
+   * @throws MemoryFault when no memory of the peer's is gone: then it is somebody else's
    */
-  private int afterFault(RemoteRegion region, boolean stored, InternalError e) {
+  private int afterFault(RemoteRegion region, boolean stored, MemoryFault fault) {
     if (source.isMemoryLost()) {
       return Status.FENCED;
     }
     if (region == null) {
-      throw e;
+      throw fault;
     }
-    boolean valid;
-    try {
-      valid = RemoteRegions.isValid(region);
-      faults.surface();
-    } catch (InternalError again) {
+    int valid = faults.step(region, reached -> RemoteRegions.isValid(reached) ? 1 : 0);
+    if (valid == MemoryGuard.FAULT) {
       // The keys themselves can't be looked at any more.
       ends.breakOff();
       return Status.FENCED;
     }
-    if (!valid) {
+    if (valid == 0) {
       return Status.REMOTE_ACCESS;
     }
     String loss = source.describeLoss(region);
@@ -460,7 +493,7 @@ final class OneSidedWork {
       return Status.MEMORY_LOST;
     }
     if (!stored) {
-      throw e;
+      throw fault;
     }
     FailedStoreException failure = source.storeFailure(region);
     lostRegion =

@@ -1,9 +1,11 @@
 package io.erda.rdma;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.FailedFileSystemException;
 import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -124,10 +126,10 @@ final class QueueFile {
     try {
       // A server that starts just now may hold the lock for a moment: it looks whether this file's
       // owner is dead.
-      if (!Posix.tryLock(descriptor) || !directory.isNameOf(name, descriptor)) {
+      if (!ShmDirectory.tryLock(descriptor) || !directory.isNameOf(name, descriptor)) {
         return null;
       }
-      if (!Posix.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
+      if (!ShmDirectory.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
         try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
           ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
         }
@@ -140,7 +142,7 @@ final class QueueFile {
       throw e;
     } finally {
       if (!done) {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     }
   }
@@ -175,10 +177,7 @@ final class QueueFile {
     boolean done = false;
     try {
       QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, true);
-      try {
-        file.queue.fill((byte) 0);
-        new FaultPoint().surface();
-      } catch (InternalError e) {
+      if (!new MemoryGuard().attempt(file.queue, queue -> queue.fill((byte) 0))) {
         IOException why = file.storeFailure(directory);
         file.unmap();
         throw why instanceof OutOfSpaceException
@@ -189,7 +188,7 @@ final class QueueFile {
       return file;
     } finally {
       if (!done) {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     }
   }
@@ -260,7 +259,7 @@ final class QueueFile {
       return file;
     } finally {
       if (!done) {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     }
   }
@@ -305,7 +304,7 @@ final class QueueFile {
       if (descriptor < 0 || ShmDirectory.attributes(descriptor).bytes() >= queue.byteSize()) {
         return false;
       }
-      Posix.mapZerosOver(queue);
+      Mappings.mapZerosOver(queue);
       return true;
     } catch (IOException e) {
       return false;
@@ -328,7 +327,7 @@ final class QueueFile {
       return false;
     }
     try {
-      Posix.mapZerosOver(queue);
+      Mappings.mapZerosOver(queue);
       return true;
     } catch (IOException e) {
       return false;
@@ -344,7 +343,7 @@ final class QueueFile {
       return true;
     }
     try {
-      if (!Posix.tryLock(descriptor)) {
+      if (!ShmDirectory.tryLock(descriptor)) {
         return false;
       }
       // Another process may have its name by now.
@@ -372,7 +371,7 @@ final class QueueFile {
    */
   void forget() {
     if (descriptor >= 0) {
-      Posix.close(descriptor);
+      Libc.close(descriptor);
       descriptor = -1;
     }
   }

@@ -116,10 +116,9 @@ public interface QueuePair extends AutoCloseable {
   Claims claims();
 
   /**
-   * To be asked after an {@link InternalError} by one who does not know whose memory it was that
-   * went away ({@link io.erda.pmem.FaultPoint}): whether the peer took away what both ends share.
-   * Then the connection is broken, and no call of this queue pair meets that fault again. Costs a
-   * system call.
+   * To be asked after a {@link io.erda.pmem.MemoryFault} by one who does not know whose memory it
+   * was that went away: whether the peer took away what both ends share. Then the connection is
+   * broken, and no call of this queue pair meets that fault again. Costs a system call.
    */
   default boolean isMemoryLost() {
     return false;

@@ -1,6 +1,6 @@
 package io.erda.rdma;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 
 /**
  * {@link Claims} of a queue pair whose ends share memory. {@link ClaimWords} says why no message is
@@ -11,7 +11,7 @@ final class RingClaims implements Claims {
   private final ClaimWords words;
   private final Ends ends;
   private final Messages messages;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
 
   /** Messages that were posted, those too that the peer's end kept from being published. */
   private long posted;
@@ -69,17 +69,18 @@ final class RingClaims implements Claims {
       return;
     }
     queuePair.lookForShortening();
-    try {
-      ends.end(QueueLayout.FENCED);
-      queuePair.ringIfAsleep();
-      faults.surface();
-    } catch (InternalError e) {
+    if (!faults.attempt(this, RingClaims::fence)) {
       // The responder may not see that this end withdrew: it may claim what is in the ring.
       words.lose();
       queuePair.isMemoryLost();
       queuePair.breakOff();
     }
     words.withdraw();
+  }
+
+  private void fence() {
+    ends.end(QueueLayout.FENCED);
+    queuePair.ringIfAsleep();
   }
 
   @Override

@@ -1,6 +1,6 @@
 package io.erda.rdma;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 
@@ -55,7 +55,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final OneSidedWork oneSided;
   private final CompletionQueue completions = new CompletionQueue(QUEUE_DEPTH);
   private final long connectDeadline;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
 
   private Phase phase;
@@ -160,8 +160,8 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
       return false;
     }
     return switch (work.opcode) {
-      case Opcode.READ -> complete(work, oneSided.read(local(work), work));
-      case Opcode.WRITE -> complete(work, oneSided.write(local(work), work));
+      case Opcode.READ -> complete(work, oneSided.read(checked(work)));
+      case Opcode.WRITE -> complete(work, oneSided.write(checked(work)));
       case Opcode.WRITE_IMM -> postWriteImm(work);
       case Opcode.SEND -> postSend(work);
       // The stores behind it are the responder's as much as ours: it is asked by a message.
@@ -170,6 +170,12 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
       case Opcode.COMPARE_AND_SWAP -> complete(work, oneSided.compareAndSwap(local(work), work));
       default -> throw new IllegalArgumentException(work.toString());
     };
+  }
+
+  /** The work, whose local memory is the device's own and large enough. */
+  private Work checked(Work work) {
+    local(work);
+    return work;
   }
 
   private LocalRegion local(Work work) {
@@ -186,12 +192,12 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   private boolean postWriteImm(Work work) {
-    LocalRegion from = local(work);
+    checked(work);
     // The room for the notice is there before the WRITE is done, and only we take it.
     if (!messages.hasRoom(Integer.BYTES)) {
       return false;
     }
-    int status = oneSided.write(from, work);
+    int status = oneSided.write(work);
     if (status == Status.SUCCESS) {
       immediate.set(QueueLayout.INT, 0, work.length);
       status = publish(Ring.TYPE_WRITE_IMM, work.imm, immediate, 0, Integer.BYTES);
@@ -503,10 +509,7 @@ abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     // Nothing of the closing is left out because the memory went away a moment ago.
     lookForShortening();
     claims.withdraw();
-    try {
-      showEnd(state);
-      faults.surface();
-    } catch (InternalError e) {
+    if (!faults.attempt(this, closing -> closing.showEnd(state))) {
       // The peer sees the end by its socket.
       isMemoryLost();
     }

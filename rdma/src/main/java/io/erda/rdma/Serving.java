@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
@@ -106,11 +107,11 @@ final class Serving implements AutoCloseable {
     boolean locked = false;
     try {
       // Clients that ask have it for a moment; then they see no lock, and the next ones do.
-      locked = Posix.tryLock(held);
+      locked = ShmDirectory.tryLock(held);
       return new Serving(directory, spares, strangers, null, held);
     } finally {
       if (!locked) {
-        Posix.close(held);
+        Libc.close(held);
       }
     }
   }
@@ -120,12 +121,12 @@ final class Serving implements AutoCloseable {
     int descriptor = -1;
     try {
       descriptor = directory.open(HELD, false);
-      return Posix.isLocked(descriptor);
+      return ShmDirectory.isLocked(descriptor);
     } catch (IOException e) {
       return false;
     } finally {
       if (descriptor >= 0) {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     }
   }
@@ -158,7 +159,7 @@ final class Serving implements AutoCloseable {
         registry.close();
       }
       if (held >= 0) {
-        Posix.close(held);
+        Libc.close(held);
         held = -1;
       }
     } finally {

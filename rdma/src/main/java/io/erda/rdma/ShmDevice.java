@@ -1,10 +1,13 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.FailedFileSystemException;
 import io.erda.pmem.FileErrors;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.Uninterrupted;
+import io.erda.pmem.UntrustedFileException;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -37,7 +40,7 @@ import java.util.List;
  * and who shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}). Nor
  * can one user who is not the server's take all sockets or descriptors. A READ or WRITE of a
  * region's file that was shortened completes with {@link Status#MEMORY_LOST}; its owner, who loads
- * and stores by itself, gets an {@link InternalError}: see {@link io.erda.pmem.FaultPoint}.
+ * and stores by itself, does that by a {@link MemoryGuard}.
  *
  * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would:
  * peers' WRITEs fail from then on, their READs go on. Closing a queue pair itself ends both;
@@ -136,7 +139,7 @@ public final class ShmDevice implements Device {
    */
   @Override
   public Listener listen(String address) throws IOException {
-    return listenAs(ShmSocket.user(Posix.user()), address);
+    return listenAs(ShmSocket.user(Libc.effectiveUser()), address);
   }
 
   /** Listens with {@code own} in the place of this process's user. */
@@ -206,11 +209,14 @@ public final class ShmDevice implements Device {
 
   private void initialise(QueueFile file, ShmDirectory directory, MemorySegment privateData)
       throws IOException {
-    try {
-      QueueLayout.initialise(
-          file.queue(), ProcessHandle.current().pid(), options.counted(), privateData);
-      new FaultPoint().surface();
-    } catch (InternalError e) {
+    boolean stored =
+        new MemoryGuard()
+            .attempt(
+                file.queue(),
+                queue ->
+                    QueueLayout.initialise(
+                        queue, ProcessHandle.current().pid(), options.counted(), privateData));
+    if (!stored) {
       IOException why = file.storeFailure(directory);
       file.remove();
       throw why instanceof OutOfSpaceException

@@ -1,7 +1,13 @@
 package io.erda.rdma;
 
+import io.erda.pmem.FailedFileSystemException;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.Listing;
 import io.erda.pmem.OpenDirectory;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.UntrustedFileException;
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
@@ -62,7 +68,7 @@ final class ShmDirectory implements AutoCloseable {
    * @throws NotDirectoryException also for a symbolic link
    */
   static ShmDirectory open(Path path) throws IOException {
-    return open(path, openAround(path), Posix.O_PATH);
+    return open(path, openAround(path), Libc.O_PATH);
   }
 
   /**
@@ -76,21 +82,21 @@ final class ShmDirectory implements AutoCloseable {
       Files.createDirectories(parent(path));
       around = openAround(path);
     } else {
-      around = Posix.open(open.descriptor(), ".", Posix.O_PATH | Posix.O_DIRECTORY, 0, open.path());
+      around = opened(open.descriptor(), ".", Libc.O_PATH | Libc.O_DIRECTORY, 0, open.path());
     }
     try {
       String name = path.getFileName().toString();
       if (!Files.exists(reopened(around).resolve(name), LinkOption.NOFOLLOW_LINKS)) {
-        Posix.makeDirectory(around, name, PRIVATE, path);
+        FileErrors.check("mkdir", Libc.makeDirectory(around, name, PRIVATE), path);
       }
     } catch (FileAlreadyExistsException e) {
       // Another server was quicker: which of the two serves is decided by the lock.
     } catch (IOException e) {
-      Posix.close(around);
+      Libc.close(around);
       throw e;
     }
     // The lock needs a directory that is open for reading.
-    return open(path, around, Posix.O_RDONLY);
+    return open(path, around, Libc.O_RDONLY);
   }
 
   private static Path parent(Path path) throws NotDirectoryException {
@@ -103,8 +109,7 @@ final class ShmDirectory implements AutoCloseable {
 
   private static int openAround(Path path) throws IOException {
     Path parent = parent(path);
-    return Posix.open(
-        Posix.WORKING_DIRECTORY, parent.toString(), Posix.O_PATH | Posix.O_DIRECTORY, 0, parent);
+    return opened(Libc.AT_FDCWD, parent.toString(), Libc.O_PATH | Libc.O_DIRECTORY, 0, parent);
   }
 
   /**
@@ -114,19 +119,19 @@ final class ShmDirectory implements AutoCloseable {
   private static ShmDirectory open(Path path, int around, int flags) throws IOException {
     try {
       int descriptor =
-          Posix.open(
+          opened(
               around,
               path.getFileName().toString(),
-              flags | Posix.O_DIRECTORY | Posix.O_NOFOLLOW,
+              flags | Libc.O_DIRECTORY | Libc.O_NOFOLLOW,
               0,
               path);
       return new ShmDirectory(path, descriptor, around);
     } catch (NotDirectoryException e) {
-      Posix.close(around);
+      Libc.close(around);
       throw new NotDirectoryException(
           path + " is not a directory (a symbolic link is not followed here)");
     } catch (IOException e) {
-      Posix.close(around);
+      Libc.close(around);
       throw e;
     }
   }
@@ -150,23 +155,81 @@ final class ShmDirectory implements AutoCloseable {
     return Path.of("/proc/self/fd/" + fd);
   }
 
+  /**
+   * A descriptor, which is closed on exec.
+   *
+   * @param directory an open directory that a relative name begins in
+   * @param mode of a file that is created, less the umask
+   * @param file for messages
+   */
+  private static int opened(int directory, String name, int flags, int mode, Path file)
+      throws IOException {
+    return FileErrors.check("open", Libc.open(directory, name, flags, mode), file);
+  }
+
+  /**
+   * Takes the exclusive lock of an open file; false when another holds it. Closing the descriptor
+   * releases it: it belongs to the opening, so two owners in one JVM exclude each other as two
+   * processes do, and it ends with the process however that ends.
+   */
+  static boolean tryLock(int fd) throws IOException {
+    return isTaken(Libc.flock(fd), fd);
+  }
+
+  /** Whether another holds the exclusive lock of a file that was opened to ask this. */
+  static boolean isLocked(int fd) throws IOException {
+    return !isTaken(Libc.flockShared(fd), fd);
+  }
+
+  private static boolean isTaken(int result, int fd) throws IOException {
+    if (Errno.EAGAIN.is(result)) {
+      return false;
+    }
+    FileErrors.check("flock", result, Path.of("descriptor " + fd));
+    return true;
+  }
+
+  /**
+   * Makes sure that the first bytes of an open file have space, so that no store into a mapping of
+   * them fails for want of it; makes it that long if it is shorter.
+   *
+   * @return false, and nothing was done, when the file system can't say that without writing
+   * @throws OutOfSpaceException when there is none, or the process's file-size limit forbids it
+   */
+  static boolean allocate(int fd, Path file, long bytes) throws IOException {
+    int result;
+    do {
+      result = Libc.fallocate(fd, 0, bytes);
+    } while (Errno.EINTR.is(result));
+    return switch (Errno.ofResult(result)) {
+      case ENOSPC, EDQUOT ->
+          throw new OutOfSpaceException(file + ": no space left for " + bytes + " bytes", null);
+      case EFBIG ->
+          throw new OutOfSpaceException(
+              "%s: the file-size limit of this process (ulimit -f) is below %d bytes"
+                  .formatted(file, bytes),
+              null);
+      default -> result == 0;
+    };
+  }
+
   /** Takes the directory for one server; false when another one has it. */
   boolean tryLock() throws IOException {
-    return Posix.tryLock(descriptor);
+    return tryLock(descriptor);
   }
 
   /** Whether another process serves in the directory, or holds it: its lock is taken. */
   boolean isLocked() {
     int opened = -1;
     try {
-      opened = Posix.open(descriptor, ".", Posix.O_RDONLY | Posix.O_DIRECTORY, 0, path);
-      return Posix.isLocked(opened);
+      opened = opened(descriptor, ".", Libc.O_RDONLY | Libc.O_DIRECTORY, 0, path);
+      return isLocked(opened);
     } catch (IOException e) {
       // Who may not look is told what the attempt itself says.
       return false;
     } finally {
       if (opened >= 0) {
-        Posix.close(opened);
+        Libc.close(opened);
       }
     }
   }
@@ -236,14 +299,14 @@ final class ShmDirectory implements AutoCloseable {
   private static int openPlain(int directory, String name, boolean toWrite, Path file)
       throws IOException {
     // O_NONBLOCK: opening a pipe must not wait for its other end.
-    int flags = (toWrite ? Posix.O_RDWR : Posix.O_RDONLY) | Posix.O_NOFOLLOW | Posix.O_NONBLOCK;
-    int fd = Posix.open(directory, name, flags, 0, file);
+    int flags = (toWrite ? Libc.O_RDWR : Libc.O_RDONLY) | Libc.O_NOFOLLOW | Libc.O_NONBLOCK;
+    int fd = opened(directory, name, flags, 0, file);
     boolean plain = false;
     try {
       plain = attributes(fd).regular;
     } finally {
       if (!plain) {
-        Posix.close(fd);
+        Libc.close(fd);
       }
     }
     if (!plain) {
@@ -258,8 +321,8 @@ final class ShmDirectory implements AutoCloseable {
    * @throws FileAlreadyExistsException when the name is taken, by whatever
    */
   int create(String name) throws IOException {
-    int flags = Posix.O_RDWR | Posix.O_CREAT | Posix.O_EXCL | Posix.O_NOFOLLOW;
-    int fd = Posix.open(descriptor, name, flags, 0600, file(name));
+    int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL | Libc.O_NOFOLLOW;
+    int fd = opened(descriptor, name, flags, 0600, file(name));
     boolean done = false;
     try {
       share(fd);
@@ -267,7 +330,7 @@ final class ShmDirectory implements AutoCloseable {
       return fd;
     } finally {
       if (!done) {
-        Posix.close(fd);
+        Libc.close(fd);
         delete(name);
       }
     }
@@ -280,17 +343,17 @@ final class ShmDirectory implements AutoCloseable {
   void share(int fd) throws IOException {
     Attributes directory = attributes();
     Attributes file = attributes(fd);
-    boolean superuser = Posix.user() == 0 && directory.userId != file.userId;
+    boolean superuser = Libc.effectiveUser() == 0 && directory.userId != file.userId;
     if (superuser || directory.groupId != file.groupId) {
       // A user who is not of the group keeps the file: the others can't open it then, and say so.
-      boolean ignored = Posix.changeOwner(fd, superuser ? directory.userId : -1, directory.groupId);
+      Libc.fchown(fd, superuser ? directory.userId : -1, directory.groupId);
     }
-    Posix.changeMode(fd, directory.mode & READ_WRITE);
+    Libc.fchmod(fd, directory.mode & READ_WRITE);
   }
 
   /** A descriptor of a socket that leads to it and to nothing else; of a link, if it is one. */
   int openSocket(String name) throws IOException {
-    return Posix.open(descriptor, name, Posix.O_PATH | Posix.O_NOFOLLOW, 0, file(name));
+    return opened(descriptor, name, Libc.O_PATH | Libc.O_NOFOLLOW, 0, file(name));
   }
 
   /** Sets the same for a socket that was just bound. */
@@ -299,7 +362,7 @@ final class ShmDirectory implements AutoCloseable {
     try {
       Files.setPosixFilePermissions(reopened(fd), permissions(attributes().mode & READ_WRITE));
     } finally {
-      Posix.close(fd);
+      Libc.close(fd);
     }
   }
 
@@ -384,7 +447,7 @@ final class ShmDirectory implements AutoCloseable {
   /** Removes a file's name, if it is there. */
   void delete(String name) throws IOException {
     try {
-      Posix.remove(descriptor, name, false, file(name));
+      FileErrors.check("unlink", Libc.unlink(descriptor, name, 0), file(name));
     } catch (NoSuchFileException e) {
       // It is gone already, as it should be.
     }
@@ -392,7 +455,7 @@ final class ShmDirectory implements AutoCloseable {
 
   /** Renames a file; what had the new name is replaced. */
   void rename(String from, String to) throws IOException {
-    Posix.rename(descriptor, from, to, file(from));
+    FileErrors.check("rename", Libc.rename(descriptor, from, to), file(from));
   }
 
   /**
@@ -405,7 +468,7 @@ final class ShmDirectory implements AutoCloseable {
       return;
     }
     try {
-      Posix.remove(descriptor, name, true, file(name));
+      FileErrors.check("rmdir", Libc.unlink(descriptor, name, Libc.AT_REMOVEDIR), file(name));
     } catch (DirectoryNotEmptyException e) {
       setAside(name);
     }
@@ -425,11 +488,11 @@ final class ShmDirectory implements AutoCloseable {
   @Override
   public void close() {
     if (descriptor >= 0) {
-      Posix.close(descriptor);
+      Libc.close(descriptor);
       descriptor = -1;
     }
     if (!closed) {
-      Posix.close(around);
+      Libc.close(around);
       closed = true;
     }
   }

@@ -1,7 +1,8 @@
 package io.erda.rdma;
 
-import io.erda.pmem.FaultPoint;
 import io.erda.pmem.FileErrors;
+import io.erda.pmem.MemoryGuard;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -50,7 +51,7 @@ final class ShmListener implements Listener {
   /** All that were not answered: queued, or in the hands of the caller. */
   private final List<Request> unanswered = new ArrayList<>();
 
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private boolean ready = true;
   private int polls;
   private long lastCheck;
@@ -138,13 +139,9 @@ final class ShmListener implements Listener {
       }
       Request request = null;
       try {
-        request = request(file, socket, user, version);
-        faults.surface();
+        // Nothing but the queue file is looked at.
+        request = faults.find(this, asked -> asked.request(file, socket, user, version));
         return request;
-      } catch (InternalError e) {
-        // Nothing but the queue file was looked at.
-        request = null;
-        return null;
       } finally {
         if (request == null) {
           file.unmap();
@@ -176,7 +173,7 @@ final class ShmListener implements Listener {
      */
     private boolean mayName(UserPrincipal user, QueueFile file) throws IOException {
       int owner = file.attributes().userId();
-      return owner == Posix.user()
+      return owner == Libc.effectiveUser()
           || owner == directory.attributes().userId()
           || file.owner().equals(user);
     }
@@ -462,27 +459,30 @@ final class ShmListener implements Listener {
       answer();
       store(ofOurs);
       ShmQueuePair queuePair = device.accept(file, socket, peer(), user);
-      try {
-        QueueLayout.WORD.setRelease(
-            file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.OPEN);
-        queuePair.ringIfAsleep();
-        faults.surface();
-      } catch (InternalError e) {
-        if (!queuePair.isMemoryLost()) {
-          // It may have heard nothing.
-          queuePair.breakOff();
-        }
+      boolean told =
+          faults.attempt(
+              queuePair,
+              accepted -> {
+                setState(QueueLayout.OPEN);
+                accepted.ringIfAsleep();
+              });
+      if (!told && !queuePair.isMemoryLost()) {
+        // It may have heard nothing.
+        queuePair.breakOff();
       }
       return queuePair;
     }
 
     private void store(MemorySegment ofOurs) {
-      try {
-        QueueLayout.setPrivateData(file.queue(), QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
-        QueueLayout.WORD.setRelease(
-            file.queue(), QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
-        faults.surface();
-      } catch (InternalError e) {
+      boolean stored =
+          faults.attempt(
+              file.queue(),
+              queue -> {
+                QueueLayout.setPrivateData(queue, QueueLayout.RESPONDER_DATA_OFFSET, ofOurs);
+                QueueLayout.WORD.setRelease(
+                    queue, QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
+              });
+      if (!stored) {
         // What is stored behind this finds zeros of this process's own, or fails as well.
         file.isLost();
       }
@@ -492,14 +492,13 @@ final class ShmListener implements Listener {
     public void reject(MemorySegment ofOurs) {
       answer();
       store(ofOurs);
-      try {
-        QueueLayout.WORD.setRelease(
-            file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.REFUSED);
-        faults.surface();
-      } catch (InternalError e) {
-        // The peer sees the end of its socket.
-      }
+      // Where that can't be stored, the peer sees the end of its socket.
+      boolean ignored = faults.attempt(this, refused -> refused.setState(QueueLayout.REFUSED));
       drop();
+    }
+
+    private void setState(long state) {
+      QueueLayout.WORD.setRelease(file.queue(), QueueLayout.RESPONDER_STATE_OFFSET, state);
     }
 
     private void answer() {

@@ -3,6 +3,7 @@ package io.erda.rdma;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FileErrors;
 import io.erda.pmem.ReadAhead;
+import io.erda.pmem.UntrustedFileException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,10 +2,11 @@ package io.erda.rdma;
 
 import io.erda.pmem.Backing;
 import io.erda.pmem.FailedStoreException;
-import io.erda.pmem.FaultPoint;
 import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -43,7 +44,7 @@ final class ShmRegistry implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final MemorySegment registry;
   private final long id;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private final boolean[] used = new boolean[RegistryLayout.SLOTS];
   private long nextSequence;
   private int cursor;
@@ -53,10 +54,7 @@ final class ShmRegistry implements AutoCloseable {
     this.id = id;
     this.nextSequence = id + 1;
     this.registry = map(descriptor, directory.file(FILE), arena);
-    try {
-      begin();
-      faults.surface();
-    } catch (InternalError e) {
+    if (!faults.attempt(this, ShmRegistry::begin)) {
       FailedStoreException failure = storeFailure(directory, registry);
       MappedArena.close(arena);
       throw failure.getCause();
@@ -89,7 +87,7 @@ final class ShmRegistry implements AutoCloseable {
     boolean mapped = false;
     try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
       // A copy of a store may have holes, and a store into one on a full disk is a SIGBUS.
-      if (!Posix.allocate(descriptor, file, RegistryLayout.BYTES)
+      if (!ShmDirectory.allocate(descriptor, file, RegistryLayout.BYTES)
           && channel.size() < RegistryLayout.BYTES) {
         writeZeros(channel, RegistryLayout.BYTES);
       }
@@ -127,7 +125,7 @@ final class ShmRegistry implements AutoCloseable {
       try {
         return new ShmRegistry(directory, old, sequence);
       } finally {
-        Posix.close(old);
+        Libc.close(old);
       }
     }
   }
@@ -142,15 +140,12 @@ final class ShmRegistry implements AutoCloseable {
     try (FileChannel channel = ShmDirectory.channel(old, true)) {
       MemorySegment registry =
           channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
-      try {
-        endKeys(registry);
-        new FaultPoint().surface();
-      } catch (InternalError e) {
+      if (!new MemoryGuard().attempt(registry, ShmRegistry::endKeys)) {
         throw storeFailure(directory, registry).getCause();
       }
     } finally {
       MappedArena.close(arena);
-      Posix.close(old);
+      Libc.close(old);
     }
   }
 
@@ -167,7 +162,7 @@ final class ShmRegistry implements AutoCloseable {
       done = true;
       return registry;
     } finally {
-      Posix.close(fresh);
+      Libc.close(fresh);
       if (!done) {
         directory.delete(NEW);
       }
@@ -183,7 +178,7 @@ final class ShmRegistry implements AutoCloseable {
       // A file with another name, or another owner than the directory's, is something else.
       if (attributes.bytes() == RegistryLayout.BYTES
           && attributes.links() == 1
-          && (attributes.userId() == Posix.user()
+          && (attributes.userId() == Libc.effectiveUser()
               || attributes.userId() == directory.attributes().userId())) {
         return descriptor;
       }
@@ -191,7 +186,7 @@ final class ShmRegistry implements AutoCloseable {
       // There is none, or none that may be written.
     }
     if (descriptor >= 0) {
-      Posix.close(descriptor);
+      Libc.close(descriptor);
     }
     return -1;
   }
@@ -213,7 +208,7 @@ final class ShmRegistry implements AutoCloseable {
       return 0;
     } finally {
       if (descriptor >= 0) {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     }
     MemorySegment header = MemorySegment.ofArray(head.array());
@@ -254,11 +249,15 @@ final class ShmRegistry implements AutoCloseable {
     long inode = inode(backing.file().getFileName().toString());
     int slot = freeSlot();
     long key = RegistryLayout.key(nextSequence++, slot);
-    try {
-      QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
-      writeSlot(registry, slot, backing.offset(), length, inode, access, name, key);
-      faults.surface();
-    } catch (InternalError e) {
+    long next = nextSequence;
+    boolean shown =
+        faults.attempt(
+            registry,
+            into -> {
+              QueueLayout.WORD.setRelease(into, RegistryLayout.NEXT_SEQUENCE_OFFSET, next);
+              writeSlot(into, slot, backing.offset(), length, inode, access, name, key);
+            });
+    if (!shown) {
       throw storeFailure(directory, registry);
     }
     used[slot] = true;
@@ -300,10 +299,7 @@ final class ShmRegistry implements AutoCloseable {
     int slot = RegistryLayout.slot(key);
     long at = RegistryLayout.slotOffset(slot) + RegistryLayout.KEY;
     if ((long) QueueLayout.WORD.getAcquire(registry, at) == key) {
-      try {
-        QueueLayout.WORD.setVolatile(registry, at, 0L);
-        faults.surface();
-      } catch (InternalError e) {
+      if (!faults.attempt(registry, shown -> QueueLayout.WORD.setVolatile(shown, at, 0L))) {
         throw storeFailure(directory, registry);
       }
       // What is stored into the region's file or the slot after this is not seen before it.

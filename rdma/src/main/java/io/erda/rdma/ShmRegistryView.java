@@ -5,6 +5,8 @@ import io.erda.pmem.FileErrors;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.ReadAhead;
 import io.erda.pmem.Uninterrupted;
+import io.erda.pmem.UntrustedFileException;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -87,7 +89,7 @@ final class ShmRegistryView implements AutoCloseable {
           return view;
         }
       } finally {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     } catch (AccessDeniedException | UntrustedFileException e) {
       throw e;
@@ -139,7 +141,7 @@ final class ShmRegistryView implements AutoCloseable {
           ? -1
           : RegistryLayout.version(MemorySegment.ofBuffer(first.flip()));
     } finally {
-      Posix.close(descriptor);
+      Libc.close(descriptor);
     }
   }
 
@@ -241,7 +243,7 @@ final class ShmRegistryView implements AutoCloseable {
         }
         return map(slot.name, descriptor, slot.offset, slot.length, writable, arena);
       } finally {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     } catch (AccessDeniedException | UntrustedFileException | ShortenedFileException e) {
       throw e;
@@ -352,7 +354,7 @@ final class ShmRegistryView implements AutoCloseable {
             ? RemoteRegion.describeLoss(slot.name, now.bytes(), slot.offset + slot.length)
             : null;
       } finally {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     } catch (IOException e) {
       return null;

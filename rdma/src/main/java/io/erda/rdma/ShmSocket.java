@@ -1,5 +1,6 @@
 package io.erda.rdma;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketAddress;
@@ -77,7 +78,7 @@ final class ShmSocket {
     try {
       return connect(directory, UnixDomainSocketAddress.of(ShmDirectory.reopened(socket)));
     } finally {
-      Posix.close(socket);
+      Libc.close(socket);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
@@ -61,7 +62,7 @@ final class SpareQueueFiles {
     }
     try {
       if (ShmDirectory.attributes(descriptor).bytes() == QueueLayout.BYTES
-          && Posix.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
+          && ShmDirectory.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
         directory.share(descriptor);
         return;
       }
@@ -69,7 +70,7 @@ final class SpareQueueFiles {
     } catch (OutOfSpaceException e) {
       directory.delete(name);
     } finally {
-      Posix.close(descriptor);
+      Libc.close(descriptor);
     }
   }
 
@@ -122,7 +123,7 @@ final class SpareQueueFiles {
     boolean made = false;
     try {
       // Another process that is quicker and takes it finds it too short, and lets it go.
-      if (Posix.tryLock(descriptor)) {
+      if (ShmDirectory.tryLock(descriptor)) {
         fill(descriptor, name);
         made = true;
       }
@@ -132,13 +133,13 @@ final class SpareQueueFiles {
       if (!made) {
         directory.delete(name);
       }
-      Posix.close(descriptor);
+      Libc.close(descriptor);
     }
     return made;
   }
 
   private void fill(int descriptor, String name) throws IOException {
-    if (!Posix.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
+    if (!ShmDirectory.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
       try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
         ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
       }
@@ -163,7 +164,7 @@ final class SpareQueueFiles {
       try {
         keep(name, descriptor);
       } finally {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     }
   }
@@ -239,7 +240,7 @@ final class SpareQueueFiles {
       return null;
     } finally {
       if (!taken) {
-        Posix.close(descriptor);
+        Libc.close(descriptor);
       }
     }
   }
@@ -264,14 +265,14 @@ final class SpareQueueFiles {
     int descriptor = directory.open(spare, true);
     try {
       String name = QueueFile.nextName();
-      if (Posix.tryLock(descriptor) || directory.exists(name)) {
+      if (ShmDirectory.tryLock(descriptor) || directory.exists(name)) {
         return null;
       }
       directory.rename(spare, name);
       changed = true;
       return name;
     } finally {
-      Posix.close(descriptor);
+      Libc.close(descriptor);
     }
   }
 
@@ -280,14 +281,14 @@ final class SpareQueueFiles {
     int descriptor = -1;
     try {
       descriptor = directory.open(name, true);
-      if (Posix.tryLock(descriptor) && directory.isNameOf(name, descriptor)) {
+      if (ShmDirectory.tryLock(descriptor) && directory.isNameOf(name, descriptor)) {
         return descriptor;
       }
     } catch (IOException e) {
       // It is another user's, it is gone, or it is no file at all.
     }
     if (descriptor >= 0) {
-      Posix.close(descriptor);
+      Libc.close(descriptor);
     }
     return -1;
   }

@@ -1,7 +1,8 @@
 package io.erda.rdma;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.AccessDeniedException;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,19 +71,18 @@ final class Strangers implements AutoCloseable {
 
   /** Whether no server has answered its client yet; fences it if one has. */
   private static boolean isNew(QueueFile file) {
+    // Where the disk has no room for the page, it is counted for as long as its client lives, and
+    // this server never looks into its ring: what it still stores is nobody's.
+    return new MemoryGuard().step(file.queue(), Strangers::fence) == 1;
+  }
+
+  private static int fence(MemorySegment queue) {
     long at = QueueLayout.RESPONDER_STATE_OFFSET;
-    try {
-      long state = (long) QueueLayout.WORD.getAcquire(file.queue(), at);
-      if (state == QueueLayout.OPEN) {
-        QueueLayout.WORD.setVolatile(file.queue(), at, QueueLayout.GONE);
-      }
-      new FaultPoint().surface();
-      return state == QueueLayout.PENDING;
-    } catch (InternalError e) {
-      // The disk has no room for the page. It is counted for as long as its client lives, and this
-      // server never looks into its ring: what it still stores is nobody's.
-      return false;
+    long state = (long) QueueLayout.WORD.getAcquire(queue, at);
+    if (state == QueueLayout.OPEN) {
+      QueueLayout.WORD.setVolatile(queue, at, QueueLayout.GONE);
     }
+    return state == QueueLayout.PENDING ? 1 : 0;
   }
 
   /** How many are left. A system call for each. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.pmem.libc.Libc;
 import io.erda.rdma.tcp.TcpClientDevice;
 import io.erda.rdma.tcp.TcpOptions;
 import io.erda.rdma.tcp.TcpServerDevice;
@@ -97,12 +98,11 @@ final class FailedSelectorTest {
             linker.defaultLookup().find("dup2").orElseThrow(),
             FunctionDescriptor.of(
                 ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-    int nothing =
-        Posix.open(Posix.WORKING_DIRECTORY, "/dev/null", Posix.O_RDONLY, 0, Path.of("/dev/null"));
+    int nothing = Libc.open(Path.of("/dev/null"), Libc.O_RDONLY);
     try {
       assertEquals(descriptor, (int) dup2.invokeExact(nothing, descriptor));
     } finally {
-      Posix.close(nothing);
+      Libc.close(nothing);
     }
   }
 

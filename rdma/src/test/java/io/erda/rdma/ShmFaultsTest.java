@@ -201,17 +201,6 @@ final class ShmFaultsTest {
     assertFalse(Files.exists(real.resolve("registry")));
   }
 
-  /** The flags that differ: Linux's asm-generic/fcntl.h, and those of Arm and POWER. */
-  @Test
-  void theFlagsOfOpenAreTheMachines() {
-    assertEquals(0x1_0000, Posix.directoryFlag("amd64"));
-    assertEquals(0x1_0000, Posix.directoryFlag("riscv64"));
-    assertEquals(0x1_0000, Posix.directoryFlag("s390x"));
-    assertEquals(0x4000, Posix.directoryFlag("aarch64"));
-    assertEquals(0x4000, Posix.directoryFlag("ppc64le"));
-    assertEquals(2 * Posix.O_DIRECTORY, Posix.O_NOFOLLOW);
-  }
-
   private static void prepare(Path registry, long key, String name, long inode) throws IOException {
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
     try (RandomAccessFile file = new RandomAccessFile(registry.toFile(), "rw")) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.fuzz.Fuzz;
 import io.erda.pmem.Backing;
 import io.erda.pmem.ReadAhead;
+import io.erda.pmem.UntrustedFileException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

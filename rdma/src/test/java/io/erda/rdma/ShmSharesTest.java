@@ -3,6 +3,7 @@ package io.erda.rdma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.StandardProtocolFamily;
@@ -35,7 +36,7 @@ final class ShmSharesTest {
   private final Recorder recorder = new Recorder();
 
   private static Listener listenAsAnotherUser(ShmFixture fixture) throws IOException {
-    UserPrincipal another = ShmSocket.user(Posix.user() == 1 ? 2 : 1);
+    UserPrincipal another = ShmSocket.user(Libc.effectiveUser() == 1 ? 2 : 1);
     return fixture.server().listenAs(another, fixture.address());
   }
 

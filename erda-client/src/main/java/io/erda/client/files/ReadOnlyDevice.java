@@ -2,7 +2,7 @@ package io.erda.client.files;
 
 import io.erda.logstore.LogReading;
 import io.erda.pmem.Backing;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.StoreTables;
 import io.erda.rdma.Device;
@@ -87,17 +87,19 @@ public final class ReadOnlyDevice implements Device {
   public boolean isReadable() {
     try (ReadableDirectory directory = MapReader.openDirectory(place);
         MapReader reader = MapReader.open(directory)) {
-      StoreSnapshot map = reader.read();
-      boolean readable = map != null && reachesAll(directory, reader, map);
-      new FaultPoint().surface();
-      return readable;
-    } catch (NotReadable | InternalError e) {
+      Boolean readable =
+          new MemoryGuard().find(reader, reading -> reachesAll(directory, reading, reading.read()));
+      return readable != null && readable;
+    } catch (NotReadable e) {
       return false;
     }
   }
 
   private static boolean reachesAll(
       ReadableDirectory directory, MapReader reader, StoreSnapshot map) {
+    if (map == null) {
+      return false;
+    }
     try (ReachedFiles files = new ReachedFiles(directory, reader.root(), reader::regions)) {
       StoreTables tables = map.superblock().tables();
       boolean reached =

@@ -1,6 +1,7 @@
 package io.erda.client.files;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Handshake.Refusal;
@@ -33,6 +34,9 @@ final class ReadOnlyQueuePair implements QueuePair {
   /** The bytes of a cache line. */
   private static final int SOON_STRIDE = 64;
 
+  private static final MemoryGuard.Access<ReadOnlyQueuePair, Work> LOAD =
+      (pair, work, _, _, _, _) -> pair.load(work);
+
   /** A buffer that was posted to receive a message. */
   private record Receive(long wrId, MemorySegment memory, long offset, int length) {}
 
@@ -48,7 +52,7 @@ final class ReadOnlyQueuePair implements QueuePair {
 
   private final MemorySegment message =
       MemorySegment.ofArray(new long[Protocol.MESSAGE_BYTES_MAX / Long.BYTES]);
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private final NoEffects claims = new NoEffects();
   private ReadableDirectory directory;
   private MapReader reader;
@@ -59,6 +63,9 @@ final class ReadOnlyQueuePair implements QueuePair {
 
   /** Whether it was tried to connect, which the first poll does. */
   private boolean tried;
+
+  /** Where the READ loads from that is under way; null before that is reached. */
+  private ReachedFiles.Reached from;
 
   /** The store is another one by now, or can't be read any more. */
   private boolean broken;
@@ -87,8 +94,12 @@ final class ReadOnlyQueuePair implements QueuePair {
     try {
       directory = MapReader.openDirectory(place);
       reader = MapReader.open(directory);
-      StoreSnapshot first = reader.read();
-      faults.surface();
+      StoreSnapshot first = faults.find(reader, MapReader::read);
+      if (first == null && faults.fault() != null) {
+        privateData =
+            Handshake.encode(new Refusal(Refusal.STORE, "a file of the store was shortened"));
+        return Status.REJECTED;
+      }
       if (first == null) {
         return Status.TIMEOUT;
       }
@@ -99,11 +110,6 @@ final class ReadOnlyQueuePair implements QueuePair {
     } catch (NotReadable e) {
       privateData = Handshake.encode(new Refusal(Refusal.STORE, e.getMessage()));
       return e.status;
-    } catch (InternalError e) {
-      // One of the files was shortened while it was read.
-      privateData =
-          Handshake.encode(new Refusal(Refusal.STORE, "a file of the store was shortened"));
-      return Status.REJECTED;
     }
   }
 
@@ -146,25 +152,27 @@ final class ReadOnlyQueuePair implements QueuePair {
     if (work.remoteKey == ReachedFiles.ROOT && ++rootReads >= READS_PER_LOOK && !isStoreThere()) {
       return Status.FENCED;
     }
-    ReachedFiles.Reached from = null;
-    try {
-      from = files.reach(work.remoteKey, answers.map());
-      if (from == null) {
-        lost = files.loss();
-        return files.failure();
-      }
-      if (!from.contains(work.remoteOffset, work.length)) {
-        return Status.REMOTE_ACCESS;
-      }
-      from.file().load(work.remoteOffset, work.local.memory(), work.localOffset, work.length);
-      boolean linked = files.isLinked(from);
-      faults.surface();
-      reads++;
-      bytesRead += work.length;
-      return linked ? Status.SUCCESS : Status.REMOTE_ACCESS;
-    } catch (InternalError e) {
-      return afterFault(from, e);
+    from = null;
+    int status = faults.access(LOAD, this, work, 0, 0, 0, 0);
+    return status == MemoryGuard.FAULT ? afterFault(from, faults.fault()) : status;
+  }
+
+  private int load(Work work) {
+    from = files.reach(work.remoteKey, answers.map());
+    if (from == null) {
+      lost = files.loss();
+      return files.failure();
     }
+    if (!from.contains(work.remoteOffset, work.length)) {
+      return Status.REMOTE_ACCESS;
+    }
+    from.file().load(work.remoteOffset, work.local.memory(), work.localOffset, work.length);
+    boolean linked = files.isLinked(from);
+    // What is counted was read.
+    faults.surface();
+    reads++;
+    bytesRead += work.length;
+    return linked ? Status.SUCCESS : Status.REMOTE_ACCESS;
   }
 
   /** A store that was deleted or replaced would be read for ever. */
@@ -181,9 +189,9 @@ final class ReadOnlyQueuePair implements QueuePair {
   /**
    * Why a load met memory that is not there.
    *
-   * @throws InternalError when it was the caller's own memory
+   * @throws MemoryFault when it was the caller's own memory
    */
-  private int afterFault(ReachedFiles.Reached from, InternalError e) {
+  private int afterFault(ReachedFiles.Reached from, MemoryFault fault) {
     String loss = reader.regions().loss();
     if (loss == null) {
       loss = reader.root().loss();
@@ -195,7 +203,7 @@ final class ReadOnlyQueuePair implements QueuePair {
     }
     loss = from == null ? files.loss() : from.file().loss();
     if (loss == null || loss.isEmpty()) {
-      throw e;
+      throw fault;
     }
     lost = loss;
     return Status.MEMORY_LOST;
@@ -206,23 +214,23 @@ final class ReadOnlyQueuePair implements QueuePair {
     if (length < Long.BYTES) {
       return;
     }
+    // Where a page is gone, its READ tells what became of it.
+    boolean ignored =
+        faults.attempt(this, pair -> pair.glimpse(remoteKeys, remoteOffsets, length, count));
+  }
+
+  private void glimpse(long[] remoteKeys, long[] remoteOffsets, int length, int count) {
     int last = length - Long.BYTES & -Long.BYTES;
     long words = 0;
-    try {
-      for (int at = 0; at <= last; at += at < last ? Math.min(SOON_STRIDE, last - at) : 1) {
-        for (int i = 0; i < count; i++) {
-          ReachedFiles.Reached from = files.known(remoteKeys[i]);
-          if (from != null && from.contains(remoteOffsets[i] + at, Long.BYTES)) {
-            words += from.file().glimpse(remoteOffsets[i] + at);
-          }
+    for (int at = 0; at <= last; at += at < last ? Math.min(SOON_STRIDE, last - at) : 1) {
+      for (int i = 0; i < count; i++) {
+        ReachedFiles.Reached place = files.known(remoteKeys[i]);
+        if (place != null && place.contains(remoteOffsets[i] + at, Long.BYTES)) {
+          words += place.file().glimpse(remoteOffsets[i] + at);
         }
       }
-      glimpsed += words;
-      faults.surface();
-    } catch (InternalError e) {
-      // The READ of what is gone tells what became of it.
-      glimpsed++;
     }
+    glimpsed += words;
   }
 
   @Override
@@ -264,23 +272,27 @@ final class ReadOnlyQueuePair implements QueuePair {
   /** Answers what waits, as far as there is an answer and somewhere to put it. */
   private void answer() {
     try {
-      while (!broken && !waiting.isEmpty() && !receives.isEmpty()) {
-        MemorySegment request = waiting.peek();
-        int bytes = answers.answer(request, 0, (int) request.byteSize(), message, 0);
-        faults.surface();
-        if (bytes == Answers.LATER) {
-          return;
-        }
-        waiting.remove();
-        Receive into = receives.remove();
-        MemorySegment.copy(message, 0, into.memory, into.offset, bytes);
-        completions.add(into.wrId, Opcode.RECEIVE, Status.SUCCESS, bytes);
+      if (!faults.attempt(this, ReadOnlyQueuePair::answerWaiting)) {
+        int ignored = afterFault(null, faults.fault());
+        breakOff();
       }
     } catch (NotReadable e) {
       breakOff();
-    } catch (InternalError e) {
-      afterFault(null, e);
-      breakOff();
+    }
+  }
+
+  private void answerWaiting() throws NotReadable {
+    while (!broken && !waiting.isEmpty() && !receives.isEmpty()) {
+      MemorySegment request = waiting.peek();
+      int bytes = answers.answer(request, 0, (int) request.byteSize(), message, 0);
+      faults.surface();
+      if (bytes == Answers.LATER) {
+        return;
+      }
+      waiting.remove();
+      Receive into = receives.remove();
+      MemorySegment.copy(message, 0, into.memory, into.offset, bytes);
+      completions.add(into.wrId, Opcode.RECEIVE, Status.SUCCESS, bytes);
     }
   }
 

@@ -7,6 +7,7 @@ import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.PersistentMemory;
 import java.io.UncheckedIOException;
 import java.lang.invoke.VarHandle;
@@ -45,6 +46,7 @@ final class AnnouncedWords implements Decisions {
   private final KeyWords keyWords;
   private final StoredObjects objects;
   private final PutCounts counts;
+  private final MemoryGuard faults = new MemoryGuard();
   private final NamedPlace probe = new NamedPlace();
 
   /** By head and offset, the oldest first. */
@@ -249,22 +251,29 @@ final class AnnouncedWords implements Decisions {
     root.beginMove();
     // The counter is seen before the object is loaded.
     VarHandle.fullFence();
-    long decided;
     try {
-      if (makeDurable(keyWord, VersionWord.newest(word))) {
-        tables.drain();
-        decided = commit(entry, keyWord, word);
-      } else {
-        decided = rollBack(entry, keyWord, word);
+      Long decided = faults.find(this, words -> words.commitOrRollBack(entry, keyWord, word));
+      root.endMove();
+      if (decided == null) {
+        throw faults.fault();
       }
-    } catch (UncheckedIOException | InternalError e) {
-      // The device failed or is full, or the object's file was shortened. The word is as it was or
-      // decided, the next opening decides it, and readers go on until then.
+      return decided;
+    } catch (UncheckedIOException e) {
       root.endMove();
       throw e;
     }
-    root.endMove();
-    return decided;
+  }
+
+  /**
+   * Where the device fails or is full, or the object's file was shortened, the word is as it was or
+   * decided. The next opening decides it, and readers go on until then.
+   */
+  private long commitOrRollBack(long entry, long keyWord, long word) {
+    if (makeDurable(keyWord, VersionWord.newest(word))) {
+      tables.drain();
+      return commit(entry, keyWord, word);
+    }
+    return rollBack(entry, keyWord, word);
   }
 
   private long rollBack(long entry, long keyWord, long word) {

@@ -1,6 +1,7 @@
 package io.erda.server.engine;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.Message;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.Result;
@@ -38,6 +39,14 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   static final long BUFFER_BYTES = 2 * RESPONSES;
   private static final long SEND_ID = 1L << 32;
 
+  private static final MemoryGuard.Access<Connection, Object> POST_OR_PUT_OFF =
+      (connection, _, slot, _, _, _) -> {
+        if (!connection.unsent.isEmpty() || !connection.postResponse((int) slot)) {
+          connection.unsent.add((int) slot);
+        }
+        return 0;
+      };
+
   final Port port;
   final QueuePair queuePair;
   final int clientId;
@@ -71,7 +80,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   /** By slot; when the request came, or 0 where it is not timed. */
   private final long[] beganNs = new long[SLOTS];
 
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
 
   /** Requests that have come and are not answered. */
   private int underWay;
@@ -142,42 +151,40 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   /** Handles what has arrived. Returns how much that was. */
   int doWork() {
     handled = 0;
-    try {
-      while (!unsent.isEmpty() && postResponse(unsent.peek())) {
-        unsent.poll();
-        handled++;
-      }
-      queuePair.poll(this, SLOTS);
-      faults.surface();
-    } catch (InternalError e) {
-      giveUpAfter(e);
+    if (!faults.attempt(this, Connection::answerAndPoll)) {
+      giveUpAfter(faults.fault());
     }
     return handled;
   }
 
+  private void answerAndPoll() {
+    while (!unsent.isEmpty() && postResponse(unsent.peek())) {
+      unsent.poll();
+      handled++;
+    }
+    queuePair.poll(this, SLOTS);
+  }
+
   /** As {@link QueuePair#arm}. */
   boolean arm() {
-    try {
-      boolean armed = queuePair.arm();
-      faults.surface();
-      return armed;
-    } catch (InternalError e) {
-      giveUpAfter(e);
-      return false;
+    int armed = faults.step(queuePair, pair -> pair.arm() ? 1 : 0);
+    if (armed == MemoryGuard.FAULT) {
+      giveUpAfter(faults.fault());
     }
+    return armed == 1;
   }
 
   /**
    * The memory that both ends map was shortened, or the disk has no room for its pages: that ends
    * this connection alone.
    *
-   * @throws InternalError when its pages are there: they may be there again, or a file of the store
+   * @throws MemoryFault when its pages are there: they may be there again, or a file of the store
    *     was met
    */
-  private void giveUpAfter(InternalError e) {
+  private void giveUpAfter(MemoryFault fault) {
     gone = true;
     if (!queuePair.isMemoryLost()) {
-      throw e;
+      throw fault;
     }
   }
 
@@ -236,32 +243,21 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   @Override
   public boolean claim() {
-    if (gone) {
-      return false;
-    }
-    try {
-      boolean claimed = claims.claim();
-      faults.surface();
-      return claimed;
-    } catch (InternalError e) {
-      giveUpItsMemory();
-      return false;
-    }
+    return !gone && isSo(asked -> asked.claim() ? 1 : 0);
   }
 
   @Override
   public boolean isThere() {
-    if (gone) {
-      return false;
-    }
-    try {
-      boolean there = claims.isPeerThere();
-      faults.surface();
-      return there;
-    } catch (InternalError e) {
+    return !gone && isSo(asked -> asked.isPeerThere() ? 1 : 0);
+  }
+
+  /** Asks the queue pair; false where its memory is not there. */
+  private boolean isSo(MemoryGuard.Step<Claims> question) {
+    int answer = faults.step(claims, question);
+    if (answer == MemoryGuard.FAULT) {
       giveUpItsMemory();
-      return false;
     }
+    return answer == 1;
   }
 
   @Override
@@ -309,10 +305,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   private void finishAll() {
     finishes = false;
-    try {
-      claims.finish();
-      faults.surface();
-    } catch (InternalError e) {
+    if (!faults.attempt(claims, Claims::finish)) {
       giveUpItsMemory();
     }
   }
@@ -349,12 +342,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     responseLengths[slot] = length;
     int flags = Message.getInt(buffers, requestAt(slot) + Message.PUBLISH_FLAGS);
     answers.answered(type, flags, result, beganNs[slot]);
-    try {
-      if (!unsent.isEmpty() || !postResponse(slot)) {
-        unsent.add(slot);
-      }
-      faults.surface();
-    } catch (InternalError e) {
+    if (faults.access(POST_OR_PUT_OFF, this, null, slot, 0, 0, 0) == MemoryGuard.FAULT) {
       giveUpItsMemory();
     }
     open -= mayTakeEffect(type) ? 1 : 0;

@@ -7,7 +7,8 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.pmem.FailedStoreException;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
+import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
@@ -34,6 +35,12 @@ final class Publishing {
   private static final int GATHERING_PART = 3;
 
   private static final long GATHERING_NS_MAX = 5_000_000;
+
+  private static final MemoryGuard.Access<PersistentMemory, MemorySegment> PUT =
+      (memory, object, place, bytes, _, _) -> {
+        memory.put(place, object, 0, bytes);
+        return 0;
+      };
 
   /** Requests and who asked. */
   private static final class Batch {
@@ -127,7 +134,7 @@ final class Publishing {
   private final PublishRequest now = new PublishRequest();
   private final PublishRequest[] nowBatch = {now};
   private final Runnable storing = this::publishStored;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
 
   // Where batches wait for a device.
 
@@ -236,10 +243,10 @@ final class Publishing {
    */
   private boolean store(Region region, long place, LocalPublisher.Built object) {
     try {
-      region.memory().put(place, object.memory, 0, ObjectLayout.padded(object.bytes));
-      faults.surface();
-      return true;
-    } catch (FailedStoreException | InternalError e) {
+      int bytes = ObjectLayout.padded(object.bytes);
+      return faults.access(PUT, region.memory(), object.memory, place, bytes, 0, 0)
+          != MemoryGuard.FAULT;
+    } catch (FailedStoreException e) {
       return false;
     }
   }

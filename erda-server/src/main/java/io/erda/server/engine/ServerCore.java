@@ -4,7 +4,8 @@ import io.erda.cleaner.Cleaner;
 import io.erda.cleaner.Entries;
 import io.erda.client.LocalPublisher;
 import io.erda.pmem.FailedStoreException;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.Message;
 import io.erda.protocol.PutMode;
 import io.erda.protocol.Result;
@@ -52,7 +53,8 @@ public final class ServerCore implements AutoCloseable {
   private final StoreEngine engine;
   private final ServiceOptions options;
   private final LongSupplier nanoTime;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
+  private final MemoryGuard.Access<Connection, LocalPublisher.Built> publishNow;
   private final StoreFailures failures;
   private final OperationLimits limits;
   private final Ports ports = new Ports();
@@ -118,6 +120,7 @@ public final class ServerCore implements AutoCloseable {
     this.files =
         new RegionFiles(engine.log(), failures, told, ports::strangers, nanoTime.getAsLong());
     this.publishing = new Publishing(engine, failures, refusals, nanoTime);
+    this.publishNow = (connection, object, _, _, _, _) -> publishing.publishNow(connection, object);
     this.leases =
         new Leases(
             engine,
@@ -207,14 +210,11 @@ public final class ServerCore implements AutoCloseable {
    * memory went away while they were.
    */
   public Map<String, Long> figures() {
-    try {
-      Map<String, Long> values = figures.values();
-      faults.surface();
-      return values;
-    } catch (InternalError e) {
-      onFault(e);
-      return null;
+    Map<String, Long> values = faults.find(figures, Figures::values);
+    if (values == null) {
+      onFault(faults.fault());
     }
+    return values;
   }
 
   /** Loads what the figures that were added need. Before anything is served. */
@@ -306,16 +306,15 @@ public final class ServerCore implements AutoCloseable {
   /** One step. Returns 0 when there was nothing to do. */
   public int doWork() {
     try {
-      int work = step();
-      faults.surface();
-      return work;
+      int work = faults.step(this, ServerCore::step);
+      if (work != MemoryGuard.FAULT) {
+        return work;
+      }
+      onFault(faults.fault());
     } catch (FailedStoreException e) {
       failures.becauseOf(e);
-      return 1;
-    } catch (InternalError e) {
-      onFault(e);
-      return 1;
     }
+    return 1;
   }
 
   /**
@@ -329,12 +328,9 @@ public final class ServerCore implements AutoCloseable {
     if (connection == null || engine.announced() != null) {
       return LocalPublisher.LATER;
     }
-    int outcome;
-    try {
-      outcome = publishing.publishNow(connection, object);
-      faults.surface();
-    } catch (InternalError e) {
-      onFault(e);
+    int outcome = faults.access(publishNow, connection, object, 0, 0, 0, 0);
+    if (outcome == MemoryGuard.FAULT) {
+      onFault(faults.fault());
       return LocalPublisher.FAILED;
     }
     if (outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED) {
@@ -353,23 +349,20 @@ public final class ServerCore implements AutoCloseable {
    */
   public long noteAnswered() {
     long before = requests;
-    try {
-      connections.doWork();
-      faults.surface();
-    } catch (InternalError e) {
-      onFault(e);
+    if (faults.step(connections, Connections::doWork) == MemoryGuard.FAULT) {
+      onFault(faults.fault());
     }
     return requests - before;
   }
 
   /** Mapped memory went away: a client's that took it away, or a file's of the store. */
-  private void onFault(InternalError e) {
+  private void onFault(MemoryFault fault) {
     if (connections.giveUpWhoseMemoryIsLost()) {
       return;
     }
     // Pages of a connection that is given up may be there again meanwhile.
     if (failures.isAnyShortened() || !connections.isAnyGone()) {
-      failures.becauseOf(e);
+      failures.becauseOf(fault);
     }
   }
 

@@ -2,7 +2,7 @@ package io.erda.server.engine;
 
 import io.erda.cleaner.Cleaner;
 import io.erda.logstore.Region;
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.Message;
 import io.erda.rdma.DeviceStatistics;
 import java.util.List;
@@ -27,7 +27,7 @@ final class ServerFigures {
   private final Connections connections;
   private final StoreFailures failures;
   private final Answers answers;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
 
   ServerFigures(
       StoreEngine engine,
@@ -190,14 +190,12 @@ final class ServerFigures {
 
   private DeviceStatistics devices() {
     while (true) {
-      try {
-        DeviceStatistics sum = ports.statistics();
-        faults.surface();
+      DeviceStatistics sum = faults.find(ports, Ports::statistics);
+      if (sum != null) {
         return sum;
-      } catch (InternalError e) {
-        if (!connections.giveUpWhoseMemoryIsLost()) {
-          throw e;
-        }
+      }
+      if (!connections.giveUpWhoseMemoryIsLost()) {
+        throw faults.fault();
       }
     }
   }

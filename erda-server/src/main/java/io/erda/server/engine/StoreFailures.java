@@ -2,9 +2,10 @@ package io.erda.server.engine;
 
 import io.erda.hashtable.DamagedTableException;
 import io.erda.pmem.Backing;
-import io.erda.pmem.FaultPoint;
 import io.erda.pmem.FileErrors;
 import io.erda.pmem.MappedFault;
+import io.erda.pmem.MemoryFault;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.NoRoomToStoreException;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.protocol.Result;
@@ -20,16 +21,16 @@ import java.util.function.Supplier;
  * acknowledged until somebody has looked and the store was opened again. Reads go on. One thread.
  *
  * <p>Work on the files is done through here, so that one place says what a failure is. {@link
- * UncheckedIOException} is one, and so is a word of the table that nobody ever stored, and an
- * {@link InternalError} that {@link FaultPoint#isFault} takes for one: a file of the store was
- * shortened, or a page of it can't be read. Any other error is thrown on, and ends the server.
+ * UncheckedIOException} is one, and so is a word of the table that nobody ever stored, and a {@link
+ * MemoryFault}: a file of the store was shortened, or a page of it can't be read. Any other error
+ * is thrown on, and ends the server.
  *
  * <p>A store that found no room ({@link NoRoomToStoreException}) is a failure that ends: until
  * there is room, requests that change something are refused as on a full disk.
  */
 final class StoreFailures {
   private final StoreEngine engine;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private Consumer<String> listener = reason -> {};
   private Consumer<String> fullListener = reason -> {};
   private String reason;
@@ -44,37 +45,42 @@ final class StoreFailures {
   /** Does work on the store's files. Returns false when it failed. */
   boolean attempt(Runnable work) {
     try {
-      work.run();
-      faults.surface();
-      return true;
-    } catch (UncheckedIOException | DamagedTableException | InternalError e) {
+      if (faults.attempt(work, Runnable::run)) {
+        return true;
+      }
+      becauseOf(faults.fault());
+    } catch (UncheckedIOException | DamagedTableException e) {
       becauseOf(e);
-      return false;
     }
+    return false;
   }
 
   /** As {@link #attempt}, with how much was done; 0 when it failed. */
   int step(IntSupplier work) {
     try {
-      int done = work.getAsInt();
-      faults.surface();
-      return done;
-    } catch (UncheckedIOException | DamagedTableException | InternalError e) {
+      int done = faults.step(work, IntSupplier::getAsInt);
+      if (done != MemoryGuard.FAULT) {
+        return done;
+      }
+      becauseOf(faults.fault());
+    } catch (UncheckedIOException | DamagedTableException e) {
       becauseOf(e);
-      return 0;
     }
+    return 0;
   }
 
   /** As {@link #attempt}, with what came of it; null when it failed. */
   <T> T result(Supplier<T> work) {
     try {
-      T result = work.get();
-      faults.surface();
-      return result;
-    } catch (UncheckedIOException | DamagedTableException | InternalError e) {
+      T result = faults.find(work, Supplier::get);
+      if (faults.fault() == null) {
+        return result;
+      }
+      becauseOf(faults.fault());
+    } catch (UncheckedIOException | DamagedTableException e) {
       becauseOf(e);
-      return null;
     }
+    return null;
   }
 
   /** Sets who is told the reason, once; of a store that found no room it is not. */
@@ -133,7 +139,7 @@ final class StoreFailures {
         switch (failure) {
           case UncheckedIOException e -> failedFile(e);
           case DamagedTableException e -> damagedTable(e);
-          case InternalError e when FaultPoint.isFault(e) -> lostMemory(e);
+          case MemoryFault e -> lostMemory(e);
           case RuntimeException e -> throw e;
           case Error e -> throw e;
           default -> throw new IllegalStateException(failure);
@@ -211,7 +217,7 @@ final class StoreFailures {
   }
 
   /** Work on the store was cut off in the middle, wherever that was. */
-  private String lostMemory(InternalError e) {
+  private String lostMemory(MemoryFault e) {
     engine.abandon();
     String shortened = shortened();
     if (shortened != null) {

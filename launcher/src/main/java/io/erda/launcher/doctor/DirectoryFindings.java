@@ -89,7 +89,7 @@ final class DirectoryFindings {
   }
 
   private static String user() {
-    return System.getProperty("user.name");
+    return OwnProcess.userName();
   }
 
   /** The first of a store's files that this user may not read and write; a server maps all. */

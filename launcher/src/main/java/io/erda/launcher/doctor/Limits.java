@@ -2,9 +2,6 @@ package io.erda.launcher.doctor;
 
 import java.nio.file.Path;
 import jnr.constants.platform.RLIMIT;
-import jnr.posix.POSIX;
-import jnr.posix.POSIXFactory;
-import jnr.posix.RLimit;
 
 /** The limits that the kernel holds a process to. */
 @FunctionalInterface
@@ -45,9 +42,8 @@ public interface Limits {
   }
 
   /**
-   * Those of this process, as the C library tells them. Where jnr-posix has no native half (it
-   * unpacks a library into the directory for temporary files, from which programs may not be run
-   * everywhere), what the kernel's list says.
+   * Those of this process, as the C library tells them; what the kernel's list says where that
+   * can't be asked.
    */
   static Limits ofThisProcess() {
     Limits listed = ofList(Path.of("/proc/self/limits"));
@@ -59,13 +55,7 @@ public interface Limits {
 
   /** The limit of this process as the C library tells it; −1 where it can't be asked. */
   static long ofLibrary(Of what) {
-    try {
-      POSIX posix = POSIXFactory.getPOSIX();
-      RLimit limit = posix.getrlimit(what.constant.intValue());
-      return limit.rlimCur() < 0 ? UNLIMITED : limit.rlimCur();
-    } catch (LinkageError | RuntimeException e) {
-      return -1;
-    }
+    return OwnProcess.softLimit(what.constant);
   }
 
   /** −1 where it is none. */

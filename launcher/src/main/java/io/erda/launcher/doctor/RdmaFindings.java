@@ -183,7 +183,7 @@ final class RdmaFindings {
   private static Finding notOpened(Path file) {
     return Finding.note(
         "rdma files",
-        file + " can't be opened by user " + System.getProperty("user.name"),
+        file + " can't be opened by user " + OwnProcess.userName(),
         "chmod 666 " + file + " (as the superuser), or the group that it belongs to");
   }
 

@@ -3,9 +3,8 @@ package io.erda.launcher.doctor;
 import io.erda.pmem.Listing;
 import io.erda.server.engine.StoreFiles;
 import io.erda.verbs.DeviceAbilities;
+import io.erda.verbs.ffm.FfmProvider;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.SymbolLookup;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
@@ -62,18 +61,8 @@ public record Surroundings(
         Limits.ofThisProcess(),
         JavaMachine.current(),
         Room::ofKernel,
-        Surroundings::canBeLoaded,
+        FfmProvider::canLoad,
         DeviceAbilities::ofThisMachine);
-  }
-
-  @SuppressWarnings("restricted")
-  private static boolean canBeLoaded(String library) {
-    try (Arena arena = Arena.ofConfined()) {
-      SymbolLookup.libraryLookup(library, arena);
-      return true;
-    } catch (IllegalArgumentException e) {
-      return false;
-    }
   }
 
   /**

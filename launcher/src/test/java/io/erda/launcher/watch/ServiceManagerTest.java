@@ -102,7 +102,7 @@ class ServiceManagerTest {
     String nobody = directory.resolve("nobody").toString();
     String told =
         assertThrows(IOException.class, () -> new ServiceManager(nobody).stopping()).getMessage();
-    assertTrue(told.contains("sendto: errno 2"), told);
+    assertTrue(told.contains("sendto: No such file or directory (errno 2)"), told);
     for (String wrong : new String[] {"relative", "/" + "x".repeat(200)}) {
       assertThrows(IOException.class, () -> new ServiceManager(wrong).stopping(), wrong);
     }

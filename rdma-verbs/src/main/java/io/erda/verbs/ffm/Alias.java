@@ -1,5 +1,6 @@
 package io.erda.verbs.ffm;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
@@ -45,17 +46,28 @@ public final class Alias {
     long mapped = bytes + PAGE_MASK & ~PAGE_MASK;
     for (int i = 0; i < TRIES; i++) {
       long address = take(mapped);
-      if (Libc.reserve(address, mapped)) {
-        try {
-          Libc.mapAgain(from, address, mapped);
-        } catch (IOException e) {
+      if (reserve(address, mapped)) {
+        long again = Libc.mapAgain(from, address, mapped);
+        if (again != address) {
           Libc.unmap(address, mapped);
-          throw e;
+          throw Foreign.failed("mremap", (int) -again);
         }
         return new Alias(address, bytes);
       }
     }
     throw new IOException("there is no room in this process's addresses");
+  }
+
+  /** Reserves addresses; false when some of them are taken. */
+  private static boolean reserve(long address, long bytes) {
+    int flags =
+        Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS | Libc.MAP_NORESERVE | Libc.MAP_FIXED_NOREPLACE;
+    long mapped = Libc.map(address, bytes, Libc.PROT_NONE, flags, -1);
+    if (mapped >= 0 && mapped != address) {
+      // A kernel from before there was such a flag takes it for a wish.
+      Libc.unmap(mapped, bytes);
+    }
+    return mapped == address;
   }
 
   /** The next range, with a gap behind it. */

@@ -39,6 +39,16 @@ public final class FfmProvider extends RdmaProvider {
     }
   }
 
+  /** Whether a library that the verbs need can be loaded; then it is, for the life of the JVM. */
+  public static boolean canLoad(String library) {
+    try {
+      Foreign.load(library);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
   /** Where DiSNI keeps the provider that it uses. */
   static Field field() throws ReflectiveOperationException {
     Field field = RdmaProvider.class.getDeclaredField("provider");

@@ -1,5 +1,6 @@
 package io.erda.verbs.ffm;
 
+import io.erda.pmem.libc.Errno;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -25,12 +26,9 @@ final class Foreign {
   static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
 
   /** Debian's, of all that is loaded here. */
-  static final String PACKAGES =
+  private static final String PACKAGES =
       "librdmacm1t64 libibverbs1 ibverbs-providers; librdmacm1 before Debian 13";
 
-  private static final int ENOMEM = 12;
-  private static final int ENODEV = 19;
-  private static final int EADDRNOTAVAIL = 99;
   private static final Linker LINKER = Linker.nativeLinker();
   private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
@@ -38,13 +36,6 @@ final class Foreign {
       STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
   private static final ThreadLocal<MemorySegment> STATES =
       ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(STATE));
-  private static final MethodHandle STRERROR =
-      LINKER.downcallHandle(
-          LINKER.defaultLookup().findOrThrow("strerror"),
-          FunctionDescriptor.of(
-              ValueLayout.ADDRESS.withTargetLayout(
-                  MemoryLayout.sequenceLayout(256, ValueLayout.JAVA_BYTE)),
-              INT));
 
   /** All of memory, for what a library points to. Use constants of a struct as offsets. */
   static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -57,16 +48,12 @@ final class Foreign {
     this.library = library;
   }
 
-  static Foreign libc() {
-    return new Foreign("libc", LINKER.defaultLookup());
-  }
-
   /**
    * Loads a library for the life of the JVM.
    *
    * @throws IOException when it is not there, with the packages that have it
    */
-  static Foreign load(String name, String debianPackages) throws IOException {
+  static Foreign load(String name) throws IOException {
     if (ValueLayout.ADDRESS.byteSize() != 8) {
       throw new IOException(name + ": only machines with 64-bit addresses");
     }
@@ -74,7 +61,7 @@ final class Foreign {
       return new Foreign(name, SymbolLookup.libraryLookup(name, Arena.global()));
     } catch (IllegalArgumentException e) {
       throw new IOException(
-          name + " is not installed (Debian: apt-get install " + debianPackages + ")", e);
+          name + " is not installed (Debian: apt-get install " + PACKAGES + ")", e);
     }
   }
 
@@ -131,18 +118,12 @@ final class Foreign {
 
   /** The same where the call returned the number. */
   static VerbsException failed(String call, int errno) {
-    String text;
-    try {
-      text = ((MemorySegment) STRERROR.invokeExact(errno)).getString(0);
-    } catch (Throwable e) {
-      text = "?";
-    }
-    return new VerbsException(
-        call + ": " + text + " (errno " + errno + ")" + hint(call, errno), errno);
+    return new VerbsException(Errno.inWords(call, errno) + hint(call, errno), errno);
   }
 
-  private static String hint(String call, int errno) {
-    if (errno == ENOMEM && !call.startsWith("rdma_get")) {
+  private static String hint(String call, int number) {
+    Errno errno = Errno.of(number);
+    if (errno == Errno.ENOMEM && !call.startsWith("rdma_get")) {
       return "; the limit of locked memory may be too low (ulimit -l unlimited, or LimitMEMLOCK of"
           + " a service)";
     }
@@ -150,7 +131,7 @@ final class Foreign {
       return "; is there an RDMA device (rdma link), and the kernel's module rdma_ucm (modprobe"
           + " rdma_ucm)?";
     }
-    if (call.equals("rdma_bind_addr") && (errno == EADDRNOTAVAIL || errno == ENODEV)) {
+    if (call.equals("rdma_bind_addr") && (errno == Errno.EADDRNOTAVAIL || errno == Errno.ENODEV)) {
       return "; the address has to be one of a network device that an RDMA device stands on (ip"
           + " address; rdma link)";
     }

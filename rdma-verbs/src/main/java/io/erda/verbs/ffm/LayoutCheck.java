@@ -13,6 +13,7 @@ import com.ibm.disni.verbs.IbvRecvWR;
 import com.ibm.disni.verbs.IbvSendWR;
 import com.ibm.disni.verbs.IbvSge;
 import com.ibm.disni.verbs.IbvWC;
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.util.LinkedList;
 import java.util.List;

@@ -35,7 +35,7 @@ final class Libibverbs {
   private final MethodHandle toExtended;
 
   Libibverbs() throws IOException {
-    Foreign library = Foreign.load("libibverbs.so.1", Foreign.PACKAGES);
+    Foreign library = Foreign.load("libibverbs.so.1");
     allocPd = library.withErrno("ibv_alloc_pd", function(LONG, LONG));
     deallocPd = library.plain("ibv_dealloc_pd", PLAIN);
     regMr = library.withErrno("ibv_reg_mr", function(LONG, LONG, LONG, LONG, INT));

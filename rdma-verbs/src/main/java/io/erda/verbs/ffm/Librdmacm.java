@@ -35,7 +35,7 @@ final class Librdmacm {
   private final MethodHandle destroyEp;
 
   Librdmacm() throws IOException {
-    Foreign library = Foreign.load("librdmacm.so.1", Foreign.PACKAGES);
+    Foreign library = Foreign.load("librdmacm.so.1");
     createEventChannel = library.withErrno("rdma_create_event_channel", function(LONG));
     destroyEventChannel =
         library.plain("rdma_destroy_event_channel", FunctionDescriptor.ofVoid(LONG));

@@ -5,6 +5,7 @@ import static io.erda.verbs.ffm.Foreign.LONG;
 import static io.erda.verbs.ffm.Foreign.MEMORY;
 import static io.erda.verbs.ffm.Foreign.SHORT;
 
+import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,6 +16,10 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Waiter implements AutoCloseable {
   private static final long NS_PER_MS = 1_000_000;
+  private static final short POLLIN = 1;
+  private static final int POLLFD_BYTES = 8;
+  private static final int POLLFD_EVENTS = 4;
+  private static final int POLLFD_REVENTS = 6;
 
   private final Arena arena = Arena.ofShared();
   private final MemorySegment memory;
@@ -27,15 +32,15 @@ public final class Waiter implements AutoCloseable {
   /** Makes a waiter for these descriptors, which stay the caller's. */
   public Waiter(int... fds) throws IOException {
     count = fds.length + 1;
-    memory = arena.allocate((long) count * Libc.POLLFD_BYTES + 16, 8);
-    takenAt = memory.address() + (long) count * Libc.POLLFD_BYTES;
+    memory = arena.allocate((long) count * POLLFD_BYTES + 16, 8);
+    takenAt = memory.address() + (long) count * POLLFD_BYTES;
     oneAt = takenAt + 8;
     MEMORY.set(LONG, oneAt, 1);
-    wakeFd = Libc.eventfd();
+    wakeFd = check("eventfd", Libc.eventfd());
     for (int i = 0; i < count; i++) {
-      long at = (long) i * Libc.POLLFD_BYTES;
+      long at = (long) i * POLLFD_BYTES;
       memory.set(INT, at, i < fds.length ? fds[i] : wakeFd);
-      memory.set(SHORT, at + Libc.POLLFD_EVENTS, Libc.POLLIN);
+      memory.set(SHORT, at + POLLFD_EVENTS, POLLIN);
     }
   }
 
@@ -45,22 +50,24 @@ public final class Waiter implements AutoCloseable {
    */
   public boolean await(long timeoutNs) throws IOException {
     long ms = timeoutNs <= 0 ? 0 : (timeoutNs - 1) / NS_PER_MS + 1;
-    int ready = Libc.poll(memory.address(), count, (int) Math.min(ms, Integer.MAX_VALUE));
+    int ready =
+        check("poll", Libc.poll(memory.address(), count, (int) Math.min(ms, Integer.MAX_VALUE)));
     if (ready > 0 && isReady(count - 1)) {
-      Libc.take(wakeFd, takenAt);
+      Libc.read(wakeFd, takenAt, Long.BYTES);
     }
     return ready > 0;
   }
 
   /** Whether the last {@link #await} found this descriptor readable, or in error. */
   public boolean isReady(int index) {
-    return memory.get(SHORT, (long) index * Libc.POLLFD_BYTES + Libc.POLLFD_REVENTS) != 0;
+    return memory.get(SHORT, (long) index * POLLFD_BYTES + POLLFD_REVENTS) != 0;
   }
 
   /** Ends an {@link #await}, now or the next one. */
   public synchronized void wakeup() {
     if (!closed) {
-      Libc.give(wakeFd, oneAt);
+      // One that is full already is as good.
+      Libc.write(wakeFd, oneAt, Long.BYTES);
     }
   }
 
@@ -76,7 +83,14 @@ public final class Waiter implements AutoCloseable {
   static boolean isReadable(int fd, int timeoutMs) throws IOException {
     long pollFd = Pointers.Scratch.zeroed();
     MEMORY.set(INT, pollFd, fd);
-    MEMORY.set(SHORT, pollFd + Libc.POLLFD_EVENTS, Libc.POLLIN);
-    return Libc.poll(pollFd, 1, timeoutMs) > 0;
+    MEMORY.set(SHORT, pollFd + POLLFD_EVENTS, POLLIN);
+    return check("poll", Libc.poll(pollFd, 1, timeoutMs)) > 0;
+  }
+
+  private static int check(String call, int result) throws VerbsException {
+    if (result < 0) {
+      throw Foreign.failed(call, -result);
+    }
+    return result;
   }
 }

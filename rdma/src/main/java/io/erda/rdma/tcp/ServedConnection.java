@@ -1,6 +1,6 @@
 package io.erda.rdma.tcp;
 
-import io.erda.pmem.FaultPoint;
+import io.erda.pmem.MemoryGuard;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
@@ -56,7 +56,7 @@ final class ServedConnection implements CompletionHandler {
   private final InBuffer in;
   private final OutBuffer out;
   private final ServerHandshake handshake;
-  private final FaultPoint faults = new FaultPoint();
+  private final MemoryGuard faults = new MemoryGuard();
   private MemoryRegion inRegion;
   private MemoryRegion outRegion;
   private Phase phase = Phase.HANDSHAKE;
@@ -128,10 +128,12 @@ final class ServedConnection implements CompletionHandler {
       if ((ready.isReadable() || transport.hasMore()) && phase != Phase.ENDING) {
         peerHasEnded |= in.fill(transport) < 0;
       }
-      work();
+      if (!faults.attempt(this, ServedConnection::work)) {
+        gone();
+      }
     } catch (SSLException e) {
       refuse(Refusals.Kind.TLS, TlsTransport.whyAtServer(e));
-    } catch (IOException | RuntimeException | InternalError e) {
+    } catch (IOException | RuntimeException e) {
       gone();
     }
   }
@@ -143,13 +145,19 @@ final class ServedConnection implements CompletionHandler {
     }
     exchange.dirty = false;
     try {
-      if (phase == Phase.DECIDING) {
-        executor.poll(this, 1);
+      if (!faults.attempt(this, ServedConnection::decideAndWork)) {
+        drop();
       }
-      work();
-    } catch (IOException | RuntimeException | InternalError e) {
+    } catch (IOException | RuntimeException e) {
       drop();
     }
+  }
+
+  private void decideAndWork() throws IOException {
+    if (phase == Phase.DECIDING) {
+      executor.poll(this, 1);
+    }
+    work();
   }
 
   /** Ends what has lingered for long enough. */

@@ -1,6 +1,7 @@
 package io.erda.architecture.broken.low;
 
 import io.erda.architecture.broken.high.High;
+import java.lang.foreign.Linker;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -12,14 +13,20 @@ final class Low {
   static final int CONSTANT = 1;
 
   private final High high = new High();
+  private final Linker linker = Linker.nativeLinker();
   private final LongSupplier clock = System::nanoTime;
 
   double sample() {
-    return clock.getAsLong()
-        + System.currentTimeMillis()
-        + new Random().nextInt()
-        + new Random(CONSTANT).nextInt()
-        + Math.random()
-        + high.hashCode();
+    try {
+      return clock.getAsLong()
+          + System.currentTimeMillis()
+          + new Random().nextInt()
+          + new Random(CONSTANT).nextInt()
+          + Math.random()
+          + high.hashCode()
+          + linker.hashCode();
+    } catch (IllegalStateException | InternalError e) {
+      return CONSTANT;
+    }
   }
 }

@@ -1,4 +1,4 @@
-package io.erda.rdma;
+package io.erda.pmem;
 
 import java.nio.file.FileSystemException;
 
@@ -7,10 +7,10 @@ import java.nio.file.FileSystemException;
  * plain file, or a file of somebody else. Whoever put it there could have this process read or
  * write a file of its own user's.
  */
-final class UntrustedFileException extends FileSystemException {
+public final class UntrustedFileException extends FileSystemException {
   private static final long serialVersionUID = 1L;
 
-  UntrustedFileException(String file, String reason) {
+  public UntrustedFileException(String file, String reason) {
     super(file, null, reason);
   }
 }

@@ -1,0 +1,170 @@
+package io.erda.pmem;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Guards loads from and stores to mapped memory that may go away, and is the one place that catches
+ * what the JVM throws then. For the thread that works; each owner has its own.
+ *
+ * <p><b>Why.</b> A file that somebody shortened while it was mapped raises SIGBUS at the next load
+ * or store behind its new end, and so does a store that a full file system has no page for. The JVM
+ * passes over that instruction (a load yields any bits) and throws an {@link InternalError} at a
+ * later point of its own choice, in compiled code often many statements later, in somebody else's
+ * work.
+ *
+ * <p><b>How.</b> Work on such memory is given to the guard, which waits at its end until a fault
+ * has come to light: the work is known then to have met none, or its outcome is the {@link
+ * MemoryFault}. Work that uses what it loaded before it ends, or is to leave the rest undone, calls
+ * {@link #surface} in between; so does work that is not guarded itself, before what comes behind
+ * it. What was met earlier without a guard is met here, so whoever receives a fault asks whether
+ * his memory is gone, and throws it on where it is not. The JVM's own CRC32C, and the interpreter's
+ * compare-and-swap, end the process where memory is missing: a load of each page and {@link
+ * #surface} come before them.
+ *
+ * <p><b>Costs.</b> About a nanosecond, and no allocation where work is a constant, such as {@code
+ * Session::poll}, that gets what it works on as its argument. The JVM throws at safepoint polls,
+ * and the end of a turn of a loop that is not counted has one, whichever compiler made the code.
+ */
+public final class MemoryGuard {
+  /** What work is said to return that met a fault. No work returns it by itself. */
+  public static final int FAULT = Integer.MIN_VALUE;
+
+  /** How the JVM's message begins, whichever compiler made the code that met the fault. */
+  private static final String MESSAGE = "a fault occurred";
+
+  private static final VarHandle YES;
+
+  static {
+    try {
+      YES = MethodHandles.lookup().findVarHandle(MemoryGuard.class, "yes", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** Work that has no result. */
+  @FunctionalInterface
+  public interface Work<C, X extends Exception> {
+    void run(C on) throws X;
+  }
+
+  /** Work that has one; null where there is none. */
+  @FunctionalInterface
+  public interface Finding<C, T, X extends Exception> {
+    T find(C on) throws X;
+  }
+
+  /** Work whose result is a number. */
+  @FunctionalInterface
+  public interface Step<C> {
+    int run(C on);
+  }
+
+  /**
+   * The same, with what an access to memory is described by. What each argument stands for, such as
+   * a place, a length or a value, is between caller and work.
+   */
+  @FunctionalInterface
+  public interface Access<C, A> {
+    int run(C on, A memory, long first, long second, long third, long fourth);
+  }
+
+  /** Always true, which the compiler can't know. */
+  @SuppressWarnings({"unused", "FieldMayBeFinal"})
+  private boolean yes = true;
+
+  private MemoryFault fault;
+
+  /** Does work. Returns false where it met a fault. */
+  public <C, X extends Exception> boolean attempt(C on, Work<? super C, X> work) throws X {
+    try {
+      work.run(on);
+      surface();
+      return true;
+    } catch (InternalError e) {
+      take(e);
+      return false;
+    }
+  }
+
+  /** Returns what work found; null also where it met a fault. */
+  public <C, T, X extends Exception> T find(C on, Finding<? super C, T, X> work) throws X {
+    try {
+      T found = work.find(on);
+      surface();
+      fault = null;
+      return found;
+    } catch (InternalError e) {
+      take(e);
+      return null;
+    }
+  }
+
+  /** Returns what work returned; {@link #FAULT} where it met one. */
+  public <C> int step(C on, Step<? super C> work) {
+    try {
+      int result = work.run(on);
+      surface();
+      return result;
+    } catch (InternalError e) {
+      return take(e);
+    }
+  }
+
+  /** As {@link #step}, with the arguments of an access. */
+  public <C, A> int access(
+      Access<? super C, ? super A> work,
+      C on,
+      A memory,
+      long first,
+      long second,
+      long third,
+      long fourth) {
+    try {
+      int result = work.run(on, memory, first, second, third, fourth);
+      surface();
+      return result;
+    } catch (InternalError e) {
+      return take(e);
+    }
+  }
+
+  /** What the last work met that met a fault; after {@link #find} null where that met none. */
+  public MemoryFault fault() {
+    return fault;
+  }
+
+  /** Other errors of the JDK's, such as those of a selector's system calls, are the program's. */
+  private int take(InternalError e) {
+    if (!isFault(e)) {
+      throw e;
+    }
+    fault = MemoryFault.of(e);
+    return FAULT;
+  }
+
+  /**
+   * Whether an error says that a page of mapped memory was not there: one that was thrown where
+   * nobody guarded, too.
+   */
+  public static boolean isFault(Throwable error) {
+    return error instanceof MemoryFault
+        || error instanceof InternalError
+            && error.getCause() == null
+            && error.getMessage() != null
+            && error.getMessage().startsWith(MESSAGE);
+  }
+
+  /**
+   * Returns when no load or store of this thread before has met a fault.
+   *
+   * @throws InternalError when one has; the guard around takes it
+   */
+  public void surface() {
+    boolean again = false;
+    do {
+      again = !again & (boolean) YES.getOpaque(this);
+    } while (again);
+  }
+}
