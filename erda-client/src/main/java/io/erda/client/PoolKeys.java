@@ -14,9 +14,11 @@ final class PoolKeys implements Iterator<byte[]> {
   /** Reads one stretch of the store's keys. */
   interface Stretches {
     /**
+     * Reads the next stretch.
+     *
      * @param order as the stretch before left it; null before the first
      * @param keys where the keys of the stretch go
-     * @param damaged where it goes what could not be read of it
+     * @param damaged where what could not be read of it goes
      * @return where the next stretch begins
      */
     ScanOrder read(ScanOrder order, Queue<byte[]> keys, Queue<ErdaException.Damaged> damaged);
