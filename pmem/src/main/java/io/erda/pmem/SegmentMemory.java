@@ -68,28 +68,32 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   public final void put(long offset, MemorySegment source, long sourceOffset, long length) {
     // What was met before, by whomever, is none of this store's.
     faults.surface();
-    store(COPY, source, sourceOffset, offset, length);
+    if (faults.access(COPY, this, source, sourceOffset, offset, length, 0) == MemoryGuard.FAULT) {
+      storeAgain(COPY, source, sourceOffset, offset, length);
+    }
   }
 
   /** {@inheritDoc} As {@link #put}. */
   @Override
   public final void putLongRelease(long offset, long value) {
     faults.surface();
-    store(RELEASE, null, value, offset, Long.BYTES);
+    if (faults.access(RELEASE, this, null, value, offset, 0, 0) == MemoryGuard.FAULT) {
+      storeAgain(RELEASE, null, value, offset, Long.BYTES);
+    }
   }
 
-  /** Stores; where that meets a fault, again, as often as the pages can be stored to by now. */
-  private void store(
+  /** A store met a fault: it is done again, as often as its pages can be stored to by now. */
+  private void storeAgain(
       MemoryGuard.Access<SegmentMemory, MemorySegment> store,
       MemorySegment from,
       long source,
       long offset,
       long length) {
-    for (int i = 0; i <= STORES_AGAIN; i++) {
+    for (int i = 0; i < STORES_AGAIN; i++) {
+      requireStorable(offset, length, faults.fault());
       if (faults.access(store, this, from, source, offset, length, 0) != MemoryGuard.FAULT) {
         return;
       }
-      requireStorable(offset, length, faults.fault());
     }
     // Nothing is wrong here: it was the memory that the bytes come from.
     throw faults.fault();
